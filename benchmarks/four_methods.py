@@ -55,12 +55,14 @@ FIGURES, HELMETS = "Action figures", "Helmets"
 PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the layout of PASCAL VOC
 
 
-def sources(images: int, drawn: int, names: Sequence[str]) -> dict[str, list[Source]]:
-    """Return the existing sets with those names; `drawn` generated ones of action figures, with `images` images
+def sources(images: int, generated: int, names: Sequence[str]) -> dict[str, list[Source]]:
+    """Return the existing sets with those names; `generated` sets of action figures, with `images` images
     each."""
     sources_of: dict[str, list[Source]] = {}
     if FIGURES in names:
-        sources_of[FIGURES] = [generated_source(FIGURES, images=images, seed=seed) for seed in range(drawn)]
+        sources_of[FIGURES] = [
+            generated_source(FIGURES, images=images, seed=seed) for seed in range(generated)
+        ]
     root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, folder in PHOTOGRAPHS.items():
         if name in names and (root / folder).is_dir():
@@ -89,14 +91,14 @@ def image_set(source: Source, folder: Path) -> ImageSet:
     return load_image_set(folder)
 
 
-def findings(images: ImageSet, folder: Path, queries: Sequence[str], deal: int, grids: Grids) -> Findings:
-    """Run the protocol on a set with folds assigned by seed `deal`, as far as its trials are not stored in `folder`."""
+def findings(images: ImageSet, folder: Path, queries: Sequence[str], seed: int, grids: Grids) -> Findings:
+    """Run the protocol on a set with folds assigned by `seed`; trials that are stored in `folder` are not repeated."""
     protocol = Protocol(
         images.key,
         FEATURES,
         queries=tuple(queries),
         grids=grids,
-        seed=deal,
+        seed=seed,
         tolerance=TOLERANCE,
     )
     plan, cells = plan_of(protocol, images), TrialStore(folder / "cells")
@@ -199,8 +201,8 @@ def options_given() -> argparse.Namespace:
     arguments.add_argument("--folder", type=Path, help="keep image sets, features and trials there")
     arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
     arguments.add_argument("--images", type=int, default=400, help="images per generated set")
-    arguments.add_argument("--drawn", type=int, default=3, help="number of generated sets")
-    arguments.add_argument("--deals", type=int, default=5, help="number of assignments of folds")
+    arguments.add_argument("--generated", type=int, default=3, help="number of generated sets")
+    arguments.add_argument("--assignments", type=int, default=5, help="number of assignments of folds")
     arguments.add_argument(
         "--queries",
         nargs="+",
@@ -210,7 +212,7 @@ def options_given() -> argparse.Namespace:
     arguments.add_argument(
         "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, in addition to its starts"
     )
-    small = {"images": 120, "drawn": 2, "deals": 1, "queries": ["walking", "running"]}
+    small = {"images": 120, "generated": 2, "assignments": 1, "queries": ["walking", "running"]}
     return options_of(arguments, sets=[FIGURES], **small)
 
 
@@ -221,7 +223,7 @@ def main() -> None:
     print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
     with tempfile.TemporaryDirectory() as scratch:
         folder = options.folder or Path(scratch)
-        for name, of_name in sources(options.images, options.drawn, options.sets).items():
+        for name, of_name in sources(options.images, options.generated, options.sets).items():
             queries, findings_of = options.queries if name == FIGURES else (), []
             if options.variants is not None:
                 report_variants(name, of_name, folder, options.queries, options.variants)
@@ -229,7 +231,7 @@ def main() -> None:
             for number, source in enumerate(of_name):
                 images = image_set(source, folder / f"{name} {number}")
                 findings_of.append(
-                    [findings(images, folder, queries, deal, grids) for deal in range(options.deals)]
+                    [findings(images, folder, queries, seed, grids) for seed in range(options.assignments)]
                 )
             report(name, of_name[0], findings_of)
             if options.smoke:
@@ -252,12 +254,12 @@ def report(name: str, source: Source, findings_of: list[list[Findings]]) -> None
     """Print the tables of a set, or of several sets that were generated in the same way."""
     every = [query_findings.results for query_findings in itertools.chain(*findings_of)]
     images, share = len(findings_of[0][0].images.image_names), getattr(source, "share", None)
-    drawn = (
+    described = (
         ""
         if share is None
         else f", {images} images each, with a chance of {share:g} that an action is shared"
     )
-    print(f"\n{name}: {len(findings_of)} sets{drawn}; {len(findings_of[0])} assignments of folds\n")
+    print(f"\n{name}: {len(findings_of)} sets{described}; {len(findings_of[0])} assignments of folds\n")
     values = measured(findings_of)
     print(ap_table(every[0].queries, values) + "\n\n" + claims_table(values) + "\n")
     print(*chosen_words(findings_of), sep="\n")

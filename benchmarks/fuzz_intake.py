@@ -1,6 +1,6 @@
 """Can an untrusted file crash the server, write outside its data folder, or exhaust the machine's memory?
 
-    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--brought 200]
+    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--uploaded 200]
 
 Good files of every supported kind are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
 imported like a user's file (`fuzz_bringing.py`), in processes with the memory limit of a worker. A finding is a process
@@ -229,10 +229,10 @@ def main() -> None:
         good = report(tallies, outside, time.monotonic() - begun)
     if options.keep:
         keep(tallies, options)
-    if options.brought:
+    if options.uploaded:
         from fuzz_server import bring_to_server
 
-        good &= bring_to_server(options.brought, options.seed)
+        good &= bring_to_server(options.uploaded, options.seed)
     if not good:
         raise SystemExit("there are findings")
 
@@ -250,7 +250,7 @@ def arguments() -> argparse.Namespace:
     arguments.add_argument("--first", type=int, default=0, help="the number of the first file of a kind")
     arguments.add_argument("--keep", default="", help="a folder for files with findings")
     arguments.add_argument(
-        "--brought", type=int, default=200, help="number of files that are uploaded to a real server"
+        "--uploaded", type=int, default=200, help="number of files that are uploaded to a real server"
     )
     arguments.add_argument(
         "--coverage-guided",
@@ -260,7 +260,7 @@ def arguments() -> argparse.Namespace:
         help="with Atheris, for that long per kind",
     )
     # A process for each kind takes seconds to start; tests/slow/test_fuzzing.py has some files of all kinds.
-    options = options_of(arguments, only="XML of", files=10, brought=0)
+    options = options_of(arguments, only="XML of", files=10, uploaded=0)
     options.program = WORKER
     return options
 

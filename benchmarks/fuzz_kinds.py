@@ -50,7 +50,7 @@ from mutations import JPEG, PNG, TEXT, ZIP, Mutation
 class Kind:
     """One kind of files.
 
-    name: its row of the table. share: number of files, relative to the other kinds. good: the files to break; `bring`
+    name: its row of the table. share: number of files, relative to the other kinds. good: the files to break; `check`
     receives the number of the good file, the broken file, and a data folder. also: further mutations for this kind of
     file. pack: makes the ZIP file that a user would upload, where the kind needs one.
     """

@@ -56,7 +56,7 @@ class Bringer:
                 else:
                     place = beside / f"{number}.zip"
                     place.write_bytes(data)
-                    await self.tab.type("widget brought path", str(place))
+                    await self.tab.type("widget path of an import", str(place))
                     await self.tab.press("look at path")
                 self.came["previewed"] += 1
                 await self.go_on()
@@ -70,7 +70,7 @@ class Bringer:
         run = await self.ended()
         if run.state != "finished":
             self.came["refused at the preview"] += 1
-        elif not await self.press("import brought"):
+        elif not await self.press("import previewed"):
             await self.press("discard look")
             self.came["discarded after the preview"] += 1
         else:

@@ -193,7 +193,7 @@ class Person:
 
         await self.look()
         looked = note("previewed", begun)
-        await self.tab.press("import brought")
+        await self.tab.press("import previewed")
         run = await self.ended()
         if run.state != "finished":
             raise RuntimeError(f"the import is {run.state}: {run.reason}")
@@ -210,7 +210,7 @@ class Person:
         the data folder is as before, and leftover files."""
         before = size_of(self.store.home)
         await self.look()
-        await self.tab.press("import brought")
+        await self.tab.press("import previewed")
         run = self.store.run(self.tab.query["import"])
         while not self._is_done(run, share):
             await asyncio.sleep(LOOK_SECONDS)

@@ -152,20 +152,20 @@ async def rerun(
 ) -> Figures:
     """Time reruns of a page: clicks on images of its grid, and changes of its URL to each of `looks` and back, by
     name."""
-    found: Figures = {}
+    figures: Figures = {}
     async with Tab(url) as tab:
         await tab.open(page, **query)
         for place in (CLICKED, CLICKED + 1):
             one = tab.shown(grid)["items"][place]["id"]
             clicked = {"selected": {"id": one, "ids": [one], "click": place}}
-            found.setdefault("a click on an image", []).append(await tab.send(grid, clicked))
+            figures.setdefault("a click on an image", []).append(await tab.send(grid, clicked))
         for what, changes in looks.items():
-            found[what] = [await tab.look(**changes)]
+            figures[what] = [await tab.look(**changes)]
             for name in changes:
                 del tab.query[name]
             await tab.look()
         _sound(tab)
-    return found
+    return figures
 
 
 def _sound(tab: Tab) -> None:

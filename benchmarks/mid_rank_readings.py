@@ -42,14 +42,14 @@ READINGS = (
     Reading("ties forbidden, no constant, votes kept", STRICT | NONE, KEPT),
 )
 
-Found = dict[str, np.ndarray]  # (3,) measures by name
+MeasuresByName = dict[str, np.ndarray]  # (3,) measures by name
 
 
 def show(figures: Figures, attributes: int, count: int, tests: int, subsequences: int) -> None:
     """Print the table of all readings."""
     attributes = min(attributes, len(figures.orders))
     rows = np.arange(len(figures.features))
-    chosen, tested = list[Found](), list[Found]()
+    chosen, tested = list[MeasuresByName](), list[MeasuresByName]()
     for attribute in range(attributes):
         if attribute < CHOOSING:
             split = figures.splits(attribute, rows[figures.train], min(count, 3000))[0]
@@ -64,7 +64,7 @@ def show(figures: Figures, attributes: int, count: int, tests: int, subsequences
     print(table(header, [row(name, chosen, tested) for name in tested[0] if " alone " not in name]) + "\n")
 
 
-def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
+def row(name: str, chosen: list[MeasuresByName], tested: list[MeasuresByName]) -> list[str]:
     """Return tau on the choosing attributes, tau on the others, the measures of all, and the best single length."""
     alone: dict[str, list[float]] = {}
     for measures_of_run in tested:
@@ -84,9 +84,9 @@ def row(name: str, chosen: list[Found], tested: list[Found]) -> list[str]:
     ]
 
 
-def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> Found:
+def tried(train: SequenceSet, test: SequenceSet, subsequences: int) -> MeasuresByName:
     """Return the measures of all readings and of their single lengths; each model is trained once."""
-    measures_by_name: Found = {"RankSVM": measures(make_method("RankSVM").fit(train), test)}
+    measures_by_name: MeasuresByName = {"RankSVM": measures(make_method("RankSVM").fit(train), test)}
     methods: dict[str, MidRank] = {}
     rankings: dict[str, Rankings] = {}
     for name, trained, read in READINGS:

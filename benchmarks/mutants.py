@@ -158,7 +158,7 @@ def draw(commit: str, folders: Sequence[str], count: int, seed: int) -> list[Mut
     # The share of each folder is proportional to the square root of its size, so that small ones are represented.
     shares = np.sqrt([len(keys) for keys in of_folder.values()])
     counts = np.diff(np.rint(np.cumsum([0.0, *shares]) / shares.sum() * count).astype(int))
-    drawn = []
+    chosen = []
     keys = [
         key for keys, n in zip(of_folder.values(), counts, strict=True) for key in generator.sample(keys, n)
     ]
@@ -166,8 +166,8 @@ def draw(commit: str, folders: Sequence[str], count: int, seed: int) -> list[Mut
         name, number = generator.choice(operators[path, start])
         mutated = mutate_code(code[path], get_operator(f"core/{name}")(), number)
         assert mutated is not None
-        drawn.append(Mutant(path, name, *changed(code[path], mutated)))
-    return drawn
+        chosen.append(Mutant(path, name, *changed(code[path], mutated)))
+    return chosen
 
 
 def changed(before: str, after: str) -> tuple[int, int, tuple[str, ...]]:

@@ -121,7 +121,7 @@ def show_inference(generator: np.random.Generator, options: argparse.Namespace) 
 # ---------------------------------------------------------------------------------------------------------
 
 
-def drawn_sequences(generator: np.random.Generator, pool: int, columns: int, count: int) -> SequenceSet:
+def random_sequences(generator: np.random.Generator, pool: int, columns: int, count: int) -> SequenceSet:
     """Sample sequences with one sample of each of 8 classes, whose means are not on a line: the class is the grade."""
     grades = np.arange(pool) % 8
     features = generator.standard_normal((8, columns))[grades] + 2.5 * generator.standard_normal(
@@ -136,7 +136,7 @@ def drawn_sequences(generator: np.random.Generator, pool: int, columns: int, cou
 
 def show_agreement(generator: np.random.Generator, options: argparse.Namespace) -> None:
     count = options.tested
-    both = drawn_sequences(generator, 1000, 50, 2 * count)
+    both = random_sequences(generator, 1000, 50, 2 * count)
     method = make_method("MidRank", subsequences=options.subsequences).fit(both.part(range(count)))
     test = both.part(range(count, 2 * count))
     first = method.rankings(test).first
@@ -157,7 +157,7 @@ def show_agreement(generator: np.random.Generator, options: argparse.Namespace) 
 
 
 def show_training(generator: np.random.Generator, options: argparse.Namespace) -> None:
-    sequences = drawn_sequences(generator, 1000, 500, options.sequences)
+    sequences = random_sequences(generator, 1000, 500, options.sequences)
     each = len(sequences)  # subsequences of each length in order, and as many scrambled ones
     MidRank(subsequences=10).fit(sequences)
     rows = []

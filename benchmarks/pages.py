@@ -353,8 +353,8 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
             rows.append(row(f"{size:,}: the same in a new tab", "", figures["new"]))
             rows.append(row(f"{size:,}: click on a thumbnail, answered", rerun, figures["click"]))
             if first:
-                found_clicks = clicks_while_training(page, server.url, store, run, rounds)
-                rows.append(row(f"{size:,}: the same during a training run", "<= 0.25 s", found_clicks))
+                answered = clicks_while_training(page, server.url, store, run, rounds)
+                rows.append(row(f"{size:,}: the same during a training run", "<= 0.25 s", answered))
                 key = store.run(run).settings["set"]
                 baselines = [run, *(trained(store, key, seed) for seed in range(1, COMPARED))]
                 clicked = compared(page, server.url, baselines, rounds)

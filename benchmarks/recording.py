@@ -1,8 +1,8 @@
-"""What does recording a training run cost: ``python benchmarks/recording.py``.
+"""Measure the cost of recording a training run: ``python benchmarks/recording.py``.
 
-Trains with and without a recording in turn, in one thread, as a worker does on two cores: on the bundled image sets,
-and on synthetic features of the papers' size, with one query or seed each. The times are processor seconds of
-training and evaluation, without features and without the start of a process, and of these the seconds of recording,
+Trains alternately with and without a recording, in one thread, as a worker does on two cores: on the bundled image
+sets, and on synthetic features of the papers' size, with one query or seed each. The times are processor seconds of
+training and evaluation, without features and the start of a process, and the part of them that is spent on recording,
 files included.
 """
 
@@ -33,7 +33,7 @@ Train = Callable[[Recorder | None], object]
 
 
 class Kept:
-    """Writes the recording to one file, whenever a recorder passes it on."""
+    """Writes each recording that a recorder passes on to the same file."""
 
     def __init__(self, file: Path) -> None:
         self.file, self.iterations = file, 0
@@ -44,7 +44,7 @@ class Kept:
 
 
 def row_of(name: str, training_runs: Sequence[Train], repeats: int, kept: Kept) -> list[str]:
-    """Medians over the trainings, of the median of each."""
+    """Return medians over the training runs, of the median over the repetitions of each."""
     without, with_it, own = [], [], []
     for train in training_runs:
         train(None)  # compiles, and reads the features
@@ -75,7 +75,7 @@ def row_of(name: str, training_runs: Sequence[Train], repeats: int, kept: Kept) 
 def on_examples(
     methods: Sequence[str], queries: Sequence[str], place: Path
 ) -> Iterator[tuple[str, list[Train]]]:
-    """Trainings on the sets that come with the program."""
+    """Yield training runs on the bundled image sets."""
     for name, make in (("Action figures", samples_settings), ("Timeline cars", sequences_settings)):
         images = load_image_set(folder_of(name))
         features = tuple((each, {}) for each in default_names(images))
@@ -108,7 +108,7 @@ def sequences_settings(key: str, features, method: str, queries: Sequence[str]) 
 
 
 def at_papers_size(methods: Sequence[str], seeds: int, shape: Shape) -> Iterator[tuple[str, list[Train]]]:
-    """Trainings of linear methods on synthetic features of all of whose samples they learn."""
+    """Yield training runs of linear methods on synthetic features, all of whose samples are training samples."""
     for kind, make in SYNTHETIC.items():
         made = [make(seed, shape) for seed in range(seeds)]
         queries = [Query(features, relevant.astype(np.int64)) for features, relevant in made]
@@ -152,8 +152,10 @@ def main() -> None:
             *at_papers_size(methods, len(queries), shape),
         ):
             rows.append(row_of(name, training_runs, options.repeats, kept))
-    print(f"{machine()}; medians over {len(queries)} queries or seeds, each of {options.repeats} trainings\n")
-    print(table(["training", "without", "with", "recording", "share", "iterations", "bytes"], rows))
+    print(
+        f"{machine()}; medians over {len(queries)} queries or seeds, each of {options.repeats} training runs\n"
+    )
+    print(table(["training run", "without", "with", "recording", "share", "iterations", "bytes"], rows))
 
 
 if __name__ == "__main__":

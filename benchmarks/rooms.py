@@ -46,8 +46,8 @@ QUESTIONS = "widget questions"
 def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str, str, str, str]:
     """Fill the shared workspace: action figures with a run, label scenes with a label ranker; return keys and ids."""
     store = Store(server.make(name))
-    figures = drawn(store, "Action figures", of_figures)
-    scenes = drawn(store, "Label scenes", of_scenes)
+    figures = generated(store, "Action figures", of_figures)
+    scenes = generated(store, "Label scenes", of_scenes)
     trained = here(store, "train", requests(figures, QUERIES[0], 1.0), worker.train)
     labels = {
         "task": "labels",
@@ -60,7 +60,7 @@ def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str
     return figures, trained, scenes, ranker
 
 
-def drawn(store: Store, name: str, images: int) -> str:
+def generated(store: Store, name: str, images: int) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         build_image_set(generated_source(name, images=images), Path(scratch) / "set", lambda *_: None)
         return store.adopt(Path(scratch) / "set", name)

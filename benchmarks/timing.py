@@ -63,12 +63,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """Format a Markdown table with aligned columns."""
     lines = [list(header), *[list(row) for row in rows]]
     widths = [max(len(line[column]) for line in lines) for column in range(len(header))]
-    drawn = [
+    texts = [
         "| " + " | ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) + " |"
         for line in lines
     ]
-    drawn.insert(1, "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|")
-    return "\n".join(drawn)
+    texts.insert(1, "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|")
+    return "\n".join(texts)
 
 
 def milliseconds(seconds: float | None) -> str:

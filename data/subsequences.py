@@ -44,11 +44,11 @@ def measured(train: int = TRAIN, test: int = TEST, **settings: Any) -> dict[str,
         assert method.start is not None
         taus = np.array([taus_of(each, tested) for each in (method.start, method)])
         gains = taus[1] - taus[0]
-        drawn = resampled_counts(test, DRAWS, np.random.default_rng(0)) @ gains / test
+        means = resampled_counts(test, DRAWS, np.random.default_rng(0)) @ gains / test
         sampled[of] = {
             "RankSVM": round(float(taus[0].mean()), DIGITS),
             "MidRank": round(float(taus[1].mean()), DIGITS),
-            "gain": [round(end, DIGITS) for end in interval(float(gains.mean()), drawn)],
+            "gain": [round(end, DIGITS) for end in interval(float(gains.mean()), means)],
         }
     return {"length": LENGTH, "train": train, "test": test, "sampled": sampled}
 

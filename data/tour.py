@@ -1,4 +1,4 @@
-"""The animated picture of the README: ``python data/tour.py`` films the running app into data/tour.webp.
+"""The film of the README: ``python data/tour.py`` films the running app into data/tour.webp.
 
 It starts the app on a new data folder, chooses a class, trains, plays the training back, shows the
 ranking and opens its first error. Needs the extra [dev] and a Chromium.
@@ -102,8 +102,9 @@ def film(page: Page, address: str) -> Film:
     settle(page)
     made.shoot(LONG)
     page.get_by_test_id("stBaseButton-primary").first.click()
-    page.wait_for_url("**run=*")
+    page.get_by_role("heading", name=CLASS).first.wait_for()
     settle(page)
+    page.wait_for_timeout(3000)  # the recording is read again when the run has ended
     bar = page.locator(".play").first
     bar.focus()
     page.keyboard.press("Home")

@@ -17,7 +17,7 @@ from ranking.reports.line_styles import Look
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
-PANELS = {"strategy": "Way to ask", "model": "Model"}
+PANELS = {"strategy": "Question strategy", "model": "Model"}
 
 
 def steps() -> None:
@@ -42,16 +42,16 @@ def steps() -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# One that is there
+# Results
 # ---------------------------------------------------------------------------------------------------------
 
 
 def invite() -> None:
-    st.markdown("#### Ask about labels, and see what each answer is worth")
+    st.markdown("#### Measure how much each answer improves the label ranking")
     st.caption(
-        "A model asks whether an image shows a label, the ground truth answers, and the model ranks all other labels "
-        "anew. What is measured is the break-even precision (BEP): the share of right labels among the first $k$, "
-        "where the image has $k$ labels, which the model is told. Press **Start the simulation** below."
+        "The model asks whether an image shows a label, the ground truth answers, and the model re-ranks all other "
+        "labels. The measure is break-even precision (BEP): the fraction of correct labels among the top $k$ for an "
+        "image with $k$ labels. The model is given $k$. Press **Start the simulation** below."
     )
 
 
@@ -65,9 +65,9 @@ def show_remaining_time(run: Run) -> jobs_panel.Live:
         if home.store().run(run.id).parts_done != run.parts_done:
             st.rerun()
         if (left := seconds_left(run, seen)) is None:
-            st.caption("How long it takes is known after the first fold, and its curves are shown then.")
+            st.caption("The remaining time and the first curves appear after the first fold.")
         else:
-            st.caption(f"Roughly {jobs_panel.in_minutes(left)} to go, by the folds that are done.")
+            st.caption(f"About {jobs_panel.in_minutes(left)} left, estimated from the finished folds.")
 
     return show
 
@@ -90,7 +90,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
         curves = curves_of(run.result.get("curves") or [])
     if run.state != "finished":
         st.info(
-            f"**{folds_in_words(run)}** With all of them means and intervals will be others.",
+            f"**{folds_in_words(run)}** Means and intervals will change when all folds have finished.",
             icon=":material/info:",
         )
     st.markdown(f"## {simulation_captions.headline(curves)}")
@@ -102,8 +102,8 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     folds = len(curves[0].folds)
     over = "one fold" if folds == 1 else f"the mean of {folds} folds, ± one standard deviation over folds"
     st.caption(
-        f"BEP in percent, {over}; in bold the best of all "
-        f"at that number of questions. Auto: nothing asked; Q5: after 5 questions. "
+        f"BEP in percent, {over}; the best value for each number of questions is bold. Auto: no questions asked; Q5: "
+        f"after 5 questions. "
         f"{simulation_captions.interactions_add(curves)}"
     )
     offer_files(
@@ -126,7 +126,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     scale."""
     bound = address.bound(keys.PANELS, address.one_of(list(PANELS)), "strategy")
     by = st.segmented_control(
-        "A panel for each", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
+        "One panel per", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
     )
     ways, models = simulation_table.strategies_of(curves), simulation_table.names_of(curves)
     reach, shown = simulation_charts.reach_of(curves), []
@@ -154,7 +154,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
 def line_styles_of(curves: list[FoldCurve]) -> dict[str, Look]:
     """Return the line style of each model by its name.
 
-    The first model of a method has the method's style; the same method with other settings has a style of its own.
+    The first model of a method has the method's style; the same method with other settings has another style.
     """
     called, first = (
         {curve.name: curve.method for curve in curves},
@@ -184,12 +184,12 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             sure = sum(int((apart.low > 0).sum()) for _, apart in own)
             everywhere = sum(len(apart.mean) for _, apart in own)
             st.caption(
-                "Both models have the same folds, so each fold is compared with itself. Bars are 95% intervals over "
-                "folds by Student's t; they are approximate, because folds share training images. **Notice** where a "
-                f"bar is clear of the zero line: {sure} of {everywhere} are wholly above it."
+                "Paired differences: both models use the same folds. Bars are 95% confidence intervals over folds by "
+                "Student's t; they are approximate because folds share training images. **Notice** which bars exclude "
+                f"zero: {sure} of {everywhere} lie entirely above it."
             )
         else:
-            st.caption("One fold has no intervals: they come with the second.")
+            st.caption("One fold has no intervals: they appear after the second fold.")
         shown.append((figure, f"{name} minus {simulation_table.BASELINE}: {text}"))
     return shown
 

@@ -17,8 +17,8 @@ from ranking.workspace.run import Run
 ALL = "all"  # of the core
 MOST_BARS = 3  # of each sign
 STAR = (
-    "In the middle the core label or labels, around them those that they join most strongly. The wider a line, the "
-    r"larger |F|; two labels in one top k add 2F to its value $t^\top s+t^\top Ft$."
+    "Core labels are in the middle, the labels with their strongest interactions around them. The wider a line, the "
+    r"larger |F|; two labels in the same top k add 2F to its value $t^\top s+t^\top Ft$."
 )
 
 
@@ -33,8 +33,8 @@ def steps() -> None:
     pairs = cache.label_pairs(run)
     if not pairs.weight.any():
         frame.way_on(
-            "This c-star has no interactions: its core is empty, or nothing was learnt of it",
-            "Look at the questions it asks",
+            "This C-star model has no interactions: its core is empty, or all learned weights are 0",
+            "Open interactive labelling",
             "label_questions",
         )
     with picture:
@@ -43,7 +43,7 @@ def steps() -> None:
 
 @st.fragment
 def look(run: Run, title: str, pairs: LabelPairs) -> None:
-    """What answers to the choice of a core label, without the rest of the page running again."""
+    """Show all that depends on the chosen core label, without running the rest of the page again."""
     with frame.in_place():
         names = [pairs.names[int(label)] for label in pairs.core]
         offered = {ALL: "All", **{name: escaped(name) for name in names}}
@@ -79,7 +79,7 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
 
 
 def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
-    """The strongest pairs of both signs, and what the data has of the same pairs."""
+    """Show the strongest interactions of both signs beside the counts of the same pairs in the data."""
     places = np.concatenate([shown.strongest(1, MOST_BARS), shown.strongest(-1, MOST_BARS)[::-1]])
     part = shown.part(places)
     names = [
@@ -91,38 +91,38 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     key, height = keys.widget("pairs beside the data"), 90 + 45 * len(part)
     charts.show(figure, key, listed, "interactions", height, top=30)
     against = int(np.count_nonzero(part.against > 0))
-    agreement = f"All {len(part)} of these go the way of the data"
+    agreement = f"All {len(part)} of these agree with the data"
     if against:
-        goes, worst = "goes" if against == 1 else "go", names[int(part.against.argmax())]
-        agreement = f"{against} of these {len(part)} {goes} against the data, most of all {escaped(worst)}"
+        disagree, worst = "disagrees" if against == 1 else "disagree", names[int(part.against.argmax())]
+        agreement = f"{against} of these {len(part)} {disagree} with the data, most of all {escaped(worst)}"
     st.caption(
-        f"Right: training images with both labels, of {part.images:,}, against chance. {agreement}.",
-        help="Chance: were the two labels independent. Bars are the logarithm of the ratio.",
+        f"Right: training images with both labels, of {part.images:,}, compared with chance. {agreement}.",
+        help="Chance: the number expected if the two labels were independent. Bars show the logarithm of the ratio.",
     )
     return figure, listed
 
 
 def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.Shown:
-    """All pairs: the learnt against the counted."""
+    """Show the learned interaction of all pairs against their counts in the data."""
     furthest = label_charts.most_against(shown)
     words = [label_charts.in_words(shown, place) for place in range(len(shown))]
     figure = label_charts.against_the_data(shown, words, furthest)
     text = label_charts.compared(shown)
     whose = "the core" if label is None else shown.names[label]
-    st.markdown(f"### Does {escaped(whose)} say what the data says?")
+    st.markdown(f"### Do the interactions of {escaped(whose)} agree with the data?")
     charts.show(
-        figure, keys.widget("learnt against counted"), text, "interactions-and-data", height=420, top=8
+        figure, keys.widget("learned against counted"), text, "interactions-and-data", height=420, top=8
     )
     st.caption(
-        f"Each point is a pair, of {len(shown):,}. **Notice**: {text} F is no copy of the counts: it holds what the "
-        "scores of single labels leave open, and is learned for the top k.",
-        help="Counts have half an image added, so that pairs that never meet have a place.",
+        f"Each of the {len(shown):,} points is a pair. **Notice**: {text} F is not a copy of the counts: it models "
+        "what the scores of single labels leave unexplained, and is learned for the top k.",
+        help="Half an image is added to each count, so that pairs that never occur together can be plotted.",
     )
     return figure, text
 
 
 def show_table(shown: LabelPairs) -> None:
-    """All pairs that are shown, the strongest first."""
+    """Show a table of all pairs, the strongest first."""
     part = shown.part(np.argsort(-np.abs(shown.weight), kind="stable"))
     numbers = st.column_config.NumberColumn(format="%.2f")
     with st.expander(f"All {len(part):,} pairs as a table"):
@@ -137,7 +137,7 @@ def show_table(shown: LabelPairs) -> None:
 
 
 def rows_of(pairs: LabelPairs) -> list[dict[str, str | float | None]]:
-    """The cells of the table, a row a pair."""
+    """Return the cells of the table, a row per pair."""
     return [
         {
             "core label": pairs.names[int(pairs.first[place])],

@@ -31,17 +31,19 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
-BASELINES = {"no": "Alone", "same": "Beside a rival", "own": "A rival asks"}
+BASELINES = {"no": "No baseline", "same": "Same questions", "own": "Its own questions"}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
-TOGETHER = "**Notice** how far a label moves that nobody asked for: C-star knows which labels go together."
-ALONE = "**Notice** that no label overtakes another unless you answer it: this model scores each by itself."
+TOGETHER = (
+    "**Notice** how far labels move that you were not asked about: C-star knows which labels occur together."
+)
+ALONE = "**Notice** that no label overtakes another unless you answer it: this model scores each label independently."
 
 
 def steps() -> None:
     layout, details = st.container(key="questions-layout"), st.container(key="settings-questions")
     with details:
-        st.subheader("Who asks, and how", anchor=False)
+        st.subheader("Model and question strategy", anchor=False)
         left, right = st.columns(2, gap="medium")
         with left:
             row = label_models.choose_set()
@@ -83,7 +85,7 @@ def steps() -> None:
 
 
 def images_of(run: Run) -> LabelSet:
-    """The images as the model of a training sees them."""
+    """Return the images with the features of the model."""
     try:
         return cache.label_ranker(run)[1]
     except cache.NoFeatures:
@@ -91,17 +93,17 @@ def images_of(run: Run) -> LabelSet:
 
 
 def choose_strategy(run: Run) -> str:
-    """How the next question is chosen."""
+    """Choose the question strategy."""
     names = strategies(run)
     help = "  \n".join(f"**{name}**: {STRATEGIES[name].summary}" for name in names)
-    return controls.segments("The next question", keys.STRATEGY, names, names[0], help=help)
+    return controls.segments("Question strategy", keys.STRATEGY, names, names[0], help=help)
 
 
 def choose_k(run: Run, images: LabelSet) -> int:
-    """How many labels the image is given: the mean of its set, unless you know better."""
+    """Choose the number of labels to predict, by default the mean number of labels per image of the set."""
     method, _ = cache.label_ranker(run)
     most = most_k(images.names)
-    label = "k: how many labels the image is given"
+    label = "k: number of labels to predict"
     return controls.slider(label, keys.LABEL_K, 1, most, min(method.usual_k, most))
 
 
@@ -110,10 +112,10 @@ def most_k(names: Sequence[str]) -> int:
 
 
 def choose_truth(shown: question_image.Shown) -> bool:
-    """Whether the true labels are shown; there is nothing to show of an image that a person has uploaded."""
+    """Choose whether to show the ground truth; an uploaded image has none."""
     parse = address.one_of(list(ON_OFF))
     bound = address.bound(keys.TRUTH, lambda text: ON_OFF[parse(text)], False, lambda on: str(int(on)))
-    return bool(st.toggle("Show the truth", disabled=not shown.known, **bound)) and shown.known
+    return bool(st.toggle("Show ground truth", disabled=not shown.known, **bound)) and shown.known
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -122,14 +124,15 @@ def choose_truth(shown: question_image.Shown) -> bool:
 
 
 def way_of(run: Run, strategy: str) -> str:
-    """`strategy`, else the first that a model can follow: a rival may have no core to ask for first."""
+    """Return `strategy` if the model supports it, else its first strategy: a baseline may have no core labels to ask
+    about first."""
     able = strategies(run)
     return strategy if strategy in able else able[0]
 
 
 @st.fragment
 def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside: str, truth: bool) -> None:
-    """What answers to a key, without the rest of the page running again: first of all the disk."""
+    """Show the questions, save the answers, and react to keys without running the rest of the page again."""
     key = keys.widget("questions")
     with frame.in_place():
         with home.or_gone():
@@ -138,7 +141,7 @@ def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside
         saved = store.saved(sessions)
         new = [event for event in sent.events if event.number > saved[event.session]]
         refused = answer_checks.refused(new)
-        with frame.in_place():  # a disk that is full is said; the browser keeps its log and sends it again
+        with frame.in_place():  # a full disk is reported; the browser keeps its log and sends it again
             store.append([event for event in new if event not in refused])
         events = store.events(own.run.settings["set"], own.id)
         data = own.data(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
@@ -156,17 +159,18 @@ def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside
         with home.or_gone():
             late = questions(data, key, raise_k)
         if st.session_state.pop(keys.K_RAISED, False):
-            st.rerun()  # all of the page, for the slider and the models are outside
-        if late != sent:  # a server that has just started hears of the answers only here
+            st.rerun()  # the whole page, because the slider and the models are outside this fragment
+        if late != sent:  # a server that has just started receives the answers only here
             st.rerun()
         if beside == "own" and baseline_session is not None and baseline_session.truth is None:
-            st.caption("The truth about this image is not known: the baseline is given your answers.")
+            st.caption("This image has no ground truth, so the baseline uses your answers.")
 
 
 def baseline_data(
     baseline_session: LabellingSession, answers: ImageAnswers, beside: str, label: int
 ) -> dict[str, object]:
-    """The baseline's ranking now, and in `after` as it will be when the question about `label` is answered."""
+    """Return the baseline's current ranking and, in `after`, its rankings for each answer to the question about
+    `label`."""
     if beside == "own" and baseline_session.truth is not None:
         count = len(answers.answers)
         now, then = (baseline_session.ranking_of_its_own_questions(number) for number in (count, count + 1))
@@ -183,22 +187,22 @@ def baseline_data(
 
 
 def show_race(own: LabellingSession, baseline_session: LabellingSession | None) -> None:
-    """How soon each model is right where the truth answers its questions."""
+    """Show how soon the ranking of each model is correct if the ground truth answers its questions."""
     assert own.truth is not None
     players = [own] if baseline_session is None else [own, baseline_session]
     played = {each.player.title: each.played() for each in players}
     looks = {each.player.title: each.player.look for each in players}
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
-    st.markdown("**Precision by the number of questions**, the truth answering")
+    st.markdown("**Precision by number of questions**, answered by the ground truth")
     label_race.show(played, looks, keys.widget("race"))
     st.caption(
-        f"{label_race.compared(played)} ●: truly there, {int(own.truth.sum())} labels: {escaped(truth)}. **Notice** "
-        "which curve rises more over the first questions: that model learns more from each answer."
+        f"{label_race.compared(played)} ●: label in the ground truth ({int(own.truth.sum())}): {escaped(truth)}. "
+        "**Notice** which curve rises faster over the first questions: that model gains more from each answer."
     )
 
 
 def offer_files(row: ImageSetRow) -> None:
-    """All answers of the image set; made when they are asked for."""
+    """Offer all answers of the image set as files, which are made when a button is pressed."""
     store = home.answers()
     with st.container(horizontal=True):
         for label, make, ending in (
@@ -214,7 +218,7 @@ def offer_files(row: ImageSetRow) -> None:
 
 
 def delete_answers(row: ImageSetRow) -> None:
-    """Deleting all answers about the image set, and undoing it."""
+    """Show the buttons that delete all answers about the image set and restore them."""
     store = home.answers()
     there, gone = (store.count(row.key, deleted) for deleted in (False, True))
     if there:
@@ -243,12 +247,12 @@ def delete_answers(row: ImageSetRow) -> None:
 
 
 def explain(run: Run) -> None:
-    """What to look at with this model, and what the signs mean."""
+    """Show what to notice with this model, and what the symbols mean."""
     notice = TOGETHER if len(cache.label_ranker(run)[0].core) else ALONE
     st.caption(
-        f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. A bar is how much the "
-        "best k labels with this one beat the best k without it: to the right, it is inside. ✓ and ✗: your answers, "
-        "pinned."
+        f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. Each bar is the value of "
+        "the best k labels with this label minus the best k without it; a bar to the right means that the label is in "
+        "the top k. ✓ and ✗: your answers, fixed in place."
     )
 
 

@@ -1,5 +1,5 @@
-"""The lesson about label ranking: an image whose labels are ranked, an answer that moves them, and why its question was
-asked."""
+"""The lesson about label ranking: the ranked labels of an image, an answer that moves them, and how a question is
+chosen."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def steps() -> None:
     for step in lessons.each_step(STEPS, keys.LABELS_STEP):
         taught = labels_lesson_data.taught()
         if step.number == 4:
-            step.headline.markdown("## What is a question worth?")
+            step.headline.markdown("## How much does each answer help?")
             show_worth(taught)
         else:
             (show_ranked, show_answer, show_question)[step.number - 1](taught, read_scene(), step)
@@ -60,7 +60,7 @@ def choose_scene(step: int) -> None:
         known,
         known[0],
         help=f"{known[0]} to {known[CHOSEN - 1]} were chosen because an answer helps much there; the others are the "
-        "first test scenes as they come.",
+        "first scenes of the test split.",
     )
 
 
@@ -71,8 +71,8 @@ def show_scene(taught: LessonLabels, row: int, step: int) -> None:
         source,
         labels_lesson_data.SIZE,
         [],
-        alt=f"A drawn scene that shows {shows}",
-        key=keys.widget(f"drawn scene {step}"),
+        alt=f"A generated scene that shows {shows}",
+        key=keys.widget(f"generated scene {step}"),
     )
 
 
@@ -87,7 +87,7 @@ def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
     scores = labelling_model.scores(nothing)
     order = labels_lesson_data.ranked(labelling_model, nothing)
     right = int(taught.labels[row][order[:k]].sum())
-    step.headline.markdown(f"## {right} of the first {k} labels are correct: precision {right / k:.3f}")
+    step.headline.markdown(f"## {right} of the top {k} labels are correct: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
     with left:
         choose_scene(1)
@@ -124,7 +124,7 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
     else:
         counts = ", ".join(f"{model} {count}" for model, count in moved.items())
-        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Overtakings: {counts}")
+        step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Swapped pairs: {counts}")
     step.end(notice)
 
 
@@ -134,16 +134,16 @@ def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:
     offered = [
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
     ]
-    help = f"“{offered[0]}” is what {OWN} asks here; the others are its core."
+    help = f"“{offered[0]}” is the label that {OWN} asks about; the others are its core labels."
     name = controls.select("The image shows", keys.ANSWERED_LABEL, offered, offered[0], help=help)
     label = taught.names.index(name)
     truth = "yes" if taught.labels[row, label] else "no"
-    answer = controls.segments("Answer", keys.ANSWER, list(ANSWERS), truth, help=f"The truth: {truth}.")
+    answer = controls.segments("Answer", keys.ANSWER, list(ANSWERS), truth, help=f"Ground truth: {truth}.")
     return label, ANSWERS[answer]
 
 
 def show_moves(taught: LessonLabels, row: int, model: str, label: int, answer: bool | None) -> int:
-    """Show a model's ranking before and after the answer; return how many pairs of others overtake."""
+    """Show a model's ranking before and after the answer; return how many pairs of other labels swap."""
     labelling_model, positions = taught.labelling_model(model, row), positions_of(taught, label, answer)
     before, after = orders(taught, row, model, label, answer)
     precision = [
@@ -151,7 +151,7 @@ def show_moves(taught: LessonLabels, row: int, model: str, label: int, answer: b
     ]
     text = f"### {model}: precision {precision[0]:.3f} → {precision[1]:.3f}"
     st.markdown(
-        text, help="All labels, from the top. Ends of lines are filled where the image shows the label."
+        text, help="All labels, from the top. The ends of a line are filled if the image shows the label."
     )
     k = int(taught.labels[row].sum())
     partners = [partner for partner, _ in labels_lesson_views.partners_of(taught, label)]
@@ -162,12 +162,12 @@ def show_moves(taught: LessonLabels, row: int, model: str, label: int, answer: b
 
 
 def positions_of(taught: LessonLabels, label: int, answer: bool | None) -> tuple[Position, Position]:
-    """Before and after an answer."""
+    """Return the positions before and after an answer."""
     return taught.position({}), taught.position({} if answer is None else {label: answer})
 
 
 def orders(taught: LessonLabels, row: int, model: str, label: int, answer: bool | None) -> tuple[Ints, Ints]:
-    """(L,) each: the labels from the top before and after an answer."""
+    """Return the labels from the top, before and after an answer, (L,) each."""
     labelling_model, (before, after) = taught.labelling_model(model, row), positions_of(taught, label, answer)
     return labels_lesson_data.ranked(labelling_model, before), labels_lesson_data.ranked(
         labelling_model, after
@@ -206,13 +206,11 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
             f"**Precision {precisions[-1]:.3f}**{labels_lesson_views.answered(taught, row, questions)}"
         )
     if not len(open_):
-        step.headline.markdown("## Nothing is left to ask: the answers settle every label")
-        step.end(
-            "The number of labels answered with yes equals that of the image: no other can be among them."
-        )
+        step.headline.markdown("## No question is left: the answers determine every label")
+        step.end("As many labels are answered with yes as the image has, so that it shows no other label.")
         return
     label = int(open_[0])
-    step.headline.markdown(f"## Why “{taught.names[label]}”? Its two best values are closest")
+    step.headline.markdown(f"## Why “{taught.names[label]}”? Its two maxima are closest")
     with wide:
         shown = open_[:CLOSEST].tolist()
         figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)

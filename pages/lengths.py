@@ -1,4 +1,4 @@
-"""MidRank ablations: what the length of subsequences, and other choices of MidRank, are worth on one's own images."""
+"""MidRank ablations: how the length of subsequences and other settings affect MidRank on an image set."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def steps() -> None:
     with shown:
         run_actions.show_deleted(ablation_form.PAGE.task)
         varied = {name: name.capitalize() for name in FIGURES}
-        study = controls.segments("What is varied", keys.ABLATION, varied, next(iter(FIGURES)))
+        study = controls.segments("Setting to vary", keys.ABLATION, varied, next(iter(FIGURES)))
     with right:
         run = choose_run(row, criterion, study, named)
     with shown:
@@ -44,7 +44,7 @@ def steps() -> None:
 
 
 def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) -> Run | None:
-    """A study on a set: the one that is named, or the newest that goes on or has an outcome; None where there is
+    """Choose an ablation of an image set: `named`, or else the newest that is running or has a result; None if there is
     none."""
     listed = [
         run
@@ -56,7 +56,7 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) 
 
 
 # ---------------------------------------------------------------------------------------------------------
-# One that is there
+# Results
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -83,7 +83,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("### Here")
+        st.markdown("### On this image set")
         st.markdown(f"**Notice** {escaped(words.notice({curve.line: curve for curve in curves}))}")
     with right:
         show_paper(study)
@@ -97,7 +97,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
 
 
 def choose_measure(outcome: AblationResult) -> str:
-    """Which of the measures is drawn; nothing is shown where there is one."""
+    """Choose the measure to plot; there is no control if there is one measure only."""
     names = list(outcome.curves[0].measures)
     first = AGREES if AGREES in names else TAU if TAU in names else names[0]
     if len(names) == 1:
@@ -107,25 +107,26 @@ def choose_measure(outcome: AblationResult) -> str:
 
 
 def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: AblationResult) -> str:
-    """What the values are of, how sure they are, and whether the trainings are proven to have ended."""
+    """Return the caption: the data, what the error bars mean, and whether all training runs converged."""
     settings = AblationSettings.from_json(run.settings)
-    drawn = make_drawing(settings.drawing)
+    drawing = make_drawing(settings.drawing)
     if measure == SECONDS:
         sure = (
-            f"One thread of this machine; the median of {ROUNDS} rounds, bars are half of their interquartile range. "
+            f"One thread of this machine; medians of {ROUNDS} rounds; bars: half of the interquartile range. "
             "Both scales are logarithmic."
         )
     else:
         sure = (
-            f"Means over {drawn.test:,} test sequences; bars: 95% intervals over sequences that share images."
+            f"Means over {drawing.test:,} test sequences; bars: 95% confidence intervals over sequences, which share "
+            "images."
         )
     proven = (
         ""
         if outcome.proven
-        else " Not all trainings came within their tolerance of the best; see the settings of MidRank."
+        else " Some training runs did not converge to their tolerance; see the settings of MidRank."
     )
     return (
-        f"{row.title} by “{settings.criterion}”, trained on {drawn.train:,} sequences of {drawn.length}. "
+        f"{row.title} by “{settings.criterion}”, trained on {drawing.train:,} sequences of {drawing.length}. "
         f"{sure}{proven}"
     )
 
@@ -135,7 +136,7 @@ def show_paper(study: str) -> None:
     st.markdown("\n".join(f"- {escaped(sentence)}" for sentence in WORDS[study].paper))
     if WORDS[study].of:
         st.caption(
-            f"Stars in the chart: {escaped(WORDS[study].of)}. Other images and other features than these."
+            f"Stars in the chart: {escaped(WORDS[study].of)}. The paper uses other images and features."
         )
 
 

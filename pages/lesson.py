@@ -42,12 +42,12 @@ BOUNDS = (
 WEIGHTED = (
     r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: the error of labels. A score above the threshold "
     "that is best on the training samples predicts relevant; $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people "
-    "are misclassified. The same label for everybody costs 0.5."
+    "are misclassified. The same label for all people costs 0.5."
 )
 
 
 class Both(NamedTuple):
-    """Both methods on the test samples: runs, rankings, and the latter with scores above 0 where a method predicts
+    """Both methods on the test samples. labelled: the rankings with scores shifted so that a score above 0 predicts
     relevant."""
 
     images: ImageSet
@@ -108,7 +108,7 @@ def show_other_method(both: Both, stands: Standing) -> None:
 
 
 def show_outcome(step: Step, both: Both) -> LessonComparison:
-    """Which method does what better on this query, and beside it the average of all actions."""
+    """Show which method ranks better and which labels better: on this query, and on average over all actions."""
     runs = list(both.trained.values())
     resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(both.labelled.values()))
     loss = lesson_comparison.loss_difference(
@@ -145,7 +145,7 @@ def costs() -> tuple[list[float], list[float]]:
 
 
 def costs_text(ap: Sequence[float], zero_one: Sequence[float]) -> str:
-    """Say what the first and the last step down cost, and where the error rate changes; both measures are (n,)."""
+    """Say what the first and the last step down cost, and where the error rate changes. ap, zero_one: (n,)."""
     return (
         f"**Notice**: the first step down costs {ap[0] - ap[1]:.3f} AP, the last {ap[-2] - ap[-1]:.3f}; the error rate "
         f"{changes_text(zero_one)}."
@@ -175,9 +175,8 @@ def show_summary(step: Step, both: Both) -> None:
     lessons.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
     st.caption(
         f"{lesson_comparison.intervals(pair)} {lesson_comparison.why(pair)} “{LESSON.query}” and "
-        f"{listed(LESSON.features)} were chosen, of ten queries and five sets of features, "
-        "as an example where AP differs."
+        f"{listed(LESSON.features)} were chosen from ten queries and five feature sets as an example where AP differs."
     )
 
 
-frame.show_page("lesson", "What a method optimises decides what comes first.", steps)
+frame.show_page("lesson", "What a method optimises decides what ranks first.", steps)

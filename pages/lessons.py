@@ -1,4 +1,4 @@
-"""Lessons: what each teaches, how long it takes, and which ones were gone through in this workspace."""
+"""The lessons: what each one teaches, how long it takes, and whether it is done in this workspace."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from pages.parts.runs import lessons
 
 
 class Card(NamedTuple):
-    """A lesson: its page, what one learns, and how many minutes it takes."""
+    """A lesson: its page, what it teaches, and how many minutes it takes."""
 
     page: str
-    learns: str
+    teaches: str
     minutes: int
 
 
 CARDS = (
     Card("lesson", "Which errors cost most", 2),
     Card("neighbours_lesson", "When people of one scene help, and when they mislead", 4),
-    Card("pairs_lesson", "What a sequence says beyond its pairs", 3),
-    Card("violated_lesson", "How training finds the worst of n! rankings", 4),
-    Card("labels_lesson", "Which question is worth its answer", 4),
+    Card("pairs_lesson", "What a sequence shows beyond its pairs", 3),
+    Card("violated_lesson", "How training finds the most violated ranking", 4),
+    Card("labels_lesson", "Which question improves the ranking most", 4),
 )
 
 
@@ -37,7 +37,7 @@ def steps() -> None:
 
 def show(card: Card, done: bool) -> None:
     st.markdown(f"### {menu.PAGES[card.page]}")
-    st.markdown(card.learns)
+    st.markdown(card.teaches)
     st.caption(f"{card.minutes} minutes{' · ✓ done' if done else ''}")
     frame.next_step("Again" if done else "Begin", card.page, obvious=not done)
 

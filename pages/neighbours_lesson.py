@@ -1,4 +1,5 @@
-"""The lesson about neighbours: methods with and without them, whom they move up and down, and a scene they mislead."""
+"""The lesson about neighbours: methods with and without a similarity graph, the people whom neighbours move up and
+down, and a scene in which they mislead."""
 
 from __future__ import annotations
 
@@ -34,12 +35,14 @@ SHOWN = 8
 
 HEADLINES = (
     f"“{LESSON.query}” by {listed(LESSON.features)}",
-    "A relevant person, and the people beside",
-    "An irrelevant person, and the people beside",
-    "A scene that shows nothing relevant",
+    "A relevant person in their scene",
+    "An irrelevant person in their scene",
+    "A scene without relevant people",
 )
 
-COST = r"Where its ends get different labels an edge costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$; $t$ is its strength."
+COST = (
+    r"An edge between different labels costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$; $t$ is the edge strength."
+)
 
 
 def steps() -> None:
@@ -64,13 +67,13 @@ def show_step(step: Step) -> None:
         person = strength_curve.most_raised() if step.number == UP else strength_curve.most_lowered()
         people = None if person is None else strength_curve.of_image(int(strength_curve.image_of[person]))
     if people is None:
-        st.info(f"{NOBODY[step.number]} by neighbours here.", icon=":material/info:")
+        st.info(f"{NO_EXAMPLE[step.number]} by neighbours here.", icon=":material/info:")
     else:
         lessons.by_itself(show_scene)(images, strength_curve, people, step.number, person)
     step.offer_next()
 
 
-NOBODY = {
+NO_EXAMPLE = {
     UP: "No relevant person is moved up",
     DOWN: "No irrelevant person is moved down",
     MISLED: "No scene without relevant people is moved up as a whole",
@@ -78,7 +81,7 @@ NOBODY = {
 
 
 def all_measured(images: ImageSet, trained: Mapping[str, Run]) -> all_actions.Measured:
-    """Of all actions, that of the lesson by its own runs."""
+    """Return the results of all actions; those of the lesson's action are of its own runs."""
     resampled = cache.redrawn(list(trained.values()), "test")
     own = all_actions.of_runs(list(trained), resampled, neighbour_captions.PAIRS)
     return all_actions.measured("neighbours", images, LESSON.query, own)
@@ -101,7 +104,9 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
-    with frame.in_place():  # below the way on, so that a projector shows the step without it
+    with (
+        frame.in_place()
+    ):  # below the button for the next step, so that a projector shows the step without this
         all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{strength_curve}, {ends(gain)}" for strength_curve, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
@@ -134,7 +139,7 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
 
 
 def choose_strength(strength_curve: EdgeStrengthCurve, repeated: bool) -> float:
-    """How much neighbours count. repeated: the slider stands in a step above already."""
+    """Choose the edge strength. repeated: an earlier step of the page has the slider."""
     parse = address.number(float, OFF, float(strength_curve.strengths[-1]))
     if repeated:
         strength = address.read(keys.STRENGTH, parse, LEARNED)
@@ -148,8 +153,8 @@ def choose_strength(strength_curve: EdgeStrengthCurve, repeated: bool) -> float:
 def show_scene(
     images: ImageSet, strength_curve: EdgeStrengthCurve, people: Ints, step: int, person: int | None
 ) -> None:
-    """A scene whose neighbours grow weaker and stronger. people: those of the scene among the test samples. person: the
-    one that it is about."""
+    """Show a scene and the ranks of its people by edge strength. people: positions of the scene among the test samples.
+    person: the position of the person that the step is about; None if it is about the whole scene."""
     left, right = st.columns([2, 3], gap="large")
     with right:
         first = next(
@@ -183,7 +188,7 @@ def show_scene(
 
 
 def shown_before(strength_curve: EdgeStrengthCurve, number: int) -> bool:
-    """Whether a step about a scene has one."""
+    """Return whether the step of this number has a scene to show."""
     scenes = {
         UP: strength_curve.most_raised,
         DOWN: strength_curve.most_lowered,
@@ -193,7 +198,7 @@ def shown_before(strength_curve: EdgeStrengthCurve, number: int) -> bool:
 
 
 def letters(count: int) -> list[str]:
-    """Names of people: A, B, ...; numbers where there are more than letters."""
+    """Return names of people: A, B, ...; numbers if there are more than 26."""
     return [chr(ord("A") + i) if count <= 26 else f"{i + 1}" for i in range(count)]
 
 
@@ -206,7 +211,7 @@ def show_people(
     person: int | None,
     step: int,
 ) -> None:
-    """The scene with its boxes, and below it its people, best first, with the ranks that they have now."""
+    """Show the scene with its boxes, and below it its people by their current ranks."""
     rows = np.flatnonzero(images.test)
     image = int(images.image_of[rows[people[0]]])
     chosen = int(rows[people[0] if person is None else person])
@@ -229,13 +234,13 @@ def show_people(
     strip(
         shown,
         name=f"people of the scene {step}",
-        label="The people of the scene, best first: their letters and their ranks now",
+        label="The people of the scene, best first, with their letters and current ranks",
         columns=max(4, len(shown)),
         narrow=4,
         chosen=None if person is None else str(images.ids[rows[person]]),
     )
     classes = sorted({tiles.shows(images, int(row)) for row in rows[people]})
-    st.caption(f"Letter, and rank now. Shows {escaped(', '.join(classes))}.")
+    st.caption(f"Letter and current rank. Classes: {escaped(', '.join(classes))}.")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -257,7 +262,7 @@ def show_summary(
     st.caption(
         f"{MODEL} by {listed(LESSON.features)}. **Notice** the highest test AP: "
         f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
-        f"{strength_curve.precision_at(LEARNED):.3f}. Off is not AP-SVM ({alone:.3f}): it learned with neighbours."
+        f"{strength_curve.precision_at(LEARNED):.3f}. Edges off is not AP-SVM ({alone:.3f}): training used edges."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))

@@ -26,14 +26,19 @@ from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, me
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 
-VIEWS = {"methods": "The methods' orders", "own": "Order it yourself"}
-OWN_COLUMNS = ("sequence", "true place", "sample", "image")  # which no criterion of that name may replace
-MOST_SHOWN = 80  # pictures of a sequence on the screen
+VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}
+OWN_COLUMNS = (
+    "sequence",
+    "true place",
+    "sample",
+    "image",
+)  # a criterion of such a name gets another column name
+MOST_SHOWN = 80  # crops of a sequence on the screen
 
 
 class Task(NamedTuple):
-    """One test sequence: its number from 0, (n,) its samples and their relevance, the true order, and what tells it
-    from all others."""
+    """A test sequence: its number from 0, its samples and their relevance, (n,) each, the true order, and a token that
+    identifies it."""
 
     number: int
     samples: Ints
@@ -92,20 +97,19 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     if training_runs.offer_start(settings, "train orders"):
         st.rerun()
     st.caption(
-        "Training runs that are tested on the same sequences can be shown side by side: the same criterion, and the "
-        "same settings of the sequences. Features, their scale, methods and the training sequences may differ."
+        "You can compare runs that are tested on the same sequences: they need the same criterion and the same "
+        "sequence settings. Features, scaling, methods and training sequences may differ."
     )
 
 
 def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
-    """Say before training that RankSVM is the better choice where a method needs more different values."""
+    """Recommend RankSVM if a method needs more different values than the training samples have."""
     grades, enough = training_grades(cache.image_set(row.key), criterion), method_class(method).enough_grades
     if grades < enough:
         st.warning(
             f"{method} is not recommended here. The training images have only {grades} different values of "
-            f"“{escaped(criterion)}”, so that most samples of a sequence are tied. With 3 and 4 values the "
-            f"Kendall tau of {method} was .005 to .065 below that of RankSVM in sequences of any samples. "
-            "Choose RankSVM.",
+            f"“{escaped(criterion)}”, so most samples of a sequence are tied. With 3 and 4 values the Kendall tau of "
+            f"{method} was .005 to .065 below that of RankSVM in sequences of any samples. Choose RankSVM.",
             icon=":material/warning:",
         )
 
@@ -116,7 +120,8 @@ def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
 
 
 def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
-    """A number, with buttons to the next and to those that the training orders worst and best."""
+    """Choose a test sequence by its number, with buttons for the next one and for those that the run orders worst and
+    best."""
     count, tau = len(ordered), ordered.measures.tau
     worst, best = int(np.argmin(tau)) + 1, int(np.argmax(tau)) + 1
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -139,7 +144,7 @@ def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# The sequence as a film
+# The sequence as strips of crops
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -147,12 +152,12 @@ def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
 def show_sequence(
     images: ImageSet, criterion: str, shown: dict[str, Run], ordered: dict[str, Ordered], task: Task
 ) -> None:
-    """The strips; in a fragment, so that a move of one's own strip runs nothing else."""
+    """Show the strips, in a fragment, so that moving a crop of your own strip runs nothing else."""
     with frame.in_place():
         if len(task.samples) > MOST_SHOWN:
             st.info(
-                f"This sequence has {len(task.samples)} images, more than a screen can hold ({MOST_SHOWN}); its "
-                "measures stand below.",
+                f"This sequence has {len(task.samples)} images, too many to display (at most {MOST_SHOWN}). Its "
+                "measures are shown below.",
                 icon=":material/info:",
             )
             return
@@ -160,7 +165,7 @@ def show_sequence(
         revealed = not own_view or st.toggle(
             "Show the true order",
             key=keys.widget(f"reveal {task.token}"),
-            help="And what the methods make of it.",
+            help="Also shows the orders that the methods predict.",
         )
         strips = strips_of(shown, ordered, task) if revealed else []
         key = keys.widget("film")
@@ -171,7 +176,7 @@ def show_sequence(
             strips,
             truth=true_strip(first_of(shown), task.true) if revealed else None,
             token=task.token,
-            label=f"Test sequence {task.number + 1} in the true order and as methods put it",
+            label=f"Test sequence {task.number + 1} in the true order and in the predicted orders",
             key=key,
         )
         st.caption(notice(criterion, first_of(shown), strips, task, own_view, revealed))
@@ -183,7 +188,7 @@ def first_of(shown: dict[str, Run]) -> Run:
 
 
 def strips_of(shown: dict[str, Run], ordered: dict[str, Ordered], task: Task) -> list[Strip]:
-    """A strip for each training."""
+    """Return a strip per run."""
     strips = []
     for key, run in shown.items():
         measured = OrderMeasures(*(values[task.number] for values in ordered[key].measures))
@@ -193,7 +198,7 @@ def strips_of(shown: dict[str, Run], ordered: dict[str, Ordered], task: Task) ->
 
 
 def own_strip(key: str, task: Task, revealed: bool) -> Strip:
-    """One's own order, at first a shuffled one; its measures once the truth is shown."""
+    """Return the strip of your own order, at first shuffled; with its measures if the true order is shown."""
     first = np.random.default_rng(task.number).permutation(len(task.samples)).tolist()
     order = film.own_order(key, task.token, first)
     note = (
@@ -204,31 +209,31 @@ def own_strip(key: str, task: Task, revealed: bool) -> Strip:
 
 def in_words(measured: OrderMeasures) -> str:
     return (
-        f"{100 * measured.pairs:.0f}% of pairs right · Kendall tau {measured.tau:.2f} · NDCG "
+        f"{100 * measured.pairs:.0f}% of pairs correct · Kendall tau {measured.tau:.2f} · NDCG "
         f"{measured.ndcg_linear:.3f} (linear gain), {measured.ndcg_exponential:.3f} (exponential)"
     )
 
 
 def notice(criterion: str, run: Run, strips: list[Strip], task: Task, own_view: bool, revealed: bool) -> str:
-    """What to look at."""
+    """Return the caption: how to move images, or what to notice of the order."""
     if not revealed:
         return (
-            f"Put the images in order by “{escaped(criterion)}”, the {order_models.goes_first(run)} first, then show "
-            "the true order. An image is dragged, or moved by Shift with Left and Right."
+            f"Order the images by “{escaped(criterion)}”, the {order_models.goes_first(run)} first, then show the true "
+            "order. Drag an image, or move it with Shift + Left or Right."
         )
     shown, grades = strips[0], task.relevance
     pairs = int(np.triu(grades[:, None] != grades[None], 1).sum())
     text = (
-        f"Solid lines go too early, dashed ones too late, grey ones are in place. **Notice** the crossings: each is a "
-        f"pair in the wrong order, {crossings(shown.order, grades)} of {pairs} in “{escaped(shown.title)}”."
+        f"Solid line: predicted too early. Dashed: too late. Grey: correct position. **Notice** the crossings: each is "
+        f"a pair in the wrong order, {crossings(shown.order, grades)} of {pairs} in “{escaped(shown.title)}”."
     )
     if len(np.unique(grades)) < len(grades):
-        text += " Images with equal values have no order among them, and their lines do not cross."
-    return text + (" Your order can still be moved, and its measures follow." if own_view else "")
+        text += " Images with equal values are tied, so their lines do not cross."
+    return text + (" You can still move images; the measures are updated." if own_view else "")
 
 
 def crossings(order: tuple[int, ...], relevance: Ints) -> int:
-    """How many pairs of different relevance stand in the wrong order.
+    """Count the pairs of different relevance in the wrong order.
 
     >>> crossings((0, 2, 1), np.array([2, 1, 0]))
     1
@@ -243,7 +248,8 @@ def crossings(order: tuple[int, ...], relevance: Ints) -> int:
 
 
 def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) -> None:
-    """The measures of each training on all test sequences, and its pairs on sequence `number`, from 0."""
+    """Show the mean measures of each run over all test sequences, and its pair accuracy on sequence `number`, from
+    0."""
     st.markdown(f"### Over all {len(next(iter(ordered.values()))):,} test sequences")
     names = {key: escaped(order_models.short_name(run)) for key, run in shown.items()}
     means = {
@@ -260,9 +266,9 @@ def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) 
         lines.append(f"| {names[key]} | {' | '.join(cells)} | {ordered[key].measures.pairs[number]:.3f} |")
     st.markdown("\n".join(lines))
     caption = (
-        "Means over sequences; in bold the best of those shown. The paper writes NDCG with the exponential gain "
-        "2^rel − 1, but its Table 1 is reached with the linear one: both are named. Kendall tau is always twice the "
-        "pair accuracy minus one; neither counts pairs of equal values."
+        "Means over sequences; the best value shown is bold. The paper defines NDCG with the exponential gain "
+        "2^rel − 1, but its Table 1 is reproduced with linear gain, so both are shown. Kendall tau is always twice the "
+        "pair accuracy minus one; both ignore tied pairs."
     )
     if len(means) > 1:
         ahead, *_, behind = sorted(means, key=lambda key: -means[key].pairs)
@@ -274,14 +280,14 @@ def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) 
 
 
 # ---------------------------------------------------------------------------------------------------------
-# To take along
+# Downloads
 # ---------------------------------------------------------------------------------------------------------
 
 
 def offer_files(
     images: ImageSet, criterion: str, shown: dict[str, Run], ordered: dict[str, Ordered], task: Task
 ) -> None:
-    """This sequence as a picture, all as a table; made when the button is pressed."""
+    """Offer this sequence as PNG and all sequences as CSV; the files are made when a button is pressed."""
     run, names = (
         first_of(shown),
         {f"{order_models.short_name(run)} {key}": ordered[key] for key, run in shown.items()},
@@ -312,7 +318,8 @@ def offer_files(
 
 
 def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> str:
-    """One line a member of each test sequence, in the true order; a column with its place by each training, from 1."""
+    """Return a line per sample of each test sequence, in the true order, with a column per run for its position in the
+    order of that run, from 1."""
     values, rows = images.numbers_of(criterion), []
     first = next(iter(shown.values()))
     for number in range(len(first)):

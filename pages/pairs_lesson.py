@@ -1,4 +1,5 @@
-"""The lesson about pairs: what did these pairs mean? A sequence rules out more, and subsequences help in some."""
+"""The lesson about pairs and sequences: a sequence rules out more criteria than a few pairs, and sometimes it helps to
+learn from subsequences."""
 
 from __future__ import annotations
 
@@ -26,12 +27,15 @@ from ranking.workspace.run import ENDED
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")
 HEADLINES = (
-    "In each pair the left one goes first. By what?",
-    "How many pairs does each guess explain?",
-    "Learn from ten sequences: by pairs, or by subsequences?",
+    "In each pair the left image ranks first. Why?",
+    "How many pairs does each criterion explain?",
+    "Learning from ten sequences: pairs or subsequences?",
 )
 
-WHY = "With eight different digits each position shows similar digits, and MidRank has weights of its own for each."
+WHY = (
+    "In sequences of eight different digits, each position shows similar digits, and MidRank has separate weights for "
+    "each position."
+)
 
 
 def steps() -> None:
@@ -54,7 +58,7 @@ def show_steps(images: ImageSet, criterion: str) -> None:
 
 
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, revealed: bool) -> None:
-    """Samples in the right order; told: with their numbers."""
+    """Show samples in the true order. revealed: with their values."""
     count = len(rows)
     strip = Strip(label, "", tuple(range(count)))
     film.film(
@@ -75,13 +79,13 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
         with column:
             show_film(images, criterion, pair, f"Pair {number + 1}", revealed=False)
     answers = [*CUES, "something else"]
-    guess = controls.segments("What do these pairs mean?", keys.GUESS, answers)
+    guess = controls.segments("Which criterion orders these pairs?", keys.GUESS, answers)
     if guess is None:
         return
     right = "It could be" if guess in CUES else "It could be that, too"
     st.markdown(
-        f"**{right}: these {len(examples.pairs)} pairs cannot tell.** In each the left image is more colourful and "
-        "brighter, and goes first by a third criterion."
+        f"**{right}: these {len(examples.pairs)} pairs do not decide it.** In each, the left image is more colourful, "
+        "brighter and first by a third criterion."
     )
 
 
@@ -101,12 +105,13 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     left = " and ".join(str(total - count) for _, count in explains)
     st.caption(
         f"**Notice**: colour and brightness leave {left} of {total} pairs unexplained. Of {DRAWS} sequences "
-        f"this tells least of them; on average they explain {usual}."
+        f"they explain this one least; on average they explain {usual}."
     )
 
 
 def show_rankers(images: ImageSet, criterion: str) -> None:
-    """RankSVM, which learns from pairs, beside the rankers of longer subsequences, from the same ten sequences."""
+    """Show RankSVM, which learns from pairs, and the rankers of longer subsequences, all from the same ten
+    sequences."""
     features = tuple((name, {}) for name in default_names(images))
     settings = pairs_study(images.key, features, criterion)
     run = lessons.best_equal(home.store(), "study", settings.to_json())
@@ -130,10 +135,10 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[settings.study].across, (), "")
     alt = ablation_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
-    drawn = settings.drawing
+    sequences = settings.drawing
     st.caption(
-        f"Trained on {drawn['train']} sequences of {drawn['length']}, tested on {drawn['test']} of other images; bars: "
-        "95% confidence intervals over sequences."
+        f"Trained on {sequences['train']} sequences of {sequences['length']}, tested on {sequences['test']} of other "
+        "images; bars: 95% confidence intervals over sequences."
     )
     if frame.pressed("Measure it yourself", "to the page lengths"):
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))
@@ -141,15 +146,15 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
 
 def compared(fused: Measured, first: Measured) -> str:
     """Say whether MidRank orders better than RankSVM, by the intervals of both."""
-    (own, half), (baseline, half_of_rival) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
-    values = f"Kendall tau {own:.3f} ± {half:.3f} and {baseline:.3f} ± {half_of_rival:.3f}"
-    if abs(own - baseline) <= half + half_of_rival:
+    (own, half), (baseline, baseline_half) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
+    values = f"Kendall tau {own:.3f} ± {half:.3f} and {baseline:.3f} ± {baseline_half:.3f}"
+    if abs(own - baseline) <= half + baseline_half:
         return f"The intervals of MidRank and RankSVM overlap: {values}."
     return f"MidRank orders these test sequences {'better' if own > baseline else 'worse'} than RankSVM: {values}."
 
 
 def show_summary(step: Step) -> None:
-    """When subsequences help: digits, in sequences of two kinds."""
+    """Show when subsequences help: on digits, in two kinds of sequences."""
     worths = subsequence_worth.measured()
     step.headline.markdown(f"## {subsequence_worth.summed_up(worths)}")
     st.markdown(subsequence_worth.table(worths), help=WHY)
@@ -160,4 +165,4 @@ def show_summary(step: Step) -> None:
     frame.next_step("Train both yourself", "orders")
 
 
-frame.show_page("pairs_lesson", "A sequence says more than a few pairs.", steps)
+frame.show_page("pairs_lesson", "A sequence shows more than a few pairs.", steps)

@@ -1,4 +1,4 @@
-"""MidRank search: all candidate orders that it evaluates on its way to the best one, and what each step gains."""
+"""MidRank search: all candidate orders that the search for the best order evaluates, and what each step gains."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.workspace.run import Run
 
-MOST_SAMPLES = 40  # of a sequence whose search is shown: its nodes grow with the cube
+MOST_SAMPLES = 40  # of a sequence whose search is shown: the number of nodes grows with the cube of this
 MOST_TREES = 5
 POINTS = (
-    "Every point is an order that was evaluated; a line is a swap of two positions. The search goes to the best of all "
-    "swaps as long as the value grows (large points), and begins again elsewhere: the second tree where a sum without "
-    "roots is greatest, others at random. A click on a point shows its order below."
+    "Each point is a candidate order that the search evaluated; each line swaps two positions. The search takes the "
+    "best swap while the value increases (large points), then restarts: the second tree starts from the order with the "
+    "greatest sum without roots, the others from random orders. Click a point to show its order below."
 )
 
 
@@ -56,7 +56,7 @@ def show_search(run: Run, images: ImageSet, criterion: str) -> None:
 
 
 def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
-    """The lengths that were trained; a button where features have to be computed first."""
+    """Return the lengths of the trained rankers; if features are missing, show a button that computes them."""
     try:
         return cache.mid_rank(run)[0].lengths
     except cache.NoFeatures:
@@ -64,12 +64,12 @@ def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Which search, and which order of it
+# Choosing a search and one of its orders
 # ---------------------------------------------------------------------------------------------------------
 
 
 def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple[int, int, int]:
-    """The number of the sequence, from 0; the length of the ranker; how many trees."""
+    """Choose the number of the sequence, from 0, the length of the ranker, and the number of trees."""
     count = len(ordered)
     with st.container(horizontal=True, vertical_alignment="bottom"):
         number = controls.number(f"Test sequence, of {count:,}", keys.SEQUENCE, 1, count, 1, width=190) - 1
@@ -77,7 +77,8 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
         usable = [length for length in lengths if length <= n]
         if not usable or n > MOST_SAMPLES:
             st.info(
-                f"This sequence has {n} images; a search is shown of {lengths[0]} to {MOST_SAMPLES}. Choose another.",
+                f"This sequence has {n} images; the search can be shown for {lengths[0]} to {MOST_SAMPLES} images. "
+                "Choose another sequence.",
                 icon=":material/info:",
             )
             frame.end_page()
@@ -88,7 +89,7 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
 
 
 def choose_node(search: TreeSearch) -> int:
-    """The order that is shown: by its number, or by steps through the tree; clicks on the chart come here too."""
+    """Choose the order to show: by its number, by steps through the tree, or by a click on the chart."""
     trees = search.trees
 
     def targets(now: int) -> dict[str, int]:
@@ -104,25 +105,25 @@ def choose_node(search: TreeSearch) -> int:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return (
             controls.stepper(
-                f"Order visited, of {count:,}", keys.VISIT, 1, count, trees.best + 1, targets, width=190
+                f"Candidate order, of {count:,}", keys.VISIT, 1, count, trees.best + 1, targets, width=190
             )
             - 1
         )
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is shown
+# Chart and orders
 # ---------------------------------------------------------------------------------------------------------
 
 
 def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Shown:
-    """The chart, and what to notice of it."""
-    drawn = tree_chart.drawn_nodes(search)
+    """Show the chart and its caption."""
+    plotted = tree_chart.plotted_nodes(search)
     figure = tree_chart.figure_of(
-        search, node, [words_of(search, relevance, int(place)).replace(" · ", "<br>") for place in drawn]
+        search, node, [words_of(search, relevance, int(place)).replace(" · ", "<br>") for place in plotted]
     )
     message = notice(search, relevance)
-    alt = f"Orders that the search visited, by value. {message}"
+    alt = f"Candidate orders of the search, by value. {message}"
 
     charts.show(
         figure,
@@ -133,13 +134,13 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
         on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
     )
     count = len(search.trees.values)
-    part = "" if len(drawn) == count else f" The best {len(drawn):,} of {count:,} orders are plotted."
+    part = "" if len(plotted) == count else f" The best {len(plotted):,} of {count:,} orders are plotted."
     st.caption(f"**Notice** {escaped(message)}{part}", help=POINTS)
     return figure, alt
 
 
 def notice(search: TreeSearch, relevance: Ints) -> str:
-    """How far the search climbed, what that did to the order, and whether it found the best."""
+    """Say how far the search raised the value, how Kendall tau changed, and whether the search found the best order."""
     trees = search.trees
     start, end = float(trees.values[0]), float(trees.values[trees.best])
     before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
@@ -150,18 +151,19 @@ def notice(search: TreeSearch, relevance: Ints) -> str:
     n = trees.orders.shape[1]
     if search.best_value is None:
         return (
-            f"{climb} With {n} images there are too many orders to compare with all (up to {MAX_COMPARED})."
+            f"{climb} With {n} images there are too many orders for an exhaustive search (at most {MAX_COMPARED} "
+            "images)."
         )
     share = f"{len(trees.values):,} of {factorial(n):,} orders were evaluated"
     if search.reached_best:
         return f"{climb} {share}, and no order is better than the one found."
-    return f"{climb} {share}; the best of all has {search.best_value:.3f} and was missed."
+    return f"{climb} {share}; the best order has value {search.best_value:.3f} and was missed."
 
 
 def words_of(search: TreeSearch, relevance: Ints, node: int) -> str:
     trees = search.trees
     places = search.swapped(node)
-    step = "the root" if places is None else f"swap of places {places[0] + 1} and {places[1] + 1}"
+    step = "the root" if places is None else f"swap of positions {places[0] + 1} and {places[1] + 1}"
     tau = measure_order(relevance, trees.orders[node]).tau
     return f"value {trees.values[node]:.3f} · Kendall tau {tau:.2f} · tree {trees.trees[node] + 1}, {step}"
 
@@ -169,13 +171,13 @@ def words_of(search: TreeSearch, relevance: Ints, node: int) -> str:
 def show_orders(
     images: ImageSet, criterion: str, run: Run, search: TreeSearch, samples: Ints, relevance: Ints, node: int
 ) -> None:
-    """The chosen order as a strip, beside where its tree began and the best of all."""
+    """Show the chosen order, the start of its tree and the best order as strips."""
     trees = search.trees
     root = int(search.path_to(node)[0])
     strips = [Strip(f"Order {node + 1}", words_of(search, relevance, node), as_tuple(trees.orders[node]))]
     if root != node:
-        began = f"Where tree {trees.trees[node] + 1} began"
-        strips.append(Strip(began, words_of(search, relevance, root), as_tuple(trees.orders[root])))
+        start = f"Start of tree {trees.trees[node] + 1}"
+        strips.append(Strip(start, words_of(search, relevance, root), as_tuple(trees.orders[root])))
     if search.best is not None:
         note = f"value {search.best_value:.3f} · Kendall tau {measure_order(relevance, search.best).tau:.2f}"
         strips.append(Strip("The best of all orders", note, as_tuple(search.best)))
@@ -188,8 +190,8 @@ def show_orders(
         key=keys.widget("visited film"),
     )
     st.caption(
-        "Solid lines go too early, dashed ones too late. The search does not know the true order: it climbs to what "
-        "the ranker holds to be right."
+        "Solid line: too early. Dashed: too late. The search does not know the true order: it maximises the value that "
+        "the ranker assigns."
     )
     tiles.explain_cards(images)
 
@@ -208,7 +210,7 @@ def offer_files(
 ) -> None:
     with st.container(horizontal=True):
         downloads.offer(
-            "Visited orders as CSV",
+            "Candidate orders as CSV",
             lambda: csv_text(images, search, samples, relevance),
             f"search-{run.id}.csv",
         )
@@ -216,7 +218,7 @@ def offer_files(
 
 
 def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Ints) -> str:
-    """One line an order, in the order of visits, numbered from 1; samples by their ids, first place first."""
+    """Return a line per candidate order, in the order of evaluation, numbered from 1, with the ids of its samples."""
     trees = search.trees
     return rows_csv(
         [

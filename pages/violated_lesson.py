@@ -1,4 +1,4 @@
-"""The lesson about inference: how to find one ranking among n!, on a handful of images and then on all."""
+"""The lesson about inference: how to find one ranking among n!, first on a handful of images, then on all."""
 
 from __future__ import annotations
 
@@ -23,15 +23,16 @@ from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
 METHOD = LESSON.methods[0]
-STEPS = ("1 · Most violated", "2 · One at a time", "3 · Halve", "4 · Summary")
+STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
-ONE_IN = 10  # samples is relevant, as in Fig. 1 of the paper
-TINY = 1e-12  # below it is rounding
+ONE_IN = 10  # irrelevant samples per relevant sample, as in Fig. 1 of the paper
+TINY = 1e-12  # smaller differences are rounding errors
 
+FEW = FEW_RELEVANT + FEW_IRRELEVANT
 HEADLINES = (
-    f"{FEW_RELEVANT + FEW_IRRELEVANT} images, {factorial(FEW_RELEVANT + FEW_IRRELEVANT):,} orders: which to fear most?",
-    "Each irrelevant image finds its place by itself",
-    "The rank of the middle one bounds both halves",
+    f"{FEW} images, {factorial(FEW):,} orders: which is most violated?",
+    "Each irrelevant image has its own best rank",
+    "The best rank of the median bounds both halves",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
@@ -55,7 +56,7 @@ def show_step(number: int) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 1: the worst mistake
+# 1: the most violated ranking
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -84,33 +85,34 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
-        f"All {factorial(len(few.scores)):,} orders come to {len(every)} ± patterns, the points. "
+        f"All {factorial(len(few.scores)):,} orders reduce to {len(every)} ± patterns, the points. "
         f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
     )
 
 
 def violated(excess: float) -> str:
-    """Say by how much the most violated ranking exceeds the right one."""
+    """Say by how much the most violated ranking exceeds the correct one."""
     if excess < TINY:
-        return "**Notice** that no ranking exceeds the right one: no constraint is violated."
+        return "**Notice** that no ranking exceeds the correct one: no constraint is violated."
     return (
-        "**Notice** the most violated ranking, farthest up and right: its score plus loss exceeds the right one's by "
+        "**Notice** the most violated ranking, farthest up and right: its score plus loss exceeds the correct one's by "
         f"{excess:.3f}, its slack $\\xi$."
     )
 
 
 WANTED = (
-    "Training wants the right ranking to beat every other one in score, by as much as the other one's loss."
+    "Training requires the score of the correct ranking to exceed that of every other ranking by at least the loss of "
+    "the other ranking."
 )
 TITLES = {
-    RIGHT: "The right ranking R*",
-    PREDICTED: f"What {METHOD} says, by score",
+    RIGHT: "The correct ranking R*",
+    PREDICTED: f"The prediction of {METHOD}",
     VIOLATED: "The most violated ranking",
 }
 
 
 def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: Ints, name: str) -> None:
-    """The handful as the interleaving ranks order it."""
+    """Show the handful of images in the order of the interleaving ranks."""
     assert few.rows is not None
     order = problem.order_of(ranks)
     ranked = Ranking(
@@ -125,10 +127,10 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 2: one at a time
+# 2: image by image
 # ---------------------------------------------------------------------------------------------------------
 
-ADDS = "Each irrelevant image adds its own term, by how many relevant ones are above it (Observation 3)."
+ADDS = "Each irrelevant image adds a term, which depends on how many relevant images are above it (Observation 3)."
 
 
 def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
@@ -154,12 +156,12 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     tried, every = problem.values.size, len(problem.interleavings())
     st.caption(
         f"**Notice** the large marks, the top of each curve: {tried} values instead of {every} patterns. The best "
-        f"ranks, {', '.join(map(str, ranks))}, never fall (Observation 4), so that choosing each alone gives a ranking."
+        f"ranks, {', '.join(map(str, ranks))}, never decrease (Observation 4), so choosing each alone gives a ranking."
     )
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 3: halve
+# 3: halving
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -174,7 +176,7 @@ def show_halves(run: Run) -> None:
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)
-    text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "Nothing is known yet."
+    text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "No rank is bounded yet."
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
@@ -197,7 +199,7 @@ def show_summary(run: Run) -> None:
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
     st.caption(
-        "Operations: comparisons of scores, scores counted, differences of $f_j$; one relevant sample to "
+        "Operations: comparisons of scores, scores counted, differences of $f_j$; one relevant sample per "
         f"{ONE_IN} irrelevant. **Notice**: {grown(counts)}."
     )
     with st.container(horizontal=True):
@@ -206,7 +208,7 @@ def show_summary(run: Run) -> None:
                 "pages/most_violated.py",
                 query_params=address.only(**{keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train"}),
             )
-        frame.next_step("Measure it in milliseconds", "speed_lab", obvious=False)
+        frame.next_step("Measure inference times", "speed_lab", obvious=False)
 
 
 def grown(counts: Mapping[str, Sequence[int]]) -> str:
@@ -221,7 +223,7 @@ def grown(counts: Mapping[str, Sequence[int]]) -> str:
 
 @st.cache_data(show_spinner="Counting operations …", max_entries=1)
 def counted() -> dict[str, list[int]]:
-    """Operations of each algorithm at SIZES, counted on sampled scores."""
+    """Count the operations of each algorithm at SIZES, on random scores."""
     counts: dict[str, list[int]] = {name: [] for name in NAMES.values()}
     random = np.random.default_rng(0)
     for size in SIZES:

@@ -18,7 +18,7 @@ Steps = list[list[Any]]
 
 
 @dataclass(frozen=True)
-class Drawn:
+class GeneratedImage:
     """One image. It is a test image if `evenly(number, share, start)`."""
 
     name: str
@@ -33,7 +33,7 @@ class Drawn:
 
 
 class GeneratedSource:
-    """The base of sources; a subclass has a name, `images`, `test_share` and `drawn`."""
+    """The base of sources; a subclass has a name, `images`, `test_share` and `generated`."""
 
     name: ClassVar[str]
     images: int
@@ -45,11 +45,11 @@ class GeneratedSource:
     def __len__(self) -> int:
         return self.images
 
-    def drawn(self, index: int) -> Drawn:
+    def generated(self, index: int) -> GeneratedImage:
         raise NotImplementedError
 
     def records(self) -> Iterator[SourceImage]:
-        for image in map(self.drawn, range(self.images)):
+        for image in map(self.generated, range(self.images)):
             test = evenly(image.number, self.test_share, image.start)
             yield SourceImage(image.name, webp(image.painted()), image.boxes, test, SIZE)
 

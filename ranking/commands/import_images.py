@@ -12,8 +12,8 @@ import sys
 
 from ranking.commands.naming import file_sources, import_path, line_of
 from ranking.commands.watching import DONE
-from ranking.datasets.found_copies import stored_copies, what_was_done
 from ranking.datasets.source_settings import GROUPS
+from ranking.datasets.stored_copies import stored_copies, what_was_done
 from ranking.formats.tree_source import tree_sources
 from ranking.workspace.store import Store
 

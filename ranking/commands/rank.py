@@ -113,8 +113,8 @@ def _rank_sequences(
     settings = OrderTrainSettings.from_json(model.settings)
     method: OrderMethod = method_class(settings.method).load(model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features))
-    drawn = held_out_sequences(images, settings, features)
-    ranked = Ordered.of(drawn, method.score_sequences(drawn.sequences), make_drawing(settings.drawing))
+    held_out = held_out_sequences(images, settings, features)
+    ranked = Ordered.of(held_out, method.score_sequences(held_out.sequences), make_drawing(settings.drawing))
     numbers = images.numbers_of(settings.criterion)
     write(["sequence", "rank", settings.criterion, "sample", "image"])
     for number in range(len(ranked)):

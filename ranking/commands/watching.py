@@ -35,14 +35,14 @@ class Bar:
 
     def __init__(self, stream: TextIO | None = None) -> None:
         """stream: stderr by default."""
-        self._stream, self._last, self._drawn = stream or sys.stderr, "", False
+        self._stream, self._last, self._shown = stream or sys.stderr, "", False
 
     def show(self, what: str, done: float, total: int) -> None:
         share = min(1.0, done / total) if total else 0.0
         if self._stream.isatty():
             filled = "#" * round(WIDTH * share)
             self._stream.write(f"\r\x1b[K[{filled:<{WIDTH}}] {done:g} of {total}  {what}"[:200])
-            self._drawn = True
+            self._shown = True
         elif what.partition(";")[0] != self._last:
             self._last = what.partition(";")[0]
             self._stream.write(f"{done:g} of {total}: {what}\n")
@@ -50,7 +50,7 @@ class Bar:
 
     def end(self) -> None:
         """Move to the next line."""
-        if self._drawn:
+        if self._shown:
             self._stream.write("\n")
 
 

@@ -1,7 +1,7 @@
 """The meaning of settings that earlier versions stored, whose defaults differed. Imports no method.
 
 In those versions C of the weighted 0-1 loss had no unit, MidRank trained no ties and kept the votes for samples that
-were already placed, and the bundled image sets had settings for the seed that generated them (DRAWN_WITH).
+were already placed, and the bundled image sets had settings for the seed that generated them (GENERATED_WITH).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ LATER: Mapping[str, Mapping[str, Any]] = {
     "MidRank": {"ties": "equal", "votes": "remaining order"},
 }
 
-DRAWN_WITH: Mapping[str, Mapping[str, Any]] = {
+GENERATED_WITH: Mapping[str, Mapping[str, Any]] = {
     "Action figures": {"seed": 10, "share": 0.75},
     "Label scenes": {"seed": 3},
     "Timeline cars": {"seed": 5},
@@ -40,8 +40,8 @@ def read_source_settings(source: str, settings: Mapping[str, Any]) -> dict[str, 
     >>> read_source_settings("Label scenes", {"seed": 4}), read_source_settings("Digits", {"seed": 3})
     ({'seed': 4}, {'seed': 3})
     """
-    drawn_with = DRAWN_WITH.get(source, {}).items()
-    return {name: value for name, value in settings.items() if (name, value) not in drawn_with}
+    generated_with = GENERATED_WITH.get(source, {}).items()
+    return {name: value for name, value in settings.items() if (name, value) not in generated_with}
 
 
 def as_first_meant(method: str, settings: Mapping[str, Any]) -> dict[str, Any]:

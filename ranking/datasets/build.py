@@ -32,8 +32,8 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.copies import Fingerprint, fingerprints, near_copies
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
-from ranking.datasets.found_copies import has_own_groups, keep_together, save_copies
 from ranking.datasets.problem_rows import ProblemRows
+from ranking.datasets.stored_copies import has_own_groups, keep_together, save_copies
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.files import Limits, Unusable
 from ranking.files.limits import variable

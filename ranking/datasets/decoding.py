@@ -62,7 +62,7 @@ def decode(record: SourceImage, limits: Limits) -> Decoded:
     picture, extension, orientation = _decode(data, limits.pixels)
     if isinstance(record.data, bytes):
         return Decoded(picture, data, extension, hashlib.sha256(data).hexdigest())
-    turn = TURNS.get(orientation) if _is_drawn_upright(record, picture.size, orientation) else None
+    turn = TURNS.get(orientation) if _is_already_upright(record, picture.size, orientation) else None
     picture = picture if turn is None else picture.transpose(turn)
     lossless = extension == ".png" or is_lossless(data)
     encoded, extension = _encode(picture, lossless)
@@ -130,7 +130,7 @@ def _orientation(picture: Image.Image) -> int:
     return orientation if isinstance(orientation, int) and orientation in TURNS else 1
 
 
-def _is_drawn_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
+def _is_already_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
     """Return whether the boxes of `record` refer to the image rotated by `orientation`, not to the stored pixels."""
     if all(box.box is None for box in record.boxes):
         return True

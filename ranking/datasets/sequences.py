@@ -101,7 +101,7 @@ class Drawing:
         return self.first, self.of, self.length, self.test, self.seed
 
 
-class Drawn(NamedTuple):
+class SampledSequences(NamedTuple):
     """Sequences over a pool, and (n,) the sample of the image set in each row of the pool."""
 
     sequences: SequenceSet
@@ -110,7 +110,7 @@ class Drawn(NamedTuple):
 
 def draw_sequences(
     image_set: ImageSet, features: Features, criterion: str, drawing: Drawing | None = None
-) -> tuple[Drawn, Drawn]:
+) -> tuple[SampledSequences, SampledSequences]:
     """Return training sequences and test sequences, each over the pool of its split: the two share no image.
 
     features: (n, d) of the samples, from `ranking.features.load_features`. Samples with an unknown value are in no
@@ -145,7 +145,7 @@ def draw_sequences(
             sequences = sequences_of_pairs(scaled, known_pairs, count, "sampled", drawing.seed)
         else:
             sequences = SequenceSet(scaled, pool.grades, *pool.draw(drawing, count, criterion, random))
-        made.append(Drawn(sequences, samples))
+        made.append(SampledSequences(sequences, samples))
     return made[0], made[1]
 
 
@@ -188,10 +188,10 @@ class Pool(NamedTuple):
     def pairs(self, count: int, criterion: str, random: np.random.Generator) -> Rows:
         """Return (m, 2) the pairs with different grades among `count` random pairs, the higher grade first."""
         self._check_order(criterion)
-        drawn = random.integers(len(self.grades), size=(count, 2))
-        graded = self.grades[drawn]
-        drawn[graded[:, 0] < graded[:, 1]] = drawn[graded[:, 0] < graded[:, 1], ::-1]
-        ordered: Rows = drawn[graded[:, 0] != graded[:, 1]]
+        pairs = random.integers(len(self.grades), size=(count, 2))
+        graded = self.grades[pairs]
+        pairs[graded[:, 0] < graded[:, 1]] = pairs[graded[:, 0] < graded[:, 1], ::-1]
+        ordered: Rows = pairs[graded[:, 0] != graded[:, 1]]
         if not len(ordered):
             came = f"none of {count:,}"
             raise InputError(self.called, "a pair with different values", came, "use more pairs")

@@ -21,10 +21,10 @@ MOST_LEFT = (
 )
 
 
-def drawn(count: int, share: float, seed: int) -> Bools:
+def random_part(count: int, share: float, seed: int) -> Bools:
     """Return (count,) True for `share` of them, rounded, sampled with `seed`.
 
-    >>> int(drawn(10, 0.4, seed=0).sum())
+    >>> int(random_part(10, 0.4, seed=0).sum())
     4
     """
     test = np.zeros(count, np.bool_)
@@ -41,18 +41,18 @@ def random_group_split(groups: Sequence[Sequence[str]], share: float, seed: int)
     [True, True, True, False]
     """
     units = units_of(groups)
-    chosen: Bools = drawn(int(units.max(initial=-1)) + 1, share, seed)[units]
+    chosen: Bools = random_part(int(units.max(initial=-1)) + 1, share, seed)[units]
     return chosen
 
 
 def split_with_report(
     groups: Sequence[Sequence[str]], share: float, seed: int
 ) -> tuple[list[bool], list[Problem]]:
-    """Return the same; if there are too few groups, return `drawn` and a report row."""
+    """Return the same; if there are too few groups, return `random_part` and a report row."""
     tested = random_group_split(groups, share, seed)
     if len(set(tested.tolist())) == 2:
         return tested.tolist(), []
-    alone = drawn(len(groups), share, seed).tolist()
+    alone = random_part(len(groups), share, seed).tolist()
     done = "images of one group may be on both sides of the split"
     few = Problem("groups", "enough groups to hold out some of them", "too few", done)
     return alone, [few] if any(groups) else []
@@ -164,7 +164,7 @@ def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
 def evenly(number: int, share: float, start: float) -> bool:
     """Return whether the image of that number is a test image, at evenly spaced numbers, `share` of any run of images.
 
-    Unlike `drawn`, it does not depend on the number of images.
+    Unlike `random_part`, it does not depend on the number of images.
 
     >>> [evenly(number, 0.5, start=0.0) for number in range(4)]
     [False, True, False, True]

@@ -8,7 +8,7 @@ from typing import Any
 
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
 from ranking.core.run_settings import AblationSettings
-from ranking.datasets.sequences import Drawn, draw_sequences
+from ranking.datasets.sequences import SampledSequences, draw_sequences
 from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
@@ -50,7 +50,7 @@ class Bench:
         """Report that the last step has ended."""
         self._tell(self._what, self._done + 1, self._total)
 
-    def test_of(self, length: int) -> Drawn:
+    def test_of(self, length: int) -> SampledSequences:
         """Return test sequences of another length."""
         return draw_sequences(*self._of, replace(self.drawing, length=length))[1]
 
@@ -69,8 +69,8 @@ class Bench:
         self.proven &= method.certificate.converged
         return method
 
-    def judged(self, drawn: Drawn, orders: Ints) -> dict[str, Measured]:
+    def judged(self, sampled: SampledSequences, orders: Ints) -> dict[str, Measured]:
         """Return the measures of orders (N,), each sequence numbered from 0, by the grades."""
-        scores = scores_of_orders(orders, drawn.sequences.starts)
-        results = measures(drawn, scores, self.drawing)
+        scores = scores_of_orders(orders, sampled.sequences.starts)
+        results = measures(sampled, scores, self.drawing)
         return {name: over_sequences(values) for name, values in zip(NAMES, results, strict=True)}

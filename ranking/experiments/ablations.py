@@ -19,7 +19,7 @@ import numpy as np
 from ranking.core import Features, Ints
 from ranking.core.errors import InputError
 from ranking.core.run_settings import AblationSettings
-from ranking.datasets.sequences import GROUPS, Drawn
+from ranking.datasets.sequences import GROUPS, SampledSequences
 from ranking.experiments.ablation_bench import Bench, make_mid_rank
 from ranking.experiments.order_training import features_to_order, make_drawing
 from ranking.experiments.study import Context, Result, Study
@@ -120,9 +120,9 @@ def by_fusion(bench: Bench) -> list[Curve]:
     ]
 
 
-def fused_by(method: MidRank, way: str, rankings: Rankings, drawn: Drawn) -> Ints:
+def fused_by(method: MidRank, way: str, rankings: Rankings, sampled: SampledSequences) -> Ints:
     method.fusion = way
-    return method.fused(rankings, drawn.sequences.starts)
+    return method.fused(rankings, sampled.sequences.starts)
 
 
 def by_test_length(bench: Bench) -> list[Curve]:
@@ -177,9 +177,9 @@ def by_trees(bench: Bench) -> list[Curve]:
     return [Curve.of(SEARCH, counts, results), Curve.of(EXHAUSTIVE, counts, [sure] * len(counts))]
 
 
-def exhaustive_rankings(method: MidRank, drawn: Drawn) -> Rankings:
+def exhaustive_rankings(method: MidRank, sampled: SampledSequences) -> Rankings:
     """Return `MidRank.rankings` with the best of all orders, for sequences at least as long as the longest ranker."""
-    sequences = drawn.sequences
+    sequences = sampled.sequences
     rankings = method.rankings(sequences)
     results = [
         exhaustive_permutations(

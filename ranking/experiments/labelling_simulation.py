@@ -83,7 +83,7 @@ def asking_curves(
     ]
     values = np.empty((len(asks), settings.folds, settings.questions + 1))
     curves = list[FoldCurve]()
-    for fold, rows in enumerate(deal(images.groups, settings.folds, settings.seed)):
+    for fold, rows in enumerate(assign_folds(images.groups, settings.folds, settings.seed)):
         held_out, training = images.part(rows), images.part(np.setdiff1d(np.arange(len(images)), rows))
         projection = fit_projection(settings.projection, training.features)
         held_out, training = seen_through(projection, held_out), seen_through(projection, training)
@@ -171,12 +171,12 @@ def askers_of(settings: SimulationSettings) -> list[SimulatedModel]:
     return [labelling_model for labelling_model in askers if labelling_model.strategies]
 
 
-def deal(groups: Ints, folds: int, seed: int) -> list[Ints]:
+def assign_folds(groups: Ints, folds: int, seed: int) -> list[Ints]:
     """Split images at random by `seed` into `folds` folds of nearly equal size; images of a group (M,) stay together.
 
     Rows ascend within each fold.
 
-    >>> [rows.tolist() for rows in deal(np.arange(5), 2, seed=1)]
+    >>> [rows.tolist() for rows in assign_folds(np.arange(5), 2, seed=1)]
     [[1, 3, 4], [0, 2]]
     """
     unit = np.unique(groups, return_inverse=True)[1]

@@ -14,7 +14,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import AblationSettings, OrderTrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
-from ranking.datasets.sequences import GROUPS, Drawing, Drawn, dense_ranks, draw_sequences
+from ranking.datasets.sequences import GROUPS, Drawing, SampledSequences, dense_ranks, draw_sequences
 from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
 from ranking.features import load_features
@@ -23,7 +23,7 @@ from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
 
 RECORDED = 5  # test sequences
-RECORDED_MEMBERS = 40  # of them together
+RECORDED_MEMBERS = 40  # total number of their members
 
 
 class OrderMeasures(NamedTuple):
@@ -45,7 +45,7 @@ NAMES = OrderMeasures("NDCG, linear gain", "NDCG, exponential gain", "Kendall ta
 class OrderData(NamedTuple):
     """The sequences of both parts, "train" and "test", and how they were sampled."""
 
-    drawn: dict[str, Drawn]
+    sampled: dict[str, SampledSequences]
     drawing: Drawing
 
 
@@ -69,14 +69,14 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
         drawing = make_drawing(settings.drawing)
         projection = fit_projection(settings.projection, features, ~images.test, on_step)
         seen = projected(projection, features)
-        drawn = draw_sequences(images, seen, settings.criterion, drawing)
-        return OrderData(dict(zip(("train", "test"), drawn, strict=True)), drawing), projection
+        sampled = draw_sequences(images, seen, settings.criterion, drawing)
+        return OrderData(dict(zip(("train", "test"), sampled, strict=True)), drawing), projection
 
     def fit(self, method: Any, data: OrderData, on_progress: OnProgress, warm_start: Any) -> None:
-        method.fit(data.drawn["train"].sequences, on_progress=on_progress)
+        method.fit(data.sampled["train"].sequences, on_progress=on_progress)
 
     def record(self, recorder: Recorder, method: Any, data: OrderData) -> None:
-        sequences = recorded_sequences(data.drawn["test"].sequences)
+        sequences = recorded_sequences(data.sampled["test"].sequences)
         if len(sequences):
             rows, members = np.unique(sequences.members, return_inverse=True)
             features, grades = sequences.features[rows], sequences.grades[rows]
@@ -84,16 +84,16 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
             recorder.begin(len(members), lambda weights, rounds: method.score_by(few, weights, rounds))
 
     def measure(self, method: Any, data: OrderData) -> Measured:
-        scores = {part: method.score_sequences(drawn.sequences) for part, drawn in data.drawn.items()}
+        scores = {part: method.score_sequences(sampled.sequences) for part, sampled in data.sampled.items()}
         metrics = {
-            part: mean_measures(drawn, scores[part], data.drawing) for part, drawn in data.drawn.items()
+            part: mean_measures(sampled, scores[part], data.drawing) for part, sampled in data.sampled.items()
         }
         return Measured(metrics, scores["test"])
 
 
 def recorded_sequences(sequences: SequenceSet) -> SequenceSet:
-    """Return the first test sequences, of which training records the scores: at most RECORDED, and of so few members
-    that searching for their best orders takes little time. It grows with the cube of a sequence's length."""
+    """Return the first test sequences, whose scores training records: at most RECORDED, with at most RECORDED_MEMBERS
+    members, because the time of searching for the best order grows with the cube of the length."""
     ends = sequences.starts[1 : RECORDED + 1]
     return sequences.part(np.arange(np.count_nonzero(ends <= RECORDED_MEMBERS)))
 
@@ -135,7 +135,7 @@ def training_grades(image_set: ImageSet, criterion: str) -> int:
 
 def held_out_sequences(
     image_set: ImageSet, settings: OrderTrainSettings, features: Features | None = None
-) -> Drawn:
+) -> SampledSequences:
     """Return the test sequences of a training run.
 
     Their samples do not depend on the features; without features, the feature matrix is 0.
@@ -149,33 +149,33 @@ def held_out_sequences(
 class Ordered:
     """The test sequences of a run with the ranking by its method.
 
-    drawn: the sequences; scores: (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
+    sampled: the sequences; scores: (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
     """
 
-    drawn: Drawn
+    sampled: SampledSequences
     scores: Floats
     relevance: tuple[Ints, ...]
     measures: OrderMeasures
 
     @classmethod
-    def of(cls, drawn: Drawn, scores: Floats, drawing: Drawing) -> Ordered:
+    def of(cls, sampled: SampledSequences, scores: Floats, drawing: Drawing) -> Ordered:
         """ValueError unless there is one score per member."""
-        if scores.shape != drawn.sequences.members.shape:
-            expected = f"{len(drawn.sequences.members):,}, one per member of the test sequences"
+        if scores.shape != sampled.sequences.members.shape:
+            expected = f"{len(sampled.sequences.members):,}, one per member of the test sequences"
             raise InputError("scores", expected, f"shape {scores.shape}")
-        return cls(drawn, scores, tuple(relevances(drawn, drawing)), measures(drawn, scores, drawing))
+        return cls(sampled, scores, tuple(relevances(sampled, drawing)), measures(sampled, scores, drawing))
 
     def __len__(self) -> int:
-        return len(self.drawn.sequences)
+        return len(self.sampled.sequences)
 
     def samples(self, number: int) -> Ints:
         """(n,) samples of the image set in sequence `number`, in the order in which they were sampled."""
-        rows: Ints = self.drawn.samples[self.drawn.sequences.sequence(number)]
+        rows: Ints = self.sampled.samples[self.sampled.sequences.sequence(number)]
         return rows
 
     def order(self, number: int) -> Ints:
         """(n,) members of sequence `number` by descending score; ties by ascending number."""
-        span = slice(*self.drawn.sequences.starts[number : number + 2])
+        span = slice(*self.sampled.sequences.starts[number : number + 2])
         return ranking_order(self.relevance[number], self.scores[span])
 
     def true_order(self, number: int) -> Ints:
@@ -188,18 +188,18 @@ class Ordered:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def mean_measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> dict[str, float]:
+def mean_measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> dict[str, float]:
     """Return the means of `measures` by name, and the number of sequences."""
-    means = [float(values.mean()) for values in measures(drawn, scores, drawing)]
-    return {**dict(zip(NAMES, means, strict=True)), "sequences": float(len(drawn.sequences))}
+    means = [float(values.mean()) for values in measures(sampled, scores, drawing)]
+    return {**dict(zip(NAMES, means, strict=True)), "sequences": float(len(sampled.sequences))}
 
 
-def measures(drawn: Drawn, scores: Floats, drawing: Drawing) -> OrderMeasures:
+def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> OrderMeasures:
     """Return the measures of scores (N,) of all members, a number per sequence."""
-    starts = drawn.sequences.starts
+    starts = sampled.sequences.starts
     values = [
         measure(relevance, scores[starts[number] : starts[number + 1]])
-        for number, relevance in enumerate(relevances(drawn, drawing))
+        for number, relevance in enumerate(relevances(sampled, drawing))
     ]
     return OrderMeasures(*np.array(values).T)
 
@@ -227,14 +227,14 @@ def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures
     return measure(relevance, scores)
 
 
-def relevances(drawn: Drawn, drawing: Drawing) -> Iterator[Ints]:
+def relevances(sampled: SampledSequences, drawing: Drawing) -> Iterator[Ints]:
     """Yield the relevance (n,) of the members of each sequence.
 
     A whole group keeps its grades, because these are the grades of a query. In a sampled sequence the last one has 0,
     such as 0 to 7 in the paper's sequences of eight public figures; otherwise eight cars of a century would have gains
     up to 2^99.
     """
-    sequences = drawn.sequences
+    sequences = sampled.sequences
     for number in range(len(sequences)):
         grades = sequences.grades[sequences.sequence(number)]
         yield grades if drawing.of == GROUPS else dense_ranks(grades)

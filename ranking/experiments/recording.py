@@ -1,4 +1,4 @@
-"""Record a training run while it is running: all of its first iterations, and ever fewer of the later ones."""
+"""Record a training run while it is running: all of its first iterations, and fewer and fewer of the later ones."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SHARE = 0.04  # largest share of the training time for scoring
 
 @dataclass(eq=False)
 class Kept:
-    """A reported iteration. Its event has weights until there are scores (n,)."""
+    """A reported iteration. Its event has weights until its scores (n,) are computed."""
 
     event: ProgressEvent
     scores: Floats | None = None
@@ -42,14 +42,14 @@ class Recorder:
         self.seconds = 0.0  # spent on recording
 
     def begin(self, samples: int, score: Callable[[Sequence[Floats], Sequence[int]], Floats]) -> None:
-        """Record so many scores at each iteration. score: the weights of t iterations, and the round of each, to scores
-        (t, samples)."""
+        """Start a recording of `samples` scores per iteration. score: maps the weights and the rounds of t iterations
+        to scores (t, samples)."""
         self._score, self._samples = score, samples
         self._most = most_iterations(samples)
         self._first = self._most // 2
 
     def keep(self, event: ProgressEvent) -> None:
-        """Record an iteration, or not; not where its weights are unknown."""
+        """Record an iteration if its turn has come and its weights are known."""
         if event.weights is None or self._most < 2:
             return
         began = time.monotonic()
@@ -62,9 +62,10 @@ class Recorder:
         self.seconds += time.monotonic() - began
 
     def end(self, certificate: Certificate | None, scores: Floats) -> None:
-        """Record the end: the scores of the method, of which the first `samples` are recorded, and the bounds that are
-        proven. A certificate of fewer iterations than were reported sums up several problems, as that of MidRank: the
-        bounds last reported then stay.
+        """Record the end: the first `samples` scores of the trained method, and the bounds of its certificate.
+
+        A certificate with fewer iterations than were reported combines several problems, as for MidRank; then the last
+        reported bounds are kept.
         """
         last = self._last
         if not self._kept or last is None or certificate is None:
@@ -94,7 +95,7 @@ class Recorder:
         if again:
             kept[-1] = entry
             return
-        if len(kept) == self._most - 1:  # the end needs a place
+        if len(kept) == self._most - 1:  # the last place is reserved for the end
             kept[first:] = kept[first::2]
             self._stride *= 2
             if (number - first) % self._stride:

@@ -1,5 +1,5 @@
 """The recording of a training run: its bounds and the scores of all samples, or of the members of a few test sequences,
-at some iterations; and what pages show of each."""
+at some iterations; and the frames that pages show."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ranking.metrics.ranked import Ranking
 
 MOST = 60  # iterations of a recording
 MOST_BYTES = 2_000_000  # of its file
-OVERHEAD = 5_000  # bytes of the file that are no scores
+OVERHEAD = 5_000  # bytes of the file besides the scores
 TOP = 12  # samples of a ranking that are shown
 LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
 
@@ -38,8 +38,8 @@ TYPES = {
 
 @dataclass(frozen=True, eq=False)
 class Playback:
-    """iterations (t,) rise strictly, t at most MOST. rounds (t,): 0 where a method has one only; the first recordings
-    have no rounds, and are read as 0. primal, dual (t,): the bounds; a dual may be -inf. scores: (t, n) float32."""
+    """iterations: (t,), strictly increasing, t at most MOST. rounds: (t,), 0 for methods without rounds; files of early
+    versions have no rounds, which are read as 0. primal, dual: (t,); a dual may be -inf. scores: (t, n) float32."""
 
     iterations: Ints
     rounds: Ints
@@ -54,15 +54,15 @@ class Playback:
         path.write_bytes(self.content())
 
     def content(self) -> bytes:
-        """The file, for `load`."""
+        """Return the bytes of the file, for `load`."""
         stream = io.BytesIO()
         np.savez(stream, **vars(self))
         return stream.getvalue()
 
     @classmethod
     def load(cls, data: bytes, samples: int) -> Self:
-        """Return the recording in the bytes of a file, which may come from anywhere. InputError unless it is one of
-        `samples` scores an iteration."""
+        """Return the recording in the bytes of an untrusted file. Raises InputError unless it has `samples` scores per
+        iteration."""
         if len(data) > MOST_BYTES:
             raise InputError("recording", f"at most {MOST_BYTES:,} bytes", len(data))
         names = [field.name for field in fields(cls)]
@@ -83,7 +83,7 @@ class Playback:
         return read
 
     def _check(self, samples: int) -> None:
-        """InputError unless types, shapes and numbers are those of a recording."""
+        """Raise InputError unless types, shapes and numbers are those of a recording."""
         count = len(self.iterations) if self.iterations.ndim == 1 else 0
         if not 0 < count <= MOST:
             raise InputError("iterations of a recording", f"1 to {MOST}", f"shape {self.iterations.shape}")
@@ -105,7 +105,7 @@ class Playback:
 
 
 def most_iterations(samples: int) -> int:
-    """Return how many iterations of a set of so many samples a recording holds; fewer than 2: none are recorded.
+    """Return how many iterations with `samples` scores fit in a recording; if fewer than 2, none is recorded.
 
     >>> most_iterations(578), most_iterations(20_000), most_iterations(1_000_000)
     (60, 24, 0)
@@ -116,7 +116,7 @@ def most_iterations(samples: int) -> int:
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:
-    """Return the recording in `file`; None where there is no such file. InputError where it is damaged."""
+    """Return the recording in `file`; None if the file does not exist. Raises InputError if it is damaged."""
     try:
         with open(file, "rb") as stream:
             data = stream.read(MOST_BYTES + 1)
@@ -129,7 +129,7 @@ def read_playback(file: Path, samples: int) -> Playback | None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# What is shown
+# Frames
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -141,10 +141,10 @@ class Lift(NamedTuple):
 
 
 class Frame(NamedTuple):
-    """A recorded iteration. top: the samples that are shown, the first one first. measures: by name; None where it is
-    not defined.
+    """A recorded iteration. top: the top samples, from rank 1. measures: by name; None if undefined.
 
-    Of a ranking of samples also which of `top` are relevant, and `lifted`: the most lifted first, at most LIFTED.
+    For a ranking of samples also relevant: of the samples of `top`, and lifted: at most LIFTED samples that the most
+    violated ranking moves up, the largest move first.
     """
 
     iteration: int
@@ -160,10 +160,10 @@ class Frame(NamedTuple):
 def frames_of(
     playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: str | None
 ) -> list[Frame]:
-    """Return a frame per recorded iteration, of the test samples: the TOP first ones, AP, and P@k of those.
+    """Return a frame per recorded iteration: the TOP highest-ranked test samples, AP, and precision at TOP.
 
-    relevance, test: (n,). loss: that of the method's most violated ranking; None: no sample is lifted. A set without
-    test samples shows its training samples.
+    relevance, test: (n,). loss: of the method's most violated ranking; None: `lifted` is empty. For an image set
+    without test samples, the frames show its training samples.
     """
     shown, learn = np.flatnonzero(test if test.any() else ~test), np.flatnonzero(~test)
     both = 0 < np.count_nonzero(relevance[learn]) < len(learn)

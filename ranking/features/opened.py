@@ -12,7 +12,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import Named
 from ranking.core.text import readable
 from ranking.datasets import build_image_set, load_image_set, make_source
-from ranking.datasets.found_copies import stored_copies, what_was_done
+from ranking.datasets.stored_copies import stored_copies, what_was_done
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
 from ranking.formats.import_preview import preview_import

@@ -20,7 +20,7 @@ from ranking.core.text import counted, readable
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
-from ranking.datasets.splits import drawn
+from ranking.datasets.splits import random_part
 from ranking.files.typed_path import read_typed, typed_path
 
 MAX_BYTES = 256 * 2**20
@@ -104,7 +104,9 @@ class SvmLight(Source):
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
             features = part.rows.dense(width)[:, first:]
             of = split if several else ""  # queries of two files are different even if their names are equal
-            tests = set(part.queries if split == "test " else ()) if several else self._drawn(part.queries)
+            tests = (
+                set(part.queries if split == "test " else ()) if several else self._random_tests(part.queries)
+            )
             for row, query in enumerate(part.queries):
                 grade, line = float(part.rows.grades[row]), int(part.rows.lines[row])
                 box = SourceBox(None, (), group=of + query, numbers={GRADE: grade})
@@ -112,9 +114,9 @@ class SvmLight(Source):
                 test, vector = query in tests, features[row].tolist()
                 yield card_image(f"{of}{line:06d}", box, test, vector, title, lines)
 
-    def _drawn(self, queries: list[str]) -> set[str]:
+    def _random_tests(self, queries: list[str]) -> set[str]:
         names = list(dict.fromkeys(queries))
-        chosen = drawn(len(names), self.test_share, self.seed)
+        chosen = random_part(len(names), self.test_share, self.seed)
         return {name for name, test in zip(names, chosen.tolist(), strict=True) if test}
 
     @cached_property

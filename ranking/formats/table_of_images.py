@@ -48,7 +48,7 @@ from ranking.formats.tree_source import (
 EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
 SAMPLED_ROWS = 200  # from which the roles of columns are proposed
 MAX_TABLES = 50
-AS_FOUND = "as found"
+FROM_FILE = "as found"
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 
@@ -116,17 +116,17 @@ class TableOfImages(TreeSource):
     image_column: str = role_setting("image", "The name of the image.")
     box_columns: str = role_setting("box", "Four columns, or one column with four numbers per cell.")
     box_form: str = setting(
-        AS_FOUND,
+        FROM_FILE,
         label="Box format",
         help="The meaning of the four numbers. As found: from the names of the columns, or from the numbers.",
-        choices=(AS_FOUND, *FORMS),
+        choices=(FROM_FILE, *FORMS),
         advanced=True,
     )
     box_unit: str = setting(
-        AS_FOUND,
+        FROM_FILE,
         label="Box unit",
         help="The unit of the four numbers. As found: shares of the image if no number exceeds 1.",
-        choices=(AS_FOUND, PIXELS, SHARES),
+        choices=(FROM_FILE, PIXELS, SHARES),
         advanced=True,
     )
     label_columns: str = role_setting(
@@ -241,8 +241,8 @@ class TableOfImages(TreeSource):
         columns = propose(Sample(table.header, table.first(SAMPLED_ROWS)), index, chosen)
         if columns is None:
             return None
-        form = columns.form if self.box_form == AS_FOUND else self.box_form
-        unit = columns.unit if self.box_unit == AS_FOUND else self.box_unit
+        form = columns.form if self.box_form == FROM_FILE else self.box_form
+        unit = columns.unit if self.box_unit == FROM_FILE else self.box_unit
         return columns._replace(form=form, unit=unit)
 
     # ----------------------------------------------------------------------------------------------- Rows

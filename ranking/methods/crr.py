@@ -95,12 +95,14 @@ class CRR(LinearOrder):
         with suppress(StopTraining):  # the weights so far are the result
             for taken, after in itertools.pairwise(edges.tolist()):
                 clock.report(taken, objective(), -np.inf, 0)
-                first, second = self._drawn(pairs, after - taken, generator)
+                first, second = self._sampled_pairs(pairs, after - taken, generator)
                 _descend(weights, features, targets, first, second, 1.0 / self.C, delay, taken)
             clock.report(self.steps, objective(), -np.inf, 0)
         self.direction = weights[:-1]
 
-    def _drawn(self, pairs: GradedPairs, count: int, generator: np.random.Generator) -> tuple[Ints, Ints]:
+    def _sampled_pairs(
+        self, pairs: GradedPairs, count: int, generator: np.random.Generator
+    ) -> tuple[Ints, Ints]:
         """Return (count,) rows of samples and their partners, -1 without; samples, and pairs, have the same chance."""
         lengths = np.diff(pairs.starts)
         owner_start, length = np.repeat(pairs.starts[:-1], lengths), np.repeat(lengths, lengths)

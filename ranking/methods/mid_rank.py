@@ -83,7 +83,7 @@ class MidRank(MidRankSettings):
 
     start: RankSVM | None = field(default=None, init=False, repr=False)
     rankers: dict[int, LengthRanker] = field(default_factory=dict, init=False, repr=False)
-    planned: range = field(default=range(0), init=False, repr=False)  # lengths that training goes through
+    planned: range = field(default=range(0), init=False, repr=False)  # lengths, in training order
     best_length: int = field(default=0, init=False, repr=False)  # 0 unless fusion chose one
 
     def __post_init__(self) -> None:
@@ -210,7 +210,7 @@ class MidRank(MidRankSettings):
     def _search(
         self, sequences: SequenceSet, first: Ints, scores: WindowScores, orders: Ints, values: Floats
     ) -> None:
-        """Write the orders (N,) and the values (m,) of a ranker; none for sequences that are shorter than it."""
+        """Write the orders (N,) and the values (m,) of a ranker, except for sequences shorter than its length."""
         sizes = np.diff(sequences.starts)
         enough = sizes >= scores.length
         inside = np.repeat(enough, sizes)
@@ -228,10 +228,10 @@ class MidRank(MidRankSettings):
         return scores_of_orders(self.fused(self.rankings(sequences), sequences.starts), sequences.starts)
 
     def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
-        """Return (t, N) the scores of the models that training would have left, had it been stopped at t reports.
+        """Return the scores (t, N) of the models after each of t reports, as if training stopped there.
 
-        In round 0 that is RankSVM. In round r the rankers of the first r - 1 lengths have been trained, and `weights`
-        are theta of the next one, and last the level of its constant.
+        In round 0 the model is RankSVM. In round r the rankers of the first r - 1 lengths are trained, and `weights`
+        are theta of the next ranker, followed by the level of its constant.
         """
         scores = np.empty((len(weights), len(sequences.members)))
         trained = self.rankings(sequences) if any(rounds) else None
@@ -324,7 +324,8 @@ class MidRank(MidRankSettings):
 
 
 def orders_by(sequences: SequenceSet, direction: Floats) -> Ints:
-    """Return (N,) each sequence, from 0 to its length, by falling inner products with `direction` (d,)."""
+    """Return the order (N,) of each sequence, as positions from 0, by decreasing inner products with `direction`
+    (d,)."""
     sizes = np.diff(sequences.starts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     scores = sequences.features @ direction

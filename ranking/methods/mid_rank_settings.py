@@ -9,7 +9,7 @@ from ranking.inference.rank_fusion import REMAINING, VOTES
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.order_method import OrderMethod
 from ranking.methods.subsequence_maps import REPRESENTATIONS
-from ranking.methods.subsequences import DISAGREEMENTS, DRAWN, EQUAL, SCRAMBLED, TIES
+from ranking.methods.subsequences import DISAGREEMENTS, EQUAL, SCRAMBLED, SPACINGS, TIES
 
 FUSIONS = ("weighted votes", "winner takes all", "best length")
 
@@ -72,7 +72,7 @@ class MidRankSettings(OrderMethod):
         advanced=True,
     )
     drawn: str = setting(
-        "any", label="Subsequence positions", choices=DRAWN, advanced=True,
+        "any", label="Subsequence positions", choices=SPACINGS, advanced=True,
         help="Subsequences are sampled from any positions of a training sequence, or from consecutive positions.",
     )  # fmt: skip
     scrambled: str = setting(

@@ -107,9 +107,9 @@ class OrderMethod(Method):
         return self.score(Query(sequences.features))[sequences.members]
 
     def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
-        """Return (t, N) the scores of every member at t reports of training, for methods whose reports have weights.
+        """Return the scores (t, N) of all members at t reports of training, for methods whose reports have weights.
 
-        weights, rounds: of the reports. The order of the scores is that which a stop there would have left.
+        weights, rounds: of the reports. The scores order the members as a model that is stopped at the report.
         """
         raise NotImplementedError(self.name)
 

@@ -16,7 +16,7 @@ from ranking.core import Bools, Floats, Ints, SequenceSet
 from ranking.core.errors import InputError
 from ranking.core.settings import check_choice
 
-DRAWN = ("any", "consecutive")
+SPACINGS = ("any", "consecutive")
 SCRAMBLED = ("any order", "one swap", "reversed")
 DISAGREEMENTS = ("zero-one", "Kendall tau", "NDCG")
 EQUAL, FORBIDDEN = "equal", "forbidden"
@@ -48,21 +48,21 @@ def training_subsequences(
     sequences: SequenceSet,
     length: int,
     number: int,
-    drawn: str = "any",
+    spacing: str = "any",
     scrambled: str = "any order",
     seed: int = 0,
     ties: str = EQUAL,
 ) -> Subsequences:
-    """Sample `number` subsequences in which no grade rises, then the same number of others that are scrambled.
+    """Sample `number` subsequences in which no grade increases, then the same number of scrambled subsequences.
 
-    drawn: "any" samples of the sequence, or "consecutive" ones in its order. scrambled: "any order" in which a grade
-    rises, "one swap" of two different grades, or "reversed". ties: "equal", where samples of one grade are in random
-    order, and where only one grade is drawn a sample of another grade replaces one of them; or "forbidden", where one
-    sample of each grade is drawn. A sequence gives many subsequences, and all that are long enough have the same
-    chance. ValueError where none is.
+    spacing: "any" samples of the sequence, or "consecutive" samples. scrambled: "any order" in which a grade increases,
+    "one swap" of two different grades, or "reversed". ties: with "equal", samples of the same grade are in random
+    order, and if all samples have the same grade, one of them is replaced by a sample of another grade; with
+    "forbidden", all samples have different grades. Each sequence that is long enough is chosen with the same
+    probability. Raises ValueError if there is none.
     """
     for name, chosen, choices in (
-        ("drawn", drawn, DRAWN),
+        ("drawn", spacing, SPACINGS),
         ("scrambled", scrambled, SCRAMBLED),
         ("ties", ties, TIES),
     ):
@@ -77,9 +77,9 @@ def training_subsequences(
         raise _too_long(levels, length, ties)
     owners = eligible[generator.integers(len(eligible), size=2 * number)]
     if ties == EQUAL:
-        rows = _any_grades(levels, owners, length, drawn, generator)
+        rows = _any_grades(levels, owners, length, spacing, generator)
     else:
-        choose = _any if drawn == "any" else _consecutive
+        choose = _any if spacing == "any" else _consecutive
         rows = levels.members(owners, choose(levels.counts[owners], length, generator), generator)
     rows[number:] = _scrambled(rows[number:], sequences.grades, scrambled, generator)
     return Subsequences(rows, np.arange(2 * number) < number)
@@ -175,10 +175,10 @@ class _Levels:
 
 
 def _any_grades(
-    levels: _Levels, chosen: Ints, length: int, drawn: str, generator: np.random.Generator
+    levels: _Levels, chosen: Ints, length: int, spacing: str, generator: np.random.Generator
 ) -> Ints:
     """Return (m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
-    if drawn == "any":
+    if spacing == "any":
         start = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
         positions = levels.with_two_grades(chosen, start, generator)
     else:
@@ -204,9 +204,9 @@ def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
     chosen = np.full((len(counts), length), -1)
     for column in range(length):
         top = counts - length + column
-        drawn = np.floor(generator.random(len(counts)) * (top + 1)).astype(np.int64)
-        is_taken = (chosen == drawn[:, None]).any(axis=1)
-        chosen[:, column] = np.where(is_taken, top, drawn)
+        candidate = np.floor(generator.random(len(counts)) * (top + 1)).astype(np.int64)
+        is_taken = (chosen == candidate[:, None]).any(axis=1)
+        chosen[:, column] = np.where(is_taken, top, candidate)
     return np.sort(chosen, axis=1)
 
 

@@ -49,25 +49,27 @@ class Interval(NamedTuple):
 class Resampled:
     """Measures of r rankings of the same samples, and the same measures on resampled test sets.
 
-    values: measure ("AP", "NDCG", "P@10", ...) to (r,). drawn: measure to (r, draws); NaN where a resample has no
+    values: measure ("AP", "NDCG", "P@10", ...) to (r,). resampled: measure to (r, draws); NaN where a resample has no
     relevant sample, or for P@k fewer than k samples. A resample is NaN for all rankings or for none.
     """
 
     values: dict[str, Floats]
-    drawn: dict[str, Floats]
+    resampled: dict[str, Floats]
 
     def interval(self, measure: str, ranking: int, level: float = LEVEL) -> Interval:
         """Return the confidence interval of one ranking's measure."""
-        return interval(float(self.values[measure][ranking]), self.drawn[measure][ranking], level)
+        return interval(float(self.values[measure][ranking]), self.resampled[measure][ranking], level)
 
     def difference(self, measure: str, ranking: int, baseline: int, level: float = LEVEL) -> Interval:
         """Return the interval of the measure of `ranking` minus that of `baseline`, on the same resamples."""
-        values, drawn = self.values[measure], self.drawn[measure]
-        return interval(float(values[ranking] - values[baseline]), drawn[ranking] - drawn[baseline], level)
+        values, resampled = self.values[measure], self.resampled[measure]
+        return interval(
+            float(values[ranking] - values[baseline]), resampled[ranking] - resampled[baseline], level
+        )
 
     def undefined(self, measure: str) -> int:
         """Return how many resamples are omitted because the measure is not defined on them."""
-        return int(np.isnan(self.drawn[measure][0]).sum())
+        return int(np.isnan(self.resampled[measure][0]).sum())
 
 
 def resample(
@@ -108,7 +110,7 @@ def resample(
         | {f"P@{k}": metrics.precision_at_k(grades, row, k) for k in cutoffs}
         for row in values
     ]
-    drawn = {name: np.empty((len(values), draws)) for name in measured[0]}
+    resampled = {name: np.empty((len(values), draws)) for name in measured[0]}
     generator, step = np.random.default_rng(seed), max(1, MAX_COUNTS // n)
     for begin in range(0, draws, step):
         counts = resampled_counts(len(names), min(step, draws - begin), generator)
@@ -117,8 +119,8 @@ def resample(
                 grades[order] > 0, np.take(counts, unit_of[order], axis=1), cutoffs
             )
             for name, row in by_measure.items():
-                drawn[name][number, begin : begin + len(row)] = row
-    return Resampled({name: np.array([row[name] for row in measured]) for name in drawn}, drawn)
+                resampled[name][number, begin : begin + len(row)] = row
+    return Resampled({name: np.array([row[name] for row in measured]) for name in resampled}, resampled)
 
 
 def resampled_counts(units: int, draws: int, generator: np.random.Generator) -> Ints:
@@ -167,15 +169,15 @@ def _share(part: npt.NDArray[np.generic], total: npt.NDArray[np.generic], define
     return shares
 
 
-def interval(value: float, drawn: Floats, level: float = LEVEL) -> Interval:
-    """Return the percentile interval of `value`: the middle `level` of `drawn` (b,), without NaN.
+def interval(value: float, resampled: Floats, level: float = LEVEL) -> Interval:
+    """Return the percentile interval of `value`: the middle `level` of `resampled` (b,), without NaN.
 
     ValueError where all are NaN.
 
     >>> interval(2.0, np.array([1.0, 2.0, np.nan, 3.0]), level=0.5)
     Interval(value=2.0, low=1.5, high=2.5)
     """
-    defined = drawn[~np.isnan(drawn)]
+    defined = resampled[~np.isnan(resampled)]
     if not len(defined):
         raise InputError("draws", "at least one with a value", "none", "measure on more images")
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])

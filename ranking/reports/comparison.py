@@ -23,7 +23,7 @@ MOVERS = 6  # samples shown with the largest gains, and with the largest losses
 
 
 def comparison_html(shown: Compared, crops: Crops, comparison_json: str, top: int = TOP) -> str:
-    """Return the file as text. crops: thumbnails of the samples. recipe: the comparison file as JSON
+    """Return the file as text. crops: thumbnails of the samples. comparison_json: the comparison file
     (`comparison_file`). top: samples per row; P@top must be among the measures of `shown`."""
     album = Album(crops)
     looks = looks_by(

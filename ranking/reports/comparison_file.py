@@ -40,7 +40,7 @@ class ComparisonSettings:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Self:
-        """Read the output of `recipe`; ValueError for anything else."""
+        """Read the output of `comparison_json`; raise ValueError for anything else."""
         training_runs = record.get("trainings")
         if not isinstance(training_runs, list) or not all(
             isinstance(training, dict) for training in training_runs

@@ -91,8 +91,8 @@ def plain(table: Table) -> str:
     """Return a table as fixed-width text, its best values with a star."""
     lines = [["", *table.columns], *([row.name, *_cells(row, "{}*")] for row in table.rows)]
     widths = [max(len(line[place]) for line in lines) for place in range(len(lines[0]))]
-    drawn = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
-    return "\n".join([table.title, *drawn, *([table.note] if table.note else [])])
+    rows = ["  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True)) for line in lines]
+    return "\n".join([table.title, *rows, *([table.note] if table.note else [])])
 
 
 def latex(table: Table) -> str:
@@ -120,7 +120,7 @@ def latex(table: Table) -> str:
     body = [
         " & ".join([_first(row.name), *_cells(row, r"\textbf{{{}}}", escaped)]) + r" \\" for row in table.rows
     ]
-    drawn = "\n".join(
+    glyphs = "\n".join(
         [
             r"\begin{table}",
             rf"\caption{{{escaped(caption)}}}",
@@ -134,7 +134,7 @@ def latex(table: Table) -> str:
             r"\end{table}",
         ]
     )
-    return f"{OTHER_LETTERS}{drawn}" if max(drawn) > LATIN else drawn
+    return f"{OTHER_LETTERS}{glyphs}" if max(glyphs) > LATIN else glyphs
 
 
 def _broken(head: str) -> str:

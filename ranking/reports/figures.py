@@ -116,7 +116,7 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
     widest = max((len(html.unescape(text)) for _, text in up.ticks()), default=0)
     left = max(LEFT, min(230.0, 9.0 * widest + 8.0))
     across = axis_of(layout["xaxis"], x, left, width - RIGHT)
-    drawn = [
+    elements = [
         _bars(trace, across, up, bars.index(trace), len(bars)) if trace in bars else _line(trace, across, up)
         for trace in traces
     ]
@@ -131,7 +131,7 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
     return element(
         "svg",
         _frame(across, up),
-        _within(across, up, drawn),
+        _within(across, up, elements),
         *shapes,
         *texts,
         viewBox=f"0 0 {width:g} {height:g}",
@@ -141,12 +141,12 @@ def chart_svg(figure: Figure, alt: str, width: float = WIDTH) -> Markup:
     )
 
 
-def _within(across: Axis, up: Axis, drawn: Sequence[Markup]) -> Markup:
-    """Clip drawn elements to the axes; markers at an end stay complete."""
+def _within(across: Axis, up: Axis, elements: Sequence[Markup]) -> Markup:
+    """Clip elements to the axes; markers at an end stay complete."""
     x, y = across.start - EDGE, up.end - EDGE
     width, height = across.end - across.start + 2 * EDGE, up.start - up.end + 2 * EDGE
     view = f"{x:g} {y:g} {width:g} {height:g}"
-    return element("svg", *drawn, viewBox=view, x=x, y=y, width=width, height=height)
+    return element("svg", *elements, viewBox=view, x=x, y=y, width=width, height=height)
 
 
 def _frame(across: Axis, up: Axis) -> Markup:
@@ -199,9 +199,9 @@ def _line(trace: Figure, across: Axis, up: Axis) -> Markup:
         steps = [((x0, y1), (x1, y1)) for (x0, _), (x1, y1) in itertools.pairwise(points)]
         corners = [*points[:1], *itertools.chain.from_iterable(steps)]
     title = element("title", html.unescape(trace.get("hovertext", trace["name"])))
-    drawn = element("polyline", points=_written(corners), fill="none", **_stroke(trace["line"]))
+    curve = element("polyline", points=_written(corners), fill="none", **_stroke(trace["line"]))
     marks = [_mark(trace["marker"], x, y) for x, y in points] if "markers" in trace["mode"] else []
-    return element("g", title, drawn, *marks)
+    return element("g", title, curve, *marks)
 
 
 def _mark(marker: Figure, x: float, y: float) -> Markup:

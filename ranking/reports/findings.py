@@ -72,8 +72,8 @@ class Findings:
         return Ranking.of(held, self.images.relevance(query)[held], scores)
 
     def frames(self, query: str, compared_method: str) -> list[Frame]:
-        """How the final model of a method at its chosen setting ranked the test samples at some iterations; none where
-        that was not recorded."""
+        """Return the recorded iterations of the final model of a method at its chosen setting, with the top test
+        samples; none if the trial was not recorded."""
         if self.scores(query, compared_method, None) is None:
             return []
         held, point = self.plan.splits.all[None].held, self.results.chosen(query, compared_method)

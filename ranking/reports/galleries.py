@@ -69,7 +69,7 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
 
 
 def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
-    """A row a method of the test samples that its final model ranked first at some iterations; None where none was
+    """Return a row per method with the top test samples of its final model at some iterations; None if none was
     recorded."""
     looks = line_styles_of(findings.results.compared_methods)
     rows = [
@@ -77,7 +77,7 @@ def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
         for method in findings.results.compared_methods
         if (frames := findings.frames(query, method.name))
     ]
-    label = f"{query}: first samples at some iterations of each method"
+    label = f"{query}: top samples at some iterations of each method"
     return element("div", *rows, class_="gallery", role="group", aria_label=label) if rows else None
 
 

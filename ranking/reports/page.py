@@ -60,11 +60,11 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
     """Return a table that scrolls horizontally on narrow screens. rows: of cells, the first of each is its head."""
     columns = [element("th", head, scope="col") for head in heads]
     lines = [element("tr", *cells) for cells in rows]
-    drawn = element(
+    scrolled = element(
         "table", element("thead", element("tr", element("td"), *columns)), element("tbody", *lines)
     )
     look = "wide many" if len(heads) > MOST_READABLE else "wide"
-    return element("div", drawn, class_=look, tabindex="0", role="region", aria_label=label)
+    return element("div", scrolled, class_=look, tabindex="0", role="region", aria_label=label)
 
 
 def value_table(table: Table) -> Markup:
@@ -93,6 +93,6 @@ def _saved(name: str, content: str) -> Markup:
     return element("a", f"Save {name}", href=href, download=name)
 
 
-def figure(drawn: Markup, *notes: str) -> Markup:
+def figure(chart: Markup, *notes: str) -> Markup:
     """Return a chart with its notes, which stay on one printed page."""
-    return element("figure", drawn, joined(notes))
+    return element("figure", chart, joined(notes))

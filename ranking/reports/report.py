@@ -173,16 +173,15 @@ def _galleries(findings: Findings, album: Album) -> Markup:
 
 
 def _iterations(findings: Findings, album: Album) -> Markup:
-    """How the final models of the first query came about, so that there are few more pictures; nothing where none was
-    recorded."""
+    """Show iterations of the final models of the first query only, so that the file has few more images; nothing if
+    none was recorded."""
     query = findings.results.queries[0]
     rows = iterations(findings, query, album)
     if rows is None:
         return Markup("")
     text = (
-        "The test samples that the weights of an iteration rank first, and AP on all test samples, for each method at "
-        "its chosen setting; at last the end of training. At the weights 0 all scores are equal: irrelevant samples "
-        "come first."
+        "The top test samples at an iteration, and AP on all test samples, for each method at its chosen setting; the "
+        "last row is the end of training. With weights 0 all scores are equal, and irrelevant samples rank first."
     )
     return section("Iterations", element("h3", query), rows, note(text))
 

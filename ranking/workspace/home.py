@@ -183,7 +183,7 @@ class Database:
 class Home(Database):
     """The folders and the database of `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
-    lent: whether the data folder is shared, so read-only here; it was migrated when it was shared
+    shared: whether other workspaces share the data folder, so it is read-only here; it was migrated when it was shared
     (`ranking.workspace.rooms.Rooms`). Raises HomeError, an OSError, if the folders cannot be written.
     """
 

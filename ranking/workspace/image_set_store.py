@@ -32,8 +32,8 @@ if TYPE_CHECKING:  # what these import would double the time that a worker takes
 class ImageSetRow:
     """The row of an image set in lists, without reading its files.
 
-    deleted: when the user deleted it, in seconds since the epoch; None if not. lent: whether it belongs to a shared
-    data folder, read-only.
+    deleted: when the user deleted it, in seconds since the epoch; None if not. shared: whether it belongs to a
+    shared data folder, which is read-only.
     """
 
     key: str
@@ -139,16 +139,17 @@ class ImageSetStore(RunStore):
         Repeating it is harmless. ValueError if a run uses it, including deleted runs that can be restored, and runs of
         a workspace that the set is shared with.
         """
-        borrowed = [
+        users_elsewhere = [
             len(users)
             for room in rooms_sharing(self.home)
             if (users := ImageSetStore(room)._users_of_shared_set(key))
         ]
-        if borrowed:
+        if users_elsewhere:
             raise InputError(
                 "image set",
                 "one that no run uses",
-                f"one used by {counted(sum(borrowed), 'run')} in {counted(len(borrowed), 'other workspace')}",
+                f"one used by {counted(sum(users_elsewhere), 'run')} in "
+                f"{counted(len(users_elsewhere), 'other workspace')}",
                 "it is shared with all workspaces; wait until these runs are permanently deleted",
             )
         with self._home.change() as database:
@@ -284,7 +285,7 @@ class ImageSetStore(RunStore):
     def _with_copies(self, database: sqlite3.Connection, run: Run, together: bool) -> Run:
         """Change whether the draft of `run` keeps near copies on one side of the split: an image set with another
         key."""
-        from ranking.datasets.found_copies import keep_together
+        from ranking.datasets.stored_copies import keep_together
 
         if not run.draft.is_dir():
             return run

@@ -36,7 +36,7 @@ from ranking.workspace.run import LOCK, is_held
 from ranking.workspace.store import Store
 
 LETTERS = string.ascii_lowercase + string.digits
-DRAWN = 26  # characters of a random name: 134 bits
+RANDOM_LETTERS = 26  # characters of a random name: 134 bits
 # Next to the workspaces: a lock for creating and removing, workspaces that are being created, and removed ones.
 LOCKED, MAKING, GONE = ".lock", ".making", ".gone"
 
@@ -60,7 +60,7 @@ def new_name() -> str:
     >>> len(new_name()), new_name() == new_name()
     (26, False)
     """
-    return "".join(secrets.choice(LETTERS) for _ in range(DRAWN))
+    return "".join(secrets.choice(LETTERS) for _ in range(RANDOM_LETTERS))
 
 
 class Rooms:

@@ -71,8 +71,8 @@ class Run:
     Times are seconds since the epoch. pid: the worker's process; cancelled: when the user cancelled it, by the system's
     monotonic clock. A finished import has result["decision"] "kept" or "discarded" once it is decided. name, star: set
     by the user; deleted: when the user deleted it, None if not. revision: how many times its row has changed. version:
-    the VERSION of the program that wrote its settings and result. lent: whether it belongs to a shared data folder,
-    read-only.
+    the VERSION of the program that wrote its settings and result. shared: whether it belongs to a shared data folder,
+    which is read-only.
     """
 
     id: str

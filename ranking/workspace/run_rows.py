@@ -23,8 +23,8 @@ UNREADABLE = "its row in the database is damaged"
 
 
 def runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -> list[Run]:
-    """The runs in a home, newest first; of one that is lent those that were finished, but for imports, which leave
-    nothing but their set."""
+    """Return the runs of a data folder, newest first. Of a shared data folder only finished runs are returned, without
+    imports, because their image sets are listed separately."""
     with home.read() as database:
         rows = database.execute(
             "select * from run where (deleted is not null) = :deleted and (:kind is null or kind = :kind)"
@@ -38,13 +38,13 @@ def runs_of(home: Home, kind: Kind | None, set_key: str | None, deleted: bool) -
 
 
 def row_of(home: Home, run_id: str) -> sqlite3.Row | None:
-    """`row_in` the database of a home."""
+    """Return `row_in` for the database of a data folder."""
     with home.read() as database:
         return row_in(database, run_id)
 
 
 def row_in(database: sqlite3.Connection, run_id: str) -> sqlite3.Row | None:
-    """The row of that id, and whether it is readable; None where there is none."""
+    """Return the row with this id, and whether it is readable; None if there is none."""
     row: sqlite3.Row | None = database.execute(
         f"select *, {READABLE} as readable from run where id = ?", (run_id,)
     ).fetchone()
@@ -52,7 +52,7 @@ def row_in(database: sqlite3.Connection, run_id: str) -> sqlite3.Row | None:
 
 
 def as_run(home: Home, row: sqlite3.Row) -> Run:
-    """The run of a readable row."""
+    """Return the run of a readable row."""
     columns = {name: row[name] for name in row.keys() if name not in ("number", "readable")}  # noqa: SIM118 (not a dict)
     columns["settings"], columns["result"] = json.loads(row["settings"]), json.loads(row["result"])
     columns["settings"] = _as_meant(row["kind"], columns["settings"])
@@ -61,24 +61,24 @@ def as_run(home: Home, row: sqlite3.Row) -> Run:
 
 
 def record_of(run: Run) -> dict[str, Any]:
-    """What the file beside a run's files has to tell."""
+    """Return the content of the record file in a run's folder."""
     return {name: getattr(run, name) for name in RUN_COLUMNS}
 
 
 def _as_meant(kind: str, settings: dict[str, Any]) -> dict[str, Any]:
-    """Stored settings as they are meant today."""
+    """Return stored settings in the form of this version."""
     if kind == "train":
         return read_train_settings(settings)
     return read_ablation_settings(settings) if task_of(kind, settings) == AblationSettings.task else settings
 
 
 def is_unused(folder: Path) -> bool:
-    """Whether nothing was ever written into the folder of a run: its process died as it began."""
+    """Return whether nothing was written into the folder of a run, because its process stopped at the start."""
     return folder.is_dir() and {file.name for file in folder.iterdir()} <= {LOCK}
 
 
 def read_row(folder: Path) -> dict[str, Any]:
-    """What a run's folder tells of its row; InputError where it tells of none that a run of ours could have."""
+    """Read the row of a run from its folder. Raises InputError unless it is a valid row."""
     if not is_run_id(folder.name):
         raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
     record = read_run_row(folder)

@@ -55,10 +55,10 @@ Prepare = Callable[[Path], None]
 
 
 class RunStore(HomeStore):
-    """The runs of a home.
+    """The runs of a data folder.
 
-    A room of a server (`ranking.workspace.rooms`) is lent those of other homes: the finished ones are listed and all
-    are found as its own are, and none can be changed.
+    A workspace of a server (`ranking.workspace.rooms`) also has the runs of the data folders that are shared with it.
+    Finished runs are listed, all runs can be opened by their ids, and none can be changed.
     """
 
     @property
@@ -69,7 +69,7 @@ class RunStore(HomeStore):
 
     @property
     def shared_homes(self) -> list[Home]:
-        """`lenders`, opened for reading."""
+        """The shared data folders, opened for reading."""
         return [Home(shared_home, shared=True) for shared_home in self.shared_paths]
 
     @property

@@ -66,7 +66,7 @@ class KeptVectors:
     """The record of uploaded vectors in lists.
 
     title: the user's name for the file. columns: how many it had; constant columns are dropped. matched: how its rows
-    were matched to samples, in words. kept: when, in seconds since the epoch. lent: whether they belong to a shared
+    were matched to samples, in words. kept: when, in seconds since the epoch. shared: whether they belong to a shared
     data folder.
     """
 

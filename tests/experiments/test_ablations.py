@@ -14,7 +14,7 @@ from refusals import refused
 
 from ranking.core import Floats, ImageSet
 from ranking.core.run_settings import AblationSettings, OrderTrainSettings
-from ranking.datasets.sequences import GROUPS, Drawn, draw_sequences
+from ranking.datasets.sequences import GROUPS, SampledSequences, draw_sequences
 from ranking.experiments import ablations
 from ranking.experiments.ablations import (
     AGREES,
@@ -49,7 +49,9 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("features")
 
 
-def fitted(images: ImageSet, cache: Path, length: int = 7, **changes: Any) -> tuple[MidRank, Drawn]:
+def fitted(
+    images: ImageSet, cache: Path, length: int = 7, **changes: Any
+) -> tuple[MidRank, SampledSequences]:
     """A MidRank as the studies have it, and test sequences of a length."""
     features = load_features(images, SETTINGS.features, cache)
     drawing = make_drawing(SETTINGS.drawing)
@@ -58,9 +60,9 @@ def fitted(images: ImageSet, cache: Path, length: int = 7, **changes: Any) -> tu
     return MidRank(**{**GIVEN, **changes}).fit(train.sequences), test
 
 
-def taus(drawn: Drawn, scores: Floats) -> list[float]:
+def taus(sampled: SampledSequences, scores: Floats) -> list[float]:
     """Kendall tau of each sequence, from the grades."""
-    grades, spans = drawn.sequences.grades[drawn.sequences.members], pairwise(drawn.sequences.starts)
+    grades, spans = sampled.sequences.grades[sampled.sequences.members], pairwise(sampled.sequences.starts)
     return [kendall_tau(grades[start:end], scores[start:end]) for start, end in spans]
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from refusals import refused
 from tiny_actions import images
 
-from ranking.experiments.cross_validation.splits import check_queries, deal, splits_of
+from ranking.experiments.cross_validation.splits import assign_folds, check_queries, splits_of
 
 
 def test_no_image_and_no_group_is_on_two_sides():
@@ -30,11 +30,11 @@ def test_no_image_and_no_group_is_on_two_sides():
 def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(seed, folds, classes):
     generator = np.random.default_rng(seed)
     labels = generator.random((120, 1)) < generator.uniform(0.05, 0.5)
-    fold = deal(np.arange(120), labels, folds, seed)
+    fold = assign_folds(np.arange(120), labels, folds, seed)
     for counts in (np.bincount(fold, minlength=folds), np.bincount(fold, labels[:, 0], folds)):
         assert np.ptp(counts) <= 1
     several = generator.random((120, classes)) < 0.2
-    fold = deal(np.arange(120), several, folds, seed)
+    fold = assign_folds(np.arange(120), several, folds, seed)
     for column in several.T:
         drawn = np.bincount(generator.integers(folds, size=120), column, folds)
         assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(drawn))
@@ -44,31 +44,31 @@ def test_blocks_and_classes_that_decide_most_are_dealt_first():
     for seed in range(6):
         # One block of six samples with a relevant one, and five relevant samples alone: by size they would go apart.
         blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)
-        assert np.bincount(deal(blocks, labels[:, None], 2, seed), labels, 2).tolist() == [3, 3], seed
+        assert np.bincount(assign_folds(blocks, labels[:, None], 2, seed), labels, 2).tolist() == [3, 3], seed
 
         # Four samples show a rare class beside a common one, which alone would spread them as luck has it.
         common = np.random.default_rng(seed).random(40) < 0.5
         rare = np.isin(np.arange(40), np.flatnonzero(common)[:4])
-        fold = deal(np.arange(40), np.stack([common, rare], axis=1), 4, seed)
+        fold = assign_folds(np.arange(40), np.stack([common, rare], axis=1), 4, seed)
         assert np.bincount(fold, rare, 4).tolist() == [1, 1, 1, 1], seed
 
         # Of folds that lack a class alike the emptier one has it: two blocks of five and of one sample, with one
         # relevant each, then three samples of another class.
         blocks = np.array([0] * 5 + [1, 2, 3, 4])
         first, second = np.isin(np.arange(9), [0, 5]), blocks > 1
-        fold = deal(blocks, np.stack([first, second], axis=1), 2, seed)
+        fold = assign_folds(blocks, np.stack([first, second], axis=1), 2, seed)
         assert sorted(np.bincount(fold)) == [3, 6], seed
 
         # What shows nothing evens the folds out, the largest blocks first.
         blocks = np.array([0, 1, 2, 3, 4, 5, *[6] * 6])
-        assert np.bincount(deal(blocks, np.zeros((12, 1), bool), 2, seed)).tolist() == [6, 6], seed
+        assert np.bincount(assign_folds(blocks, np.zeros((12, 1), bool), 2, seed)).tolist() == [6, 6], seed
 
 
 def test_the_seed_decides_which_blocks_are_together_and_which_fold_has_one_more():
     first, again, second = (splits_of(images(90), 5, seed).fold_of for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != second).any()
-    dealt = [deal(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
+    dealt = [assign_folds(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
     assert len({(fold == fold[0]).tobytes() for fold in dealt}) > 10
     assert {int(np.bincount(fold).argmax()) for fold in dealt} == {0, 1}
 

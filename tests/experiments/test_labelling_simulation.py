@@ -22,7 +22,7 @@ from ranking.experiments.labelling_simulation import (
     Steps,
     askers_of,
     asking_curves,
-    deal,
+    assign_folds,
 )
 from ranking.experiments.study import Context
 from ranking.explain.question_strategies import STRATEGIES, make_strategy, simulate
@@ -52,17 +52,17 @@ def curves_of(images: LabelSet, **changes: Any) -> list[FoldCurve]:
 
 
 def test_images_are_dealt_once_each():
-    dealt = deal(np.arange(23), 5, seed=3)
+    dealt = assign_folds(np.arange(23), 5, seed=3)
     assert sorted(map(len, dealt)) == [4, 4, 5, 5, 5]
     assert sorted(np.concatenate(dealt).tolist()) == list(range(23))
-    again, other = (np.concatenate(deal(np.arange(23), 5, seed)).tolist() for seed in (3, 4))
+    again, other = (np.concatenate(assign_folds(np.arange(23), 5, seed)).tolist() for seed in (3, 4))
     assert again == np.concatenate(dealt).tolist() != other
 
 
 @functools.cache
 def trained_without(images: LabelSet, fold: int, seed: int) -> tuple[LabelRanker, LabelSet, LabelSet]:
     """A method that was trained on all images but those of a fold, these, and the others."""
-    rows = deal(images.groups, 3, seed)[fold]
+    rows = assign_folds(images.groups, 3, seed)[fold]
     training = images.part([row for row in range(len(images)) if row not in rows])
     return make_label_ranker(*STAR).fit(training), images.part(rows), training
 

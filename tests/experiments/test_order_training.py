@@ -11,7 +11,7 @@ from training_runs import Listener
 
 from ranking.core import OnProgress, ProgressEvent, SequenceSet, StopTraining
 from ranking.core.run_settings import OrderTrainSettings
-from ranking.datasets.sequences import Drawn, dense_ranks, draw_sequences
+from ranking.datasets.sequences import SampledSequences, dense_ranks, draw_sequences
 from ranking.experiments import order_training
 from ranking.experiments.order_training import (
     NAMES,
@@ -77,10 +77,10 @@ def test_which_samples_are_tested_does_not_depend_on_features(painted, tmp_path)
     assert (other.sequences.members != without.sequences.members).any()
 
 
-def drawn_by_hand() -> Drawn:
+def drawn_by_hand() -> SampledSequences:
     grades = np.array([70, 3, 3, 9])
     sequences = SequenceSet(np.zeros((4, 1)), grades, np.array([0, 1, 3, 2, 3]), np.array([0, 3, 5]))
-    return Drawn(sequences, np.arange(4))
+    return SampledSequences(sequences, np.arange(4))
 
 
 def test_relevance_is_the_position_in_a_drawn_sequence_and_the_grade_in_a_group():

@@ -23,7 +23,7 @@ from ranking.core.run_settings import (
 )
 from ranking.experiments import task
 from ranking.experiments.label_training import label_set_of, seen_through
-from ranking.experiments.labelling_simulation import askers_of, asking_curves, deal
+from ranking.experiments.labelling_simulation import askers_of, asking_curves, assign_folds
 from ranking.experiments.tasks import train
 from ranking.features.projection import PCA
 from ranking.methods.label_ranker import LabelRanker
@@ -113,7 +113,7 @@ def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(labelled, tmp
     monkeypatch.setattr(LabelRanker, "fit", noted)
     asking_curves(images, settings, askers_of(settings))
     assert len(learned) == 3
-    for rows, seen in zip(deal(images.groups, 3, settings.seed), learned, strict=True):
+    for rows, seen in zip(assign_folds(images.groups, 3, settings.seed), learned, strict=True):
         training = images.part(np.setdiff1d(np.arange(len(images)), rows))
         expected = seen_through(PCA(4, whiten=True).fitted(training.features), training)
         np.testing.assert_array_equal(seen.features, expected.features)

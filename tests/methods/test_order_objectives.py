@@ -127,13 +127,13 @@ def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
 def test_crr_draws_each_pair_as_often() -> None:
     data = uneven(2)
     pairs = GradedPairs(data)
-    drawn = make_method("CRR", alpha=0.0)._drawn(pairs, 40_000, np.random.default_rng(0))
+    drawn = make_method("CRR", alpha=0.0)._sampled_pairs(pairs, 40_000, np.random.default_rng(0))
     counts = Counter(zip(*(part.tolist() for part in drawn), strict=True))
     expected = Counter(reference.graded_pairs(data.grades.tolist(), rows_of(data)))
     assert set(counts) == set(expected)
     for pair, count in expected.items():
         assert counts[pair] == pytest.approx(40_000 * count / pairs.number, rel=0.2)
-    first, second = make_method("CRR", alpha=1.0)._drawn(pairs, 40_000, np.random.default_rng(0))
+    first, second = make_method("CRR", alpha=1.0)._sampled_pairs(pairs, 40_000, np.random.default_rng(0))
     assert (second == -1).all()
     sample_shares = np.bincount(data.members, minlength=15) / len(data.members)
     np.testing.assert_allclose(np.bincount(first, minlength=15) / 40_000, sample_shares, atol=0.01)

@@ -12,8 +12,8 @@ from refusals import refusal, refused
 from ranking.core import SequenceSet
 from ranking.datasets.pair_chains import sequences_of_pairs
 from ranking.methods.subsequences import (
-    DRAWN,
     SCRAMBLED,
+    SPACINGS,
     TIES,
     deltas,
     longest_subsequence,
@@ -34,7 +34,7 @@ MADE = sequences([[0, 1, 2, 3], [7, 6, 5, 4, 3, 1], [1, 3]])  # 3, 5 and 1 diffe
 
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
 def test_without_ties_positives_fall_strictly_and_negatives_do_not(scrambled):
-    for drawn, length in itertools.product(DRAWN, (2, 3, 5)):
+    for drawn, length in itertools.product(SPACINGS, (2, 3, 5)):
         made = training_subsequences(MADE, length, 500, drawn, scrambled, 2, "forbidden")
         grades = GRADES[made.rows]
         assert made.rows.shape == (1000, length)
@@ -56,7 +56,7 @@ def test_without_ties_positives_fall_strictly_and_negatives_do_not(scrambled):
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
 def test_with_ties_no_grade_rises_in_positives_and_one_does_in_negatives(scrambled):
     tied = sequences([[1, 3, 0], [3, 0, 2, 1], [1, 3]])  # grades 1 1 3, 1 3 4 1; of the last one grade alone
-    for drawn, length in itertools.product(DRAWN, (2, 3, 4)):
+    for drawn, length in itertools.product(SPACINGS, (2, 3, 4)):
         made = training_subsequences(tied, length, 500, drawn, scrambled, 2)
         grades = GRADES[made.rows]
         assert (grades.max(axis=1) > grades.min(axis=1)).all(), (drawn, length)

@@ -46,7 +46,7 @@ def test_the_values_are_those_of_the_metrics():
         assert measures.values["AP"][number] == metrics.average_precision(relevance, own)
         assert measures.values["NDCG"][number] == metrics.ndcg(relevance, own)
         assert measures.values["P@7"][number] == metrics.precision_at_k(relevance, own, 7)
-    assert [values.shape for values in measures.drawn.values()] == [(2, 20)] * 3
+    assert [values.shape for values in measures.resampled.values()] == [(2, 20)] * 3
 
 
 def test_draws_are_paired_and_of_whole_units():
@@ -57,8 +57,8 @@ def test_draws_are_paired_and_of_whole_units():
     # One unit holds the only mistake: a draw is perfect without it, and the same whenever it is drawn once.
     measures = resample([1, 0, 1, 1], [[4, 3, 2, 1]], [0, 1, 1, 2], draws=200)
     counts = resampled_counts(3, 200, np.random.default_rng(0))
-    assert (measures.drawn["AP"][0][counts[:, 1] == 0] == 1).all()
-    assert (measures.drawn["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
+    assert (measures.resampled["AP"][0][counts[:, 1] == 0] == 1).all()
+    assert (measures.resampled["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
 
 
 def test_memory_does_not_change_what_is_drawn(monkeypatch):
@@ -66,9 +66,9 @@ def test_memory_does_not_change_what_is_drawn(monkeypatch):
     whole = resample(relevance, scores, np.arange(30), draws=40)
     monkeypatch.setattr(intervals, "MAX_COUNTS", 7 * 30)
     parts = resample(relevance, scores, np.arange(30), draws=40)
-    assert np.array_equal(whole.drawn["AP"], parts.drawn["AP"])
+    assert np.array_equal(whole.resampled["AP"], parts.resampled["AP"])
     of_seed_1 = resample(relevance, scores, np.arange(30), draws=40, seed=1)
-    assert not np.array_equal(whole.drawn["AP"], of_seed_1.drawn["AP"])
+    assert not np.array_equal(whole.resampled["AP"], of_seed_1.resampled["AP"])
 
 
 def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():

@@ -155,7 +155,7 @@ def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here
 
 
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, baseline, open_questions):
-    app = open_questions(truth="1", baseline="own")
+    app = open_questions(truth="1", rival="own")
     data = sent_to(app)
     assert data["tree"] == json.loads(json.dumps(own.label_session().data([], {}, None)["tree"]))
     assert data["truth"] == np.flatnonzero(own.images.labels[own.row]).tolist()
@@ -336,7 +336,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     given = {**own.run.settings["method_settings"], "core_size": 0}
     coreless = labels_here.store.create_run("train", {**own.run.settings, "method_settings": given})
     finish(labels_here, coreless)
-    app = open_questions(baseline="own", baseline_run=coreless.id, truth="1")
+    app = open_questions(rival="own", rival_run=coreless.id, truth="1")
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
     assert numbers_in(without) == [0]
     options = app.selectbox(key="widget label_run").options
@@ -350,7 +350,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
 def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     labels_here, own, baseline, started, open_questions
 ):
-    app = open_questions(baseline="same")
+    app = open_questions(rival="same")
     app.session_state["widget how it was trained"] = True
     app.run()
     proven, measured = own.run.result["certificate"], own.run.result["test"]
@@ -361,7 +361,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
     assert not app.warning
     assert labels_here.store.run(labels_here.own).deleted
     assert app.query_params["label_run"] == labels_here.baseline
-    press(app, "widget train rival")
+    press(app, "widget train baseline")
     assert started[-1].settings["method"] == "C-star p@k"
     for part in ("set", "features", "min_images"):
         assert started[-1].settings[part] == baseline.run.settings[part]

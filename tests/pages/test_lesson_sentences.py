@@ -27,7 +27,7 @@ from pages.parts.views import (
 )
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
-from pages.parts.views.pair_cues import cues_of
+from pages.parts.views.pair_cues import cues_of, pair_examples
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import average_precision, ndcg
@@ -289,7 +289,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         [
             ("^## Neighbours move", [*counts, as_learned - off_ap, 95, low, high]),
             (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
-            ("Off is not AP-SVM", [ap["AP-SVM"]]),
+            ("Edges off is not AP-SVM", [ap["AP-SVM"]]),
             average(gains, neighbour_captions.PAIRS),
         ],
     )
@@ -316,7 +316,7 @@ def test_pairs_or_sequences(fresh_home, open_page):
     app = open_page("pairs_lesson")
     check(app, [])
     choose(app.segmented_control, "guess", "something else")
-    check(app, [("pairs cannot tell", [len(components(app, "ranking_film"))])])
+    check(app, [("pairs do not decide", [len(components(app, "ranking_film"))])])
 
     press(app, "next step")
     [film] = components(app, "ranking_film")
@@ -325,12 +325,12 @@ def test_pairs_or_sequences(fresh_home, open_page):
     total = comb(len(shown), 2)
     explained = [sum(cue[i] > cue[j] for i, j in combinations(range(len(cue)), 2)) for cue in cues.T]
     cars = next(row for row in fresh_home.image_sets() if row.source == "Timeline cars")
-    examples, _ = cache.pair_examples(cars.key, "year")
+    examples, _ = pair_examples(cars.key, "year")
     check(
         app,
         [
-            ("colourful one goes first", [explained[0], total]),
-            ("brighter one goes first", [explained[1], total]),
+            ("colourful image ranks first", [explained[0], total]),
+            ("brighter image ranks first", [explained[1], total]),
             ("the highest first", [total, total]),
             (r"\*\*Notice", [total - explained[0], total - explained[1], total]),
             ("Of 50 sequences", [50, *examples.usual]),
@@ -383,14 +383,14 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
     points = len(values(chart["data"][0]["x"]))
     assert points == comb(count, relevant)
     sums = [score + loss for score, loss in worth]
-    titles = ("The right ranking", "by score", "The most violated ranking")
+    titles = ("The correct ranking", "The prediction", "The most violated ranking")
     rankings = zip(titles, worth, sums, strict=True)
     check(
         app,
         [
             ("^## ", [count, factorial(count)]),
             *((rf"^\*\*.*{title}.*\*\*: score", [*each, total]) for title, each, total in rankings),
-            ("orders come to", [factorial(count), points]),
+            ("orders reduce to", [factorial(count), points]),
             (r"\*\*Notice", [sums[2] - sums[0]]),
         ],
     )
@@ -539,10 +539,10 @@ def test_which_label_to_ask_about(scene, open_page):
         check(
             app,
             [
-                ("Overtakings", [crossings(own), crossings(baseline)]),
+                ("Swapped pairs", [crossings(own), crossings(baseline)]),
                 *((r"^### (C-star|Independent): precision", each) for each in precisions_before(app)),
                 ("strongest partners", partners_in(app)),
-                ("no others cross", [0]),
+                ("no other labels cross", [0]),
             ],
         )
     assert crossings(baseline) == 0
@@ -560,7 +560,7 @@ def test_which_label_to_ask_about(scene, open_page):
             app,
             [
                 (r"^\*\*Precision", [precision]),
-                ("into the best", [k]),
+                ("to the best", [k]),
                 ("the shortest line", [apart[0], apart[-1]]),
             ],
         )
@@ -589,7 +589,7 @@ def test_which_label_to_ask_about(scene, open_page):
             (r"^\|  \| Auto", columns[1:]),
             *((rf"^\| {re.escape(name)} \|", line[columns]) for name, line in lines.items()),
             (r"\*\*Notice", notice),
-            ("generated scenes", [len(taught.scenes), taught.with_edges, 100 * taught.gap]),
+            ("generated scenes", [len(taught.scenes), taught.learned, 100 * taught.gap]),
         ],
     )
 

@@ -26,7 +26,7 @@ def tested(orders_here) -> Recomputed:
 @pytest.fixture
 def search(orders_here, tested) -> TreeSearch:
     method = method_class("MidRank").load(orders_here.store.run(orders_here.own).model_file)
-    return tree_search(method, 4, tested.drawn.sequences.query(2).features, 2)
+    return tree_search(method, 4, tested.sampled.sequences.query(2).features, 2)
 
 
 def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, open_page, search):
@@ -73,7 +73,7 @@ def test_texts_give_the_values_of_the_search(tested, search):
 
 
 def test_the_table_holds_every_order(tested, search):
-    samples = tested.drawn.samples[tested.drawn.sequences.sequence(2)]
+    samples = tested.sampled.samples[tested.sampled.sequences.sequence(2)]
     text = page.csv_text(tested.images, search, samples, tested.relevance[2])
     rows, trees = list(csv.DictReader(io.StringIO(text))), search.trees
     assert [float(row["value"]) for row in rows] == trees.values.tolist()

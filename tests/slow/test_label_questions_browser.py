@@ -249,7 +249,7 @@ def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_fie
     page.keyboard.press("Escape")
     page.wait_for_timeout(500)
     assert answers("board 06") == []
-    page.get_by_text("Show the truth").click()
+    page.get_by_text("Show ground truth").click()
     page.locator(".own .measure", has_text="precision").wait_for()
     ready(page).keyboard.press("1")
     all_on_disk(page, 1)
@@ -285,7 +285,7 @@ def test_all_of_it_can_be_read_and_fits_a_phone(asked, scheme, image):
 
 def test_on_a_phone_the_rival_is_chosen_before_the_rankings(asked):
     page = asked("board 02")
-    switch, ranking = page.get_by_text("Beside a rival"), page.locator(".rankings")
+    switch, ranking = page.get_by_text("Same questions"), page.locator(".rankings")
     wide = switch.bounding_box(), ranking.bounding_box()
     assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
     narrow(page)

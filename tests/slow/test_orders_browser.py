@@ -81,7 +81,7 @@ def test_ones_own_strip_comes_after_the_methods_and_keeps_its_moves(filled, visi
     page.locator(f"{OWN} .tile").first.focus()
     page.keyboard.press("Shift+End")
     settle(page)
-    page.get_by_text("The methods' orders", exact=True).click()
+    page.get_by_text("Predicted orders", exact=True).click()
     page.locator(".film .movable").wait_for(state="detached")
     shown(page, ".film .band")
     page.locator(".film .tile").first.click()

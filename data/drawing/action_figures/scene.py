@@ -55,8 +55,8 @@ def actions_of(seed: int, index: int, share: float) -> tuple[str, ...]:
     random = Random(f"{seed}/people/{index}")
     about = scene_action(seed, index)
     number = random.choices(CROWDS, CROWD_CHANCES)[0]
-    drawn = [(random.random(), random.choice(NAMES)) for _ in range(number)]
-    return tuple(about if chance < share else other for chance, other in drawn)
+    choices = [(random.random(), random.choice(NAMES)) for _ in range(number)]
+    return tuple(about if chance < share else other for chance, other in choices)
 
 
 def make_scene(seed: int, index: int, share: float) -> Scene:

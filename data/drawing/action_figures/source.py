@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from drawing.action_figures.paint import steps_of
 from drawing.action_figures.scene import NAMES, make_scene, scene_action
-from drawing.generated import Drawn, GeneratedSource, polygons_of
+from drawing.generated import GeneratedImage, GeneratedSource, polygons_of
 from ranking.core import SourceBox
 
 
@@ -29,7 +29,7 @@ class ActionFigures(GeneratedSource):
     seed: int = 10
     share: float = 0.75
 
-    def drawn(self, index: int) -> Drawn:
+    def generated(self, index: int) -> GeneratedImage:
         scene = make_scene(self.seed, index, self.share)
         boxes = tuple(
             SourceBox(box, (action,)) for box, action in zip(scene.boxes, scene.actions, strict=True)
@@ -37,4 +37,4 @@ class ActionFigures(GeneratedSource):
         # The test images are evenly spaced among the scenes of each action.
         start = Random(f"{self.seed}/test/{scene_action(self.seed, index)}").random()
         polygons = polygons_of(scene.sketch.shapes)
-        return Drawn(f"scene-{index:05d}", polygons, steps_of(scene), boxes, index // len(NAMES), start)
+        return GeneratedImage(f"scene-{index:05d}", polygons, steps_of(scene), boxes, index // len(NAMES), start)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from drawing.generated import Drawn, GeneratedSource, polygons_of
+from drawing.generated import GeneratedImage, GeneratedSource, polygons_of
 from drawing.label_scenes.paint import steps_of
 from drawing.label_scenes.places import compose
 from drawing.label_scenes.story import tell_story
@@ -26,10 +26,10 @@ class LabelScenes(GeneratedSource):
     test_share: float = 0.4
     seed: int = 3
 
-    def drawn(self, index: int) -> Drawn:
+    def generated(self, index: int) -> GeneratedImage:
         story = tell_story(self.seed, index)
         canvas = compose(story)
         box = SourceBox(None, tuple(sorted(story.shows)))
         start = Random(f"{self.seed}/test").random()
         polygons = polygons_of(canvas.sketch.shapes)
-        return Drawn(f"scene-{index:05d}", polygons, steps_of(canvas), (box,), index, start)
+        return GeneratedImage(f"scene-{index:05d}", polygons, steps_of(canvas), (box,), index, start)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import ClassVar
 
-from drawing.generated import Drawn, GeneratedSource, polygons_of
+from drawing.generated import GeneratedImage, GeneratedSource, polygons_of
 from drawing.ground import HEIGHT, WIDTH
 from drawing.sketch import Sketch, clear
 from drawing.timeline_cars.body import draw_body, of_kind
@@ -33,7 +33,7 @@ class TimelineCars(GeneratedSource):
     test_share: float = 0.4
     seed: int = 5
 
-    def drawn(self, index: int) -> Drawn:
+    def generated(self, index: int) -> GeneratedImage:
         """Return an image of a model in a random place and at a random distance, printed in the style of some year."""
         model = make_model(self.seed, index // VIEWS)
         random = model.random(f"view {index % VIEWS}")
@@ -50,7 +50,7 @@ class TimelineCars(GeneratedSource):
         ]
         box = SourceBox(None, (), group=f"model {model.number}", numbers={"year": float(model.year)})
         start = Random(f"{self.seed}/test").random()
-        return Drawn(f"car-{index:05d}", polygons, steps, (box,), model.number, start)
+        return GeneratedImage(f"car-{index:05d}", polygons, steps, (box,), model.number, start)
 
 
 def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> None:

@@ -387,7 +387,7 @@ def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
     from ranking.explain.tree_search import tree_search as search
 
     method, features = mid_rank(run)
-    return search(method, length, features[ordered(run).drawn.sequences.sequence(number)], trees)
+    return search(method, length, features[ordered(run).sampled.sequences.sequence(number)], trees)
 
 
 # ---------------------------------------------------------------------------------------------------------

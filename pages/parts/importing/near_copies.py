@@ -13,8 +13,8 @@ from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
 from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails
-from ranking.datasets.found_copies import FoundCopies, are_together, split_together, stored_copies
 from ranking.datasets.splits import moved_words
+from ranking.datasets.stored_copies import StoredCopies, are_together, split_together, stored_copies
 from ranking.workspace.run import Run
 
 PAIRS = 6  # pairs that are shown
@@ -52,7 +52,7 @@ HELP = (
 )
 
 
-def _what_follows(draft: ImageSet, copies: FoundCopies, together: bool) -> str:
+def _what_follows(draft: ImageSet, copies: StoredCopies, together: bool) -> str:
     """The effect of the switch."""
     if not together:
         return "The split of the source is kept, and folds may separate near copies."
@@ -64,7 +64,7 @@ def _what_follows(draft: ImageSet, copies: FoundCopies, together: bool) -> str:
     )
 
 
-def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, copies: FoundCopies) -> None:
+def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, copies: StoredCopies) -> None:
     """The best matches, pairs across the split first."""
     rest = np.setdiff1d(np.argsort(-copies.detail, kind="stable"), copies.across, assume_unique=True)
     rows = [*copies.across, *rest][:PAIRS]

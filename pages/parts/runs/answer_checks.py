@@ -1,4 +1,4 @@
-"""Whether an answer is about what is there: a training of labels, an image and a label of its set."""
+"""Checks that an answer refers to an existing label-ranking run, and to an image and a label of its image set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ranking.workspace.run import Run
 
 
 def refused(events: Iterable[AnswerEvent]) -> dict[AnswerEvent, str]:
-    """Those of `events` that are about what is not there, each with the reason."""
+    """Return the events that refer to something that does not exist, each with the reason."""
     runs: dict[str, Run | str] = {}
     reasons: dict[AnswerEvent, str] = {}
     for event in events:
@@ -34,18 +34,20 @@ def _run(run_id: str) -> Run | str:
 
 
 def _reason(event: AnswerEvent, run: Run) -> str:
-    """Why an answer cannot be of a training; "" where it can."""
+    """Return why an answer cannot belong to a run; "" if it can."""
     try:
         if run.task != "labels" or run.settings.get("set") != event.set:
             raise InputError(
-                "run of an answer", "a training of labels of its image set", f"a {run.called} of another"
+                "run of an answer",
+                "a label-ranking run of its image set",
+                f"a {run.called} of another image set",
             )
         labels = cache.image_labels(event.set)
         if event.label not in labels.names:
-            raise InputError("label of an answer", "one of its image set", f"{event.label[:80]!r}")
+            raise InputError("label of an answer", "a label of its image set", f"{event.label[:80]!r}")
         own = is_own_image(home.store().home, event.image)
         if not own and not (labels.ids == event.image).any():
-            expected = "one of its image set, or one that was uploaded here"
+            expected = "an image of its image set, or an image uploaded to this workspace"
             raise InputError("image of an answer", expected, f"{event.image[:80]!r}")
         if event.strategy not in STRATEGIES:
             raise InputError(

@@ -1,4 +1,4 @@
-"""The answers of an image set to take along: as a table (CSV), and with every question in its order (JSON lines)."""
+"""Downloads of the answers of an image set: as a table (CSV), and with every question in order (JSON lines)."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ranking.workspace.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 
 def csv_text(images: Mapping[str, ImageAnswers]) -> str:
-    """One line a standing answer or skip, image by image in the order of the questions; what was taken back is in the
-    JSON lines only."""
+    """Return a line per answer or skip, image by image in the order of the questions. Answers that were undone are only
+    in the JSON lines."""
     return rows_csv(
         [
             {
@@ -35,7 +35,7 @@ def csv_text(images: Mapping[str, ImageAnswers]) -> str:
 
 
 def json_lines(events: Iterable[AnswerEvent]) -> str:
-    """One line an image: its answers, and every event in the order of arrival, what was taken back among them."""
+    """Return a line per image: its answers, and all events in the order of arrival, including undone answers."""
     names = [field.name for field in fields(AnswerEvent) if field.name not in ("set", "image")]
     lines = []
     for image, own in by_image(events).items():

@@ -1,4 +1,4 @@
-"""Which ranker of labels a page is about: its image set, its training, its rival; and how to get one."""
+"""The label-ranking model of a page: its image set, its training run and its baseline, and how to train them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
 OWN, BASELINE = "C-star p@k", "Independent p@k"
-MOST_LABELS_OF_ONE = 2.0  # a set whose images have fewer on average leaves nothing to rank
+MOST_LABELS_OF_ONE = 2.0  # image sets with fewer labels per image on average have no labels to rank
 PICKER = training_runs.Picker(
     task="labels",
     run=keys.LABEL_RUN,
@@ -27,15 +27,15 @@ PICKER = training_runs.Picker(
     own=OWN,
     baseline=BASELINE,
     source="Label scenes",
-    needs="Ranking labels needs images with several labels each",
-    rivalry="C-star lets a few core labels attract or repel all others; its rival, the independent model, scores "
-    "each label by itself.",
+    needs="Label ranking needs images with several labels each",
+    rivalry="In C-star, a few core labels attract or repel all others. The baseline, the independent model, scores "
+    "each label independently.",
 )
-NAMES = {OWN: "C-star", BASELINE: "Independent"}  # what a projector has room for
+NAMES = {OWN: "C-star", BASELINE: "Independent"}  # short enough for a projector
 
 
 class Player(NamedTuple):
-    """Who asks, or plays along: a training, what it is called beside the other, and how its line looks."""
+    """A model or its baseline: the training run, its title beside the other model, and the style of its line."""
 
     run: Run
     title: str
@@ -43,12 +43,12 @@ class Player(NamedTuple):
 
 
 def choose_set() -> ImageSetRow:
-    """One of the sets whose images have several labels."""
+    """Choose an image set whose images have several labels."""
     return PICKER.choose_set(lambda row: _mean_labels(row) >= MOST_LABELS_OF_ONE, _title)
 
 
 def _mean_labels(row: ImageSetRow) -> float:
-    """How many labels an image of a set has on average."""
+    """Return the mean number of labels per image of an image set."""
     try:
         return float(cache.image_labels(row.key).labels.sum(axis=1).mean())
     except home.Gone:
@@ -61,10 +61,8 @@ def _title(row: ImageSetRow) -> str:
     return f"{row.title} — {counts}"
 
 
-def choose_training(
-    row: ImageSetRow, label: str = "The model that asks", methods: Sequence[str] | None = None
-) -> Run:
-    """One of the label-ranking runs on a set. methods: by which of them; None: by any that ranks labels."""
+def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[str] | None = None) -> Run:
+    """Choose a label-ranking run on an image set. methods: the methods to offer; None: all label-ranking methods."""
     methods = method_names(ranks="labels") if methods is None else methods
     listed = [run for run in PICKER.runs(row.key) if run.settings["method"] in methods]
     run_actions.show_deleted(task=PICKER.task)
@@ -82,17 +80,17 @@ def choose_training(
 
 
 def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
-    """A form for a training with other settings."""
+    """Show a form for a training run with other settings."""
     with st.expander("Train another model", icon=":material/model_training:"):
         form = training_runs.form(row, methods, {"key": keys.widget("label training method")})
         least = st.number_input(
-            "Images that must show a label",
+            "Minimum number of images per label",
             1,
             max(runs.LEAST, row.images),
             runs.LEAST,
             step=1,
             key=keys.widget("label training least"),
-            help="A class that fewer images show is no label. Only models of the same labels can be rivals.",
+            help="Classes with fewer images are not used as labels. Only models with the same labels can be compared.",
         )
         settings = LabelTrainSettings(
             row.key, form.features, form.method, form.method_settings, int(least), form.projection
@@ -102,13 +100,13 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
 
 
 def _baseline_of(run: Run) -> str:
-    """The method that is shown beside that of a run."""
+    """Return the method to compare a run with."""
     return BASELINE if run.settings["method"] == OWN else OWN
 
 
 def baselines_of(run: Run) -> list[Run]:
-    """The other runs on the same images, features and labels, seen through the same projection: first those by
-    another method, then the newest."""
+    """Return the other runs with the same images, features, projection and labels: first the runs of the other method,
+    then the newest."""
     same = ("set", "features", "min_images", "projection")
     baselines = [
         baseline_run
@@ -121,7 +119,7 @@ def baselines_of(run: Run) -> list[Run]:
 
 
 def choose_baseline(run: Run) -> Run | None:
-    """The baseline beside `run`; None where there is none, and then a button trains the other model."""
+    """Choose the baseline of `run`. If there is none, show a button that trains the other model, and return None."""
     baselines = baselines_of(run)
     if not baselines:
         offer_baseline(run)
@@ -149,14 +147,14 @@ def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
 
 
 def offer_baseline(run: Run) -> None:
-    """Where there is no baseline: a button that trains it, and its progress."""
+    """Show a button that trains a baseline, or its progress."""
     baseline = _baseline_of(run)
     if any(
         each.settings["method"] == baseline and each.state not in ENDED
         for each in PICKER.runs(run.settings["set"])
     ):
-        st.caption(f"{escaped(baseline)} is being trained: it is shown as soon as it is ready.")
-    elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train rival")):
+        st.caption(f"{escaped(baseline)} is being trained; it appears when it is ready.")
+    elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train baseline")):
         settings = LabelTrainSettings.from_json(run.settings)
         training_runs.start(replace(settings, method=baseline, method_settings={}))
         st.rerun()

@@ -1,4 +1,4 @@
-"""One image and the models that rank its labels: what is asked, what was answered, and what the browser shows."""
+"""A labelling session: an image, a model that ranks its labels and asks about them, and the data for the browser."""
 
 from __future__ import annotations
 
@@ -17,12 +17,14 @@ from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strate
 from ranking.workspace.answers import AnswerEvent, ImageAnswers, fold
 from ranking.workspace.run import Run
 
-WITH_RANKING = 1  # answers ahead whose rankings are sent along; of those after them only the questions
+WITH_RANKING = (
+    1  # number of answers ahead for which rankings are sent to the browser; for later ones only questions
+)
 
 
 @dataclass(frozen=True, eq=False)
 class LabellingSession:
-    """A model that asks about one image. id: of the image; truth: (L,) its labels, None where they are not known."""
+    """A model that asks about one image. id: of the image. truth: its labels (L,); None if they are not known."""
 
     player: Player
     strategy: str
@@ -35,7 +37,8 @@ class LabellingSession:
     def of(
         cls, player: Player, images: LabelSet, row: int, strategy: str, k: int, known: bool
     ) -> LabellingSession:
-        """About image `row` of `images`, which is given `k` labels; `known`: whether its labels are the truth."""
+        """Return a session about image `row` of `images`. k: the number of labels to predict. known: whether the labels
+        of the image are its ground truth."""
         method, _ = cache.label_ranker(player.run)
         image, id = images.part([row]), str(images.ids[row])
         labelling_model = LabellingModel(method.prediction(image, k=k), _urgency(player.run, strategy, id))
@@ -52,18 +55,19 @@ class LabellingSession:
 
     @property
     def token(self) -> str:
-        """What a question on the screen belongs to."""
+        """Identifies the session that a question on the screen belongs to."""
         return "\n".join([self.run.settings["set"], self.id, self.run.id, self.strategy, str(self.k)])
 
     def position(self, answers: ImageAnswers) -> Position:
         return Position.of(self.names, answers.answers, answers.skipped)
 
     def precision(self, scores: Floats, position: Position) -> float | None:
-        """Break-even precision of a ranking as it is shown; None where the truth is not known."""
+        """Return the break-even precision of a ranking; None without ground truth."""
         return None if self.truth is None else self.labelling_model.precision(self.truth, scores, position)
 
     def played(self) -> list[float]:
-        """Break-even precision before the first and after each question that the truth answers; [] without a truth."""
+        """Return the break-even precision before the first question and after each answer of the ground truth; []
+        without ground truth."""
         if self.truth is None:
             return []
         return self.labelling_model.play(self._nothing(), self.truth, len(self.names))[1]
@@ -74,7 +78,7 @@ class LabellingSession:
     # -------------------------------------------------------------------------------------------- the browser
 
     def data(self, events: list[AnswerEvent], saved: dict[str, int], shown: str | None) -> dict[str, Any]:
-        """What questions.js shows; `shown`: the label that is asked on the screen already."""
+        """Return the data for questions.js. shown: the label of the question that is already on the screen."""
         answers = fold(events)
         position, before = self.position(answers), self.position(fold(answers.standing[:-1]))
         first = self.names.index(shown) if shown in self.names else None
@@ -105,7 +109,7 @@ class LabellingSession:
         }
 
     def ranking(self, position: Position, before: Position, note: str = "your answers too") -> dict[str, Any]:
-        """A ranking to be shown beside another: its rows, and the order before the last answer."""
+        """Return the ranking of a baseline: its rows, and the order before the last answer."""
         scores = self.labelling_model.scores(position)
         return {
             **self._common(position, before),
@@ -123,14 +127,14 @@ class LabellingSession:
         }
 
     def ranking_of_its_own_questions(self, count: int) -> dict[str, Any]:
-        """The ranking after `count` questions of this model's own, which the truth has answered."""
+        """Return the ranking after `count` questions of this model, answered by the ground truth."""
         assert self.truth is not None
         questions, _ = self.labelling_model.play(self._nothing(), self.truth, count)
         answers = {self.names[label]: bool(self.truth[label]) for label in questions}
         position = Position.of(self.names, answers)
         before = Position.of(self.names, dict(list(answers.items())[:-1]))
         last = f", the last: {self.names[questions[-1]]}" if questions else ""
-        note = f"{len(questions)} own questions ({self.strategy}), answered by the truth{last}"
+        note = f"{len(questions)} own questions ({self.strategy}), answered by the ground truth{last}"
         return self.ranking(position, before, note)
 
     def _node(self, question: Question, position: Position, depth: int) -> dict[str, Any]:
@@ -151,7 +155,7 @@ class LabellingSession:
         }
 
     def _rows(self, scores: Floats, position: Position) -> list[list[Any]]:
-        """[label, share of the longest bar, the answer] from the top."""
+        """Return [label, share of the longest bar, answer] from the top."""
         shares = np.clip(scores / self._longest, -1.0, 1.0)
         answers = {1: "yes", -1: "no"}
         return [
@@ -165,7 +169,7 @@ class LabellingSession:
 
     @cached_property
     def _longest(self) -> float:
-        """The greatest score without answers: the length of a bar means the same before and after an answer."""
+        """The greatest absolute score without answers, so that bars before and after an answer have the same scale."""
         scores = np.abs(self.labelling_model.scores(self._nothing()))
         return float(scores[np.isfinite(scores)].max(initial=1e-9))
 
@@ -180,6 +184,6 @@ def _urgency(run: Run, strategy: str, image: str) -> Urgency:
 
 
 def strategies(run: Run) -> list[str]:
-    """The ways to ask of a training; where it has no core, there is none to ask for first."""
+    """Return the question strategies of a run; without core labels, none that asks about them first."""
     method, _ = cache.label_ranker(run)
     return strategies_for(len(method.core))

@@ -1,4 +1,4 @@
-"""Two methods on one query: what each made of the test samples, in words that follow from the numbers."""
+"""Two methods on one query: their results on the test samples, and captions that are computed from them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from ranking.metrics.ranked import Ranking, first_mistake
 
 @dataclass(frozen=True)
 class Standing:
-    """How a method's ranking stands.
+    """The results of a method.
 
-    zero_one: its weighted 0-1 loss. called: how many of the `samples` have a score above 0, where `relevant` are.
-    Both by the scores of `labelling`.
-    first_mistake: the place, from 1, of the first irrelevant sample above a relevant one, None where there is none.
+    zero_one: the weighted 0-1 loss. called: how many of the `samples` have a score above 0; `relevant` of them are
+    relevant. Both use the scores of `labelling`.
+    first_mistake: the rank, from 1, of the first irrelevant sample above a relevant one; None if there is none.
     """
 
     method: str
@@ -32,8 +32,11 @@ class Standing:
 
 
 def labelling(ranked: Ranking, trained: Ranking) -> Ranking:
-    """The test ranking of a method with scores above 0 where it calls a sample relevant: those above the threshold with
-    the least weighted 0-1 loss on the training samples. 1 − AP depends on the order only, and leaves zero anywhere."""
+    """Return the test ranking with scores shifted so that a score above 0 predicts relevant.
+
+    The threshold minimises the weighted 0-1 loss on the training samples. A method that optimises 1 − AP needs it,
+    because that loss depends on the order only.
+    """
     return replace(ranked, scores=ranked.scores - best_threshold(trained.relevance, trained.scores))
 
 
@@ -51,8 +54,11 @@ def standing(method: str, ranked: Ranking) -> Standing:
 
 @dataclass(frozen=True)
 class LessonComparison:
-    """Two methods on the same samples, with AP and weighted 0-1 loss of the second minus those of the first; each
-    difference has its interval, by the paired bootstrap over scenes."""
+    """Two methods on the same samples.
+
+    gain, loss: AP and weighted 0-1 loss of the second method minus those of the first, with intervals by the paired
+    bootstrap over scenes.
+    """
 
     first: Standing
     second: Standing
@@ -61,18 +67,18 @@ class LessonComparison:
 
     @property
     def better_ranking(self) -> Standing | None:
-        """Whose AP is significantly higher; None where neither is."""
+        """The method with significantly higher AP; None if there is none."""
         return None if not self.gain.without_zero else self.second if self.gain.value > 0 else self.first
 
     @property
     def better_labels(self) -> Standing | None:
-        """Whose weighted 0-1 loss is significantly lower; None where neither is."""
+        """The method with significantly lower weighted 0-1 loss; None if there is none."""
         return None if not self.loss.without_zero else self.second if self.loss.value < 0 else self.first
 
 
 def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
-    """The weighted 0-1 loss by the second of two rows of scores (2, n) minus that by the first, with its interval by
-    the paired bootstrap over `units` (n,)."""
+    """Return the weighted 0-1 loss of the second row of scores (2, n) minus that of the first, with its interval by the
+    paired bootstrap over `units` (n,)."""
     relevant = relevance > 0
     unit_of = np.unique(units, return_inverse=True)[1]
     counts = resampled_counts(int(unit_of.max()) + 1, DRAWS, np.random.default_rng(0))
@@ -87,7 +93,7 @@ def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
 
 
 def compared(pair: LessonComparison) -> str:
-    """Which of two ranks better and which labels better, as far as that is significant."""
+    """Say which of two methods ranks better and which labels better, if the difference is significant."""
     ranks = _lead(pair, pair.better_ranking, "ranks", pair.gain, "AP")
     labels = _lead(pair, pair.better_labels, "labels", pair.loss, "weighted 0-1 loss")
     return f"{ranks[0].upper()}{ranks[1:]}; {labels}."
@@ -100,12 +106,12 @@ def _lead(pair: LessonComparison, better: Standing | None, verb: str, apart: Int
 
 
 def _of(pair: LessonComparison, better: Standing, apart: Interval) -> Interval:
-    """A difference as that of the better method minus the other."""
+    """Return a difference as the better method minus the other one."""
     return apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
 
 
 def intervals(pair: LessonComparison) -> str:
-    """The intervals of both differences, of the second method minus the first."""
+    """Return the intervals of both differences, of the second method minus the first, in words."""
     return (
         f"{pair.second.method} minus {pair.first.method}, paired bootstrap over scenes: AP {ends(pair.gain)}, weighted "
         f"0-1 loss {ends(pair.loss)}."
@@ -113,23 +119,23 @@ def intervals(pair: LessonComparison) -> str:
 
 
 def verdict(pair: LessonComparison) -> str:
-    """What follows where each method leads at one of the two, the first optimising the weighted 0-1 loss and the second
-    AP; "" elsewhere."""
+    """State the conclusion if each method is better at one of the two; "" otherwise. The first method optimises the
+    weighted 0-1 loss, the second AP."""
     ranks, labels = pair.better_ranking, pair.better_labels
     if None in (ranks, labels) or ranks is labels:
         return ""
     if ranks is pair.second:
         return "Each method wins on the loss that it optimises."
-    return "Each is better here at the loss that the other optimises."
+    return "Here each method wins on the loss that the other method optimises."
 
 
 def why(pair: LessonComparison) -> str:
-    """What the two methods train on, and how their scores become labels."""
+    """Say what the two methods minimise, and how their scores become labels."""
     svm, ap_svm = pair.first, pair.second
     return (
-        f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, an error rate of labels in "
-        f"which relevant and irrelevant weigh the same; {ap_svm.method} a bound on 1 − AP, which depends on their "
-        "order only. To label, each has the threshold that is best on the training samples: above it are "
-        f"{ap_svm.called} of these {ap_svm.samples} people with {ap_svm.method}, {svm.called} with {svm.method}, where "
-        f"{ap_svm.relevant} are relevant."
+        f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, an error rate in which "
+        f"relevant and irrelevant samples have the same weight. {ap_svm.method} minimises a bound on 1 − AP, which "
+        "depends only on the order. For labels, each method has the threshold that is best on the training samples: "
+        f"{ap_svm.called} of these {ap_svm.samples} people are above it with {ap_svm.method}, {svm.called} with "
+        f"{svm.method}, while {ap_svm.relevant} are relevant."
     )

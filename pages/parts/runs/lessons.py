@@ -1,4 +1,4 @@
-"""What lessons share: their steps, and their training runs, which all visitors share."""
+"""What the lessons have in common: their steps, and their training runs, which all visitors share."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
 
-DONE = "lessons"  # folder of a workspace with an empty file for each lesson seen to its end
+DONE = "lessons"  # folder of a workspace with an empty file for each completed lesson
 
 
 def begin(lesson: Lesson) -> dict[str, Run]:
-    """The training runs of a lesson by method. They come with the program; one that a person has deleted is started
+    """Return the training runs of a lesson by method. They come with the program; a run that was deleted is started
     again."""
     images, _ = cache.ready_made()
     return {method: _run_of(lesson.settings_of(images.key, method)) for method in lesson.methods}
 
 
 def trained(lesson: Lesson) -> dict[str, Run]:
-    """The same, finished; until they are, the page shows that and ends."""
+    """Return the training runs of a lesson when all are finished; until then, show their progress and end the page."""
     by_method = begin(lesson)
     for run in by_method.values():
         if run.state not in ENDED:
@@ -47,15 +47,15 @@ def trained(lesson: Lesson) -> dict[str, Run]:
 
 
 def _run_of(settings: TrainSettings) -> Run:
-    """The best run of these settings, a new one where there is none."""
+    """Return the best run with these settings; start one if there is none."""
     store, values = home.common(), settings.to_json()
     return best_equal(store, "train", values) or jobs.start_once(store, "train", values)
 
 
 def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None:
-    """The newest run of these settings that has finished with a result, else that is running, else that failed.
+    """Return the newest run with these settings that has a result, else one that is running, else one that failed.
 
-    None that was imported: whoever imports a file shall not choose what all others are shown.
+    Imported runs are ignored, because an imported file must not decide what all other visitors see.
     """
     equal = [run for run in store.equal_runs(kind, settings) if run.imported is None]
     shown = [run for run in equal if run.state != "finished" or run.usable or not run.learns]
@@ -63,7 +63,7 @@ def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None
 
 
 def offer_training(run: Run, key: str) -> None:
-    """The button to the page Train, with everything chosen as `run` had it."""
+    """Show the button that opens the page Train with the settings of `run`."""
     settings = run.settings
     features = ",".join(feature_choice.names_of(settings["features"]))
     link = address.only(
@@ -76,7 +76,7 @@ def offer_training(run: Run, key: str) -> None:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a lesson, by its number from 1. headline: the place of it. name: of the step in the address."""
+    """A step of a lesson, by its number from 1. headline: the container of its headline. name: of the URL parameter."""
 
     number: int
     headline: DeltaGenerator
@@ -84,7 +84,7 @@ class Step:
     name: str
 
     def offer_next(self) -> None:
-        """The button that goes one step further; nothing at the last one, nor where all are shown."""
+        """Show the button for the next step, unless this is the last step or all steps are shown."""
         if self.number < len(self.titles) and not on_one_page():
             st.button(
                 "Next step",
@@ -95,7 +95,8 @@ class Step:
             )
 
     def end(self, text: str, headline: bool = False) -> None:
-        """What to notice, or what follows, with the way to the next step beside it: a projector shows both."""
+        """Show what to notice or conclude, with the button for the next step beside it, so that a projector shows
+        both."""
         left, onward = st.columns([5, 1], vertical_alignment="center")
         (left.markdown if headline else left.caption)(text)
         with onward:
@@ -103,8 +104,7 @@ class Step:
 
 
 def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
-    """The steps to show: the one that the address says under `name`, with the way to the others, or all below each
-    other."""
+    """Yield the steps to show: the step of the URL parameter `name`, with a control for the others; or all steps."""
     if on_one_page():
         for number, title in enumerate(titles, start=1):
             st.header(title, anchor=False, divider="gray")
@@ -127,13 +127,13 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
 
 
 def done() -> set[str]:
-    """The pages of the lessons of which the last step was seen in this workspace."""
+    """Return the pages of the lessons whose last step was shown in this workspace."""
     folder = home.store().home / DONE
     return {file.name for file in folder.iterdir()} if folder.is_dir() else set()
 
 
 def _mark_done() -> None:
-    """Remember the lesson that is shown as seen to its end."""
+    """Record that the current lesson is done."""
     with home.or_gone():
         folder = home.store().home / DONE
         folder.mkdir(exist_ok=True)
@@ -141,10 +141,11 @@ def _mark_done() -> None:
 
 
 def on_one_page() -> bool:
-    """Whether all steps are shown."""
+    """Return whether all steps are shown."""
     return bool(address.read(keys.ALL_STEPS, address.one_of([True, False]), False))
 
 
 def by_itself(show: Callable[..., None]) -> Callable[..., Any]:
-    """`show` as a fragment, which runs again without its page; unless other steps on the page show its settings too."""
+    """Return `show` as a fragment, which runs again without its page; or `show` itself if all steps are on the page,
+    because other steps depend on its settings too."""
     return show if on_one_page() else st.fragment(show)

@@ -1,4 +1,4 @@
-"""Which trainings of orders a page is about: the image set, the criterion, one training and others beside it."""
+"""The sequence-ranking runs of a page: the image set, the criterion, one run and others to compare it with."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ PICKER = training_runs.Picker(
     own=OWN,
     baseline=BASELINE,
     source="Timeline cars",
-    needs="An order needs images with a number each",
-    rivalry=f"{BASELINE} learns from pairs which of two images is first. {OWN} learns from subsequences, one ranker "
-    "for each length of 3 to 8, and lets the rankers vote. Both learn from the same thousand sequences.",
+    needs="Sequence ranking needs images with a numeric value each",
+    rivalry=f"{BASELINE} learns from pairs which of two images ranks first. {OWN} learns from subsequences: one ranker "
+    "for each length from 3 to 8, combined by voting. Both train on the same thousand sequences.",
     playing=lambda run: playback.show_sequence([run], 0),
 )
 MOST_BESIDE = 3
 
 
 def choose_set() -> ImageSetRow:
-    """One of the sets whose samples have numbers."""
+    """Choose an image set whose samples have a criterion."""
     return PICKER.choose_set(lambda row: bool(_criteria(row)))
 
 
@@ -46,7 +46,7 @@ def _criteria(row: ImageSetRow) -> tuple[str, ...]:
 
 
 def choose_criterion(row: ImageSetRow) -> str:
-    """By what the samples of a set are put in order; nothing is shown where there is one answer."""
+    """Choose the criterion by which samples are ordered; there is no control if there is only one."""
     names = cache.criteria(row.key)
     run, first = PICKER.named(), sets.first_of(names)
     if run is not None and run.settings["set"] == row.key and run.settings["criterion"] in names:
@@ -57,31 +57,31 @@ def choose_criterion(row: ImageSetRow) -> str:
 def choose_training(
     row: ImageSetRow, criterion: str, label: str = "Training", methods: Sequence[str] | None = None
 ) -> Run:
-    """One of the trainings of orders on a set by a criterion. methods: by which of them; None: by any that puts
-    sequences in order."""
+    """Choose a sequence-ranking run on an image set by a criterion. methods: the methods to offer; None: all
+    sequence-ranking methods."""
     methods = method_names(ranks="orders") if methods is None else methods
     return PICKER.choose(
         [run for run in by_criterion(row, criterion) if run.settings["method"] in methods],
         label,
-        f"put {row.title} in order by “{criterion}”",
+        f"order {row.title} by “{criterion}”",
         lambda method: OrderTrainSettings(row.key, training_runs.usual_features(row.key), criterion, method),
     )
 
 
 def by_criterion(row: ImageSetRow, criterion: str) -> list[Run]:
-    """The trainings of orders on a set by a criterion, newest first."""
+    """Return the sequence-ranking runs on an image set by a criterion, newest first."""
     return [run for run in PICKER.runs(row.key) if run.settings["criterion"] == criterion]
 
 
 def choose_beside(run: Run) -> list[Run]:
-    """Up to MOST_BESIDE other training runs tested on the same sequences; at first the newest of other methods."""
+    """Choose up to MOST_BESIDE other runs tested on the same sequences, by default the newest runs of other methods."""
     others = {each.id: each for each in same_sequences(run)}
     if not others:
         return []
     newest = {each.settings["method"]: each.id for each in reversed(list(others.values()))}
     newest.pop(run.settings["method"], None)
     chosen = controls.several(
-        "Beside it",
+        "Compare with",
         keys.BESIDE,
         runs.labels(list(others.values()), lambda each: f"{short_name(each)} · {runs.measured(each)}"),
         [key for key in others if key in newest.values()][:MOST_BESIDE],
@@ -92,7 +92,7 @@ def choose_beside(run: Run) -> list[Run]:
 
 
 def same_sequences(run: Run) -> list[Run]:
-    """The other trainings with scores whose test sequences are those of `run`, newest first."""
+    """Return the other runs with scores and the same test sequences as `run`, newest first."""
     return [
         each
         for each in PICKER.runs(run.settings["set"])
@@ -101,18 +101,18 @@ def same_sequences(run: Run) -> list[Run]:
 
 
 def _tested_on(run: Run) -> tuple[object, ...]:
-    """What its test sequences follow from, within its image set."""
+    """Return the settings that determine the test sequences of an image set."""
     settings = OrderTrainSettings.from_json(run.settings)
     return settings.criterion, make_drawing(settings.drawing).tested_on
 
 
 def short_name(run: Run) -> str:
-    """What stands above its strip."""
+    """Return the title of the strip of a run."""
     return run.name or str(run.settings["method"])
 
 
 def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) -> list[Frame]:
-    """A frame for each of the samples (n,) with its value of the criterion."""
+    """Return a frame per sample, (n,), with its value of the criterion."""
     thumbnails, values = cache.thumbnails(images.key), images.numbers_of(criterion)
     return [
         Frame(
@@ -126,7 +126,7 @@ def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) 
 
 
 def goes_first(run: Run) -> str:
-    """Which end of the criterion begins a sequence."""
+    """Return which end of the criterion ranks first in a sequence."""
     drawing = make_drawing(OrderTrainSettings.from_json(run.settings).drawing)
     return "highest" if drawing.first == HIGHEST else "lowest"
 
@@ -136,5 +136,5 @@ def true_strip(run: Run, order: tuple[int, ...]) -> Strip:
 
 
 def show_new(row: ImageSetRow, criterion: str) -> None:
-    """What is being trained, and what became of what was started last."""
+    """Show the running training runs, and the result of the last started run."""
     PICKER.show_new(by_criterion(row, criterion))

@@ -1,4 +1,4 @@
-"""The image whose labels are asked for: one of a queue of test images, or one that a person has uploaded."""
+"""The image whose labels are asked for: one of a queue of test images, or an uploaded image."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from ranking.workspace.run import Run
 
 
 class Shown(NamedTuple):
-    """The image that is asked about: row `row` of `images`, its picture and size.
+    """The image that is asked about: row `row` of `images`, its data URL and size.
 
-    known: whether it is known which labels it has; an image without any has no break-even precision.
+    known: whether its labels are known; without any label it has no break-even precision.
     """
 
     images: LabelSet
@@ -31,7 +31,7 @@ class Shown(NamedTuple):
 
 
 def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | None) -> Shown:
-    """The image large, and the way to the next one."""
+    """Show the image, and the buttons to other images."""
     place = st.container()
     if uploaded is not None:
         shown = Shown(*uploaded, known=False)
@@ -50,16 +50,16 @@ def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | No
 
 
 def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]) -> int:
-    """The image of the address, else the first of the queue without an answer; buttons to its neighbours in the
-    queue."""
+    """Return the image of the URL, else the first image of the queue without an answer; show buttons to the previous
+    and the next image."""
     done = [bool(answers[id].answers) if id in answers else False for id in map(str, images.ids[queue])]
     first = done.index(False) if False in done else 0
     known = {str(id): row for row, id in enumerate(images.ids)}
     chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
     if address.get(keys.IMAGE) is None:
-        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # it stays when it gets its first answer
+        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # so that it stays after its first answer
     at = int(np.searchsorted(queue, chosen))
-    # The answers for this one change below, at once, and so they are not counted here.
+    # The answers about this image change below without this function running again, so they are not counted here.
     others = sum(answered for row, answered in zip(queue.tolist(), done, strict=True) if row != chosen)
     after = [place for place in (*range(at + 1, len(queue)), *range(at)) if not done[place]]
     goals = {"Back": at - 1, "Next": at + 1, "Next unanswered": after[0] if after else -1}

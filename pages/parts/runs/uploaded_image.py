@@ -1,4 +1,4 @@
-"""An uploaded image whose labels are ranked: described by another process, and not kept."""
+"""An uploaded image whose labels are ranked: another process computes its features, and the image is not kept."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from ranking.jobs.uploaded_image import describe_apart, name_of, note
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
-LARGEST = 50  # megabytes, as of an image of an import
+LARGEST = 50  # megabytes, as for an imported image
 
 
 class UploadedImage(NamedTuple):
-    """An image as a model sees it: row `row` of `images`, its picture as a data URL, and its size in pixels."""
+    """An image with the features of a model: row `row` of `images`, its data URL, and its size in pixels."""
 
     images: LabelSet
     row: int
@@ -29,26 +29,27 @@ class UploadedImage(NamedTuple):
 
 
 def choose(run: Run) -> UploadedImage | None:
-    """The image that a person has uploaded, as the model of `run` sees it; None where there is none."""
+    """Return the uploaded image with the features of the model of `run`; None if there is none."""
     file = st.file_uploader(
-        "An image of your own: JPEG, PNG or WebP",
+        "Use your own image: JPEG, PNG or WebP",
         type=["jpg", "jpeg", "png", "webp"],
         max_upload_size=LARGEST,
     )
     st.caption(
-        "The image is checked, described by the features of the model, and not kept. Its checksum is kept, with your "
-        "answers."
+        "The image is checked and its features are computed; it is not kept. Its checksum is kept with your answers."
     )
     if file is None:
         return None
     folder = home.store().home
     with home.or_gone():
         uploaded = _described(str(folder), run.id, file.getvalue())
-    note(folder, uploaded.images.ids[uploaded.row])  # not in the cache, which may outlive the home
+    note(
+        folder, uploaded.images.ids[uploaded.row]
+    )  # not in the cached function, because the cache may outlive the data folder
     return uploaded
 
 
-@st.cache_resource(show_spinner="Describing your image …", max_entries=4)
+@st.cache_resource(show_spinner="Computing the features of your image …", max_entries=4)
 def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     store = Store(home)
     run = store.run(run_id)

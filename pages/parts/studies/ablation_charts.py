@@ -12,14 +12,14 @@ from ranking.experiments.ablations import AGREES, SECONDS
 from ranking.experiments.order_training import NAMES
 from ranking.metrics.ablation_curves import At, Curve
 
-# Colour, dash and mark of a line, by its place: each tells it from the others alone.
+# Styles of lines: each differs from the others in colour, dash and symbol.
 LOOKS = (
     (BLUE, "solid", "circle"),
     (VERMILLION, "dash", "diamond"),
     (GREEN, "dashdot", "square"),
     (PURPLE, "dot", "triangle-up"),
 )
-SHARES = (AGREES, NAMES.pairs)  # told in percent
+SHARES = (AGREES, NAMES.pairs)  # shown in percent
 Marks = Sequence[tuple[At, float]]
 
 

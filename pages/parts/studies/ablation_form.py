@@ -18,13 +18,14 @@ from ranking.workspace.store import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
 USUAL_LENGTH = 20  # of the sequences of the paper's cars
-# Those that the paper does on public figures; and max-pooled windows have no scores of places, so that their search
-# takes a hundred times as long.
+# Ablations that the paper measures on public figures have shorter sequences. The ablation of representations is small,
+# because max-pooled windows have no scores per position, so that their search takes a hundred times as long.
 LENGTHS = {"number of trees": 8, "representation": 8}
 TESTS = {"representation": 200}
 FEW_SUBSEQUENCES = {"representation": 2_000}
 OWN = "MidRank"
-# Settings of MidRank that a study gives itself; and always its lengths, and what the form asks for by another name.
+# Settings of MidRank that an ablation sets itself, and settings that no form offers: the lengths, and the number of
+# subsequences, which has another field.
 VARIED = {
     **{study: {"fusion"} for study in ("subsequence length", "fusion", "test length", "time")},
     "representation": {"representation"},
@@ -32,7 +33,7 @@ VARIED = {
 }
 NOT_OFFERED = {"shortest", "longest", "subsequences"}
 FIRST, OF = keys.setting("study", "drawing", "first"), keys.setting("study", "drawing", "of")
-LENGTH, TRAINED, TESTED, DRAWN, SEED = (
+LENGTH, TRAINED, TESTED, SAMPLED, SEED = (
     keys.setting("study", "drawing", name) for name in ("length", "train", "test", "subsequences", "seed")
 )
 
@@ -41,7 +42,7 @@ def given(run: Run) -> dict[str, str]:
     """Return the settings of an ablation as URL parameters."""
     settings = AblationSettings.from_json(run.settings)
     if settings.study not in FIGURES:
-        raise ValueError(f"no study is called {settings.study!r:.40}")
+        raise ValueError(f"there is no ablation named {settings.study!r:.40}")
     parameters = {
         keys.ORDER_SET: settings.set,
         keys.CRITERION: settings.criterion,
@@ -49,14 +50,16 @@ def given(run: Run) -> dict[str, str]:
         keys.FEATURES: ",".join(feature_choice.names_of(settings.features)),
         **projections.given(settings.projection),
     }
-    drawn = {keys.setting("study", "drawing", name): str(value) for name, value in settings.drawing.items()}
+    sequences = {
+        keys.setting("study", "drawing", name): str(value) for name, value in settings.drawing.items()
+    }
     subsequences = settings.method_settings.get("subsequences", SUBSEQUENCES)
     own = {
         keys.setting("study", OWN, name): str(value)
         for name, value in settings.method_settings.items()
         if name not in NOT_OFFERED
     }
-    return {**parameters, **drawn, **own, DRAWN: str(subsequences)}
+    return {**parameters, **sequences, **own, SAMPLED: str(subsequences)}
 
 
 def show(row: ImageSetRow, criterion: str, study: str) -> None:
@@ -65,23 +68,23 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
-        first = controls.segments("What comes first", FIRST, (HIGHEST, LOWEST), HIGHEST)
-        of = controls.segments("Sequences are drawn from", OF, (ANY, ONE_EACH), ANY)
+        first = controls.segments("Ranked first", FIRST, (HIGHEST, LOWEST), HIGHEST)
+        of = controls.segments("Sequences are sampled from", OF, (ANY, ONE_EACH), ANY)
         seed = controls.number("Seed", SEED, 0, 1_000_000, 0)
     with right:
         length = controls.number("Length of the sequences", LENGTH, 3, 500, LENGTHS.get(study, USUAL_LENGTH))
-        train = controls.number("Sequences to train on", TRAINED, 1, 20_000, TRAIN)
-        test = controls.number("Sequences to test on", TESTED, 2, 20_000, TESTS.get(study, TEST))
+        train = controls.number("Training sequences", TRAINED, 1, 20_000, TRAIN)
+        test = controls.number("Test sequences", TESTED, 2, 20_000, TESTS.get(study, TEST))
         subsequences = controls.number(
-            "Subsequences a length, and as many scrambled",
-            DRAWN,
+            "Subsequences per length (plus as many scrambled)",
+            SAMPLED,
             10,
             100_000,
             FEW_SUBSEQUENCES.get(study, SUBSEQUENCES),
         )
     with st.expander(f"Settings of {OWN}"):
-        plugin, left_out = method_class(OWN), NOT_OFFERED | VARIED.get(study, set())
-        values = forms.settings_form("study", [(OWN, plugin)], "More settings", without=left_out)[OWN]
+        plugin, omitted = method_class(OWN), NOT_OFFERED | VARIED.get(study, set())
+        values = forms.settings_form("study", [(OWN, plugin)], "More settings", without=omitted)[OWN]
     usual = {item.name: item.default for item in settings_of(plugin)}
     changed = {name: value for name, value in values.items() if value != usual[name]}
     drawing = {"first": first, "of": of, "length": length, "train": train, "test": test, "seed": seed}
@@ -94,22 +97,22 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
         drawing,
         projection,
     )
-    label = f"Measure figure {FIGURES[study].figure} here"
+    label = f"Measure Fig. {FIGURES[study].figure} on this image set"
     PAGE.offer_start(label, settings, "start study", disabled=not features)
     if not features:
         st.info("Choose at least one feature.", icon=":material/info:")
     st.caption(
-        "MidRank has rankers of 3 to 8. The paper trains on 10,000 "
-        "sequences and tests on 20,000; the defaults here take about a minute."
+        "MidRank has rankers of length 3 to 8. The paper trains on 10,000 sequences and tests on 20,000; the defaults "
+        "here take about a minute."
     )
 
 
 def words(run: Run) -> str:
     """Describe an ablation among others of the same figure."""
-    drawn = make_drawing(AblationSettings.from_json(run.settings).drawing)
-    return f"{runs.features_of(run)} · {drawn.train:,} sequences of {drawn.length}"
+    drawing = make_drawing(AblationSettings.from_json(run.settings).drawing)
+    return f"{runs.features_of(run)} · {drawing.train:,} sequences of {drawing.length}"
 
 
 PAGE = StudyPage(
-    AblationSettings.task, keys.ABLATION_RUN, keys.ORDER_SET, "Measured", "Measure it again", given, words
+    AblationSettings.task, keys.ABLATION_RUN, keys.ORDER_SET, "Measured", "New measurement", given, words
 )

@@ -40,9 +40,9 @@ def mean_at(curve: Curve, at: At, measure: str = TAU) -> float:
 def ahead(name: str, value: float, baseline: float) -> str:
     """Compare a value with that of RankSVM in words."""
     if value == baseline:
-        return f"{name} has what {RANK_SVM} has, {baseline:.3f}"
+        return f"{name} reaches the same value as {RANK_SVM}, {baseline:.3f}"
     side = ABOVE if value > baseline else BELOW
-    return f"{RANK_SVM}, from which the search begins, has {baseline:.3f}: {name} is {side} it"
+    return f"{RANK_SVM}, the starting point of the search, reaches {baseline:.3f}: {name} is {side} it"
 
 
 def of_lengths(curves: Curves) -> str:
@@ -50,8 +50,8 @@ def of_lengths(curves: Curves) -> str:
     best = best_place(alone)
     fused, first = (curves[line].measures[TAU].mean[0] for line in (FUSED, RANK_SVM))
     return (
-        f"The best ranker alone is that of length {best}, with a Kendall tau of {mean_at(alone, best):.3f}. All "
-        f"together have {fused:.3f}. {ahead('their vote', fused, first)}."
+        f"The best single ranker has length {best}, with a Kendall tau of {mean_at(alone, best):.3f}. All rankers "
+        f"together reach {fused:.3f}. {ahead('their vote', fused, first)}."
     )
 
 
@@ -67,8 +67,8 @@ def of_fusion(curves: Curves) -> str:
 
 
 def of_test_lengths(curves: Curves) -> str:
-    text = ", ".join(f"{line} by length {best_place(curve)}" for line, curve in curves.items())
-    return f"Ordered best, by Kendall tau: {text}."
+    text = ", ".join(f"{line}: length {best_place(curve)}" for line, curve in curves.items())
+    return f"Best length by Kendall tau: {text}."
 
 
 def of_representations(curves: Curves) -> str:
@@ -76,8 +76,8 @@ def of_representations(curves: Curves) -> str:
     best = best_place(made)
     apart = mean_at(made, "mean pairwise difference") - mean_at(made, "stacked difference")
     return (
-        f"Best is “{best}” with a Kendall tau of {mean_at(made, best):.3f}; the mean of pairwise differences has "
-        f"{abs(apart):.3f} {'more' if apart > 0 else 'less'} than the stacked difference."
+        f"Best is “{best}” with a Kendall tau of {mean_at(made, best):.3f}. That of the mean of pairwise differences "
+        f"is {abs(apart):.3f} {'higher' if apart > 0 else 'lower'} than that of the stacked difference."
     )
 
 
@@ -87,9 +87,9 @@ def of_trees(curves: Curves) -> str:
     single, all_orders = mean_at(searched, 1), curves[EXHAUSTIVE].measures[TAU].mean[0]
     than = AS_GOOD if single == all_orders else BETTER if single > all_orders else WORSE
     return (
-        f"With 1, 3 and 5 trees {', '.join(f'{100 * share:.1f}%' for share in shares)} of the searches end at an order "
-        f"that no other beats. One tree ({single:.3f}) puts the images in an order {than} the best of all orders by "
-        f"the rankers' own value ({all_orders:.3f})."
+        f"With 1, 3 and 5 trees {', '.join(f'{100 * share:.1f}%' for share in shares)} of the searches find an "
+        f"optimal order. With one tree the predicted order (Kendall tau {single:.3f}) is {than} the order of greatest "
+        f"value found by exhaustive search ({all_orders:.3f})."
     )
 
 
@@ -102,7 +102,7 @@ def of_times(curves: Curves) -> str:
         eight = f", {mean_at(slow, 8, SECONDS) / mean_at(fast, 8, SECONDS):,.0f} times at 8"
     end = fast.at[-1]
     return (
-        f"At {last} images the search is {ratio:,.0f} times faster than all orders{eight}; {end} images take it "
+        f"At {last} images the search is {ratio:,.0f} times faster than exhaustive search{eight}; {end} images take "
         f"{1000 * mean_at(fast, end, SECONDS):.3g} ms."
     )
 
@@ -119,10 +119,10 @@ WORDS = {
         of_lengths,
     ),
     "fusion": Words(
-        "Each length gives an order of its own. How do they become one?",
+        "How should the orders of all lengths be combined?",
         (
-            "On cars “the weighted majority voting scheme works best”, before the winner that takes all and before "
-            "one length that cross-validation chose.",
+            "On cars “the weighted majority voting scheme works best”, better than winner-takes-all and than a single "
+            "length chosen by cross-validation.",
             "Its values, with all lengths from 3 to 8: Kendall tau .553, pair accuracy 76.9%, NDCG .949.",
         ),
         of_fusion,
@@ -136,32 +136,34 @@ WORDS = {
     "test length": Words(
         "Which length orders short sequences best, and which long ones?",
         (
-            "On cars, test sequences of 5 and 10 are ordered best by lengths 3 and 4, those of 15 and 20 by lengths 5, "
-            "6 and 7; length 8 is worst.",
+            "On cars, lengths 3 and 4 order test sequences of 5 and 10 best, and lengths 5, 6 and 7 those of 15 and "
+            "20; length 8 is worst.",
         ),
         of_test_lengths,
     ),
     "representation": Words(
-        "How should an ordered subsequence become one vector?",
+        "How should an ordered subsequence be represented as one vector?",
         (
             "On public figures the stacked difference vectors “outperform all other alternatives”.",
-            "On sequences of 20 the mean of pairwise differences has 0.05 less of Kendall tau than the stacked one.",
+            "On sequences of 20, the Kendall tau of the mean of pairwise differences is 0.05 lower than that of the "
+            "stacked difference.",
         ),
         of_representations,
     ),
     "number of trees": Words(
-        "Does the search find the order that has the greatest value of all?",
+        "Does the search find the order with the greatest value?",
         (
             "On public figures, sequences of 8: with 3 trees the solution is that of exhaustive search 97% of the "
             "time, with 5 always.",
-            "With one tree Kendall tau is better than with exhaustive search, which the paper takes for over-fitting.",
+            "With one tree Kendall tau is better than with exhaustive search, which the paper attributes to "
+            "overfitting.",
         ),
         of_trees,
         "the paper's public figures, section 5.5",
         {AGREES: [(3, 0.97), (5, 1.0)]},
     ),
     "time": Words(
-        "How much faster is the search than looking at every order?",
+        "How much faster is the search than exhaustive search?",
         (
             "Up to 8 images on public figures the search is 50 times faster than exhaustive search.",
             "A sequence of 20 takes 0.75 ± 0.1 seconds; some of 500 “can be easily processed”.",

@@ -14,7 +14,7 @@ HEIGHT = 220
 
 
 def show(played: Mapping[str, list[float]], looks: Mapping[str, Look], key: str) -> None:
-    """Show the break-even precision of each player, from 0 questions on, by its name, in its line style."""
+    """Show the break-even precision of each player, by its name, from 0 questions, in its line style."""
     figure = go.Figure()
     for name, precisions in played.items():
         x, line = list(range(len(precisions))), looks[name].line(4)
@@ -30,13 +30,13 @@ def compared(played: Mapping[str, list[float]]) -> str:
     """Say after how many questions the ranking of each player is correct and stays so.
 
     >>> compared({"C-star": [0.5, 1.0], "Independent": [0.5, 0.5, 1.0]})
-    'Right for good: C-star after 1 question, Independent after 2.'
+    'Fully correct: C-star after 1 question, Independent after 2.'
     >>> compared({"C-star": [0.5]})
-    'Right for good: C-star never.'
+    'Fully correct: C-star never.'
     """
     texts = []
     for name, precisions in played.items():
         count = questions_needed(precisions)
         word = " question" if count == 1 else "" if texts else " questions"
         texts.append(f"{name} never" if count is None else f"{name} after {count}{word}")
-    return f"Right for good: {', '.join(texts)}."
+    return f"Fully correct: {', '.join(texts)}."

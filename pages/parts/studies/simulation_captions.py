@@ -8,7 +8,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.studies import simulation_table
 from ranking.metrics.fold_curves import Difference, FoldCurve
 
-OF_THE_PAPER = "closest maxima"  # the way to ask of c-star, section 5
+OF_THE_PAPER = "closest maxima"  # the question strategy of the C-star paper, section 5
 UNCERTAIN = ", not certain"
 
 
@@ -22,7 +22,7 @@ def headline(curves: Sequence[FoldCurve]) -> str:
     best = best_of(curves)
     last = len(best.mean) - 1
     before, after = (100 * float(best.mean[at]) for at in (0, last))
-    return f"{escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers an image"
+    return f"{escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {last} answers per image"
 
 
 def notice(curves: Sequence[FoldCurve]) -> str:
@@ -32,17 +32,17 @@ def notice(curves: Sequence[FoldCurve]) -> str:
     gains = {curve.strategy: 100 * float(curve.mean[-1] - curve.mean[0]) for curve in own}
     least = min(gains, key=gains.__getitem__)
     if len(gains) < 2:
-        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points with all questions"
+        return f"how much {best.name} gains: {gains[best.strategy]:+.1f} points after all questions"
     return (
-        f"what it is worth to ask well: with {best.name} {best.strategy} gains {gains[best.strategy]:+.1f} points with "
-        f"all questions, {least} {gains[least]:+.1f}"
+        f"the effect of the question strategy: with {best.name}, “{best.strategy}” gains "
+        f"{gains[best.strategy]:+.1f} points after all questions, “{least}” {gains[least]:+.1f}"
     )
 
 
 def interactions_add(curves: Sequence[FoldCurve]) -> str:
-    """Say how far the best model lies above the independent one before any question and after the last, as Markdown.
+    """Compare the best model with the independent one before any question and after the last, as Markdown.
 
-    By the paper's strategy if it was simulated; "" where nothing can be compared.
+    Uses the paper's strategy if it was simulated; "" if nothing can be compared.
     """
     rows = simulation_table.compared(curves)
     rows = [row for row in rows if row[1] == OF_THE_PAPER] or rows

@@ -57,12 +57,12 @@ def panel(
 
 
 def differences(by_strategy: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
-    """Plot how far one model lies above another, in points with an interval over folds, a line per strategy in the
-    given style."""
+    """Plot the difference of two models in points with an interval over folds, a line per strategy in the given
+    style."""
     figure = go.Figure()
     for number, (name, apart) in enumerate(by_strategy):
         look = looks[name]
-        shift = 0.09 * (number - (len(by_strategy) - 1) / 2)  # intervals beside each other
+        shift = 0.09 * (number - (len(by_strategy) - 1) / 2)  # so that intervals do not overlap
         bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
         figure.add_scatter(
             x=np.arange(len(apart.mean)) + shift,

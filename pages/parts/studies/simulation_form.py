@@ -45,13 +45,11 @@ def show(row: ImageSetRow) -> None:
     with left:
         features = feature_choice.choose(cache.image_set(row.key))
         projection = projections.choose()
-        strategies = controls.pills("Ways to ask", keys.STRATEGIES, list(STRATEGIES))
+        strategies = controls.pills("Question strategies", keys.STRATEGIES, list(STRATEGIES))
         st.caption(
             "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
         )
-        questions = controls.number(
-            "Questions for each image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions
-        )
+        questions = controls.number("Questions per image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions)
         folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, USUAL.folds)
     with right:
         names = controls.pills("Models", keys.MODELS, method_names(ranks="labels"))
@@ -62,7 +60,7 @@ def show(row: ImageSetRow) -> None:
                     "method", [(name, method_class(name))], f"More settings of {name}"
                 )
         least = controls.number(
-            "Images that must show a label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
+            "Minimum number of images per label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
         )
         seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
     settings = SimulationSettings(
@@ -79,11 +77,12 @@ def show(row: ImageSetRow) -> None:
     ready = bool(features and names and strategies)
     PAGE.offer_start("Start the simulation", settings, "start simulation", disabled=not ready)
     if not ready:
-        st.info("Choose at least one feature, one model and one way to ask.", icon=":material/info:")
+        st.info("Choose at least one feature, one model and one question strategy.", icon=":material/info:")
     training_runs = folds * len(names)
     st.caption(
-        f"It trains {training_runs} times: every model on all folds but one, {folds} times; each time the images of "
-        "the fold left out are asked about, the ground truth answering. Every model has the same folds."
+        f"The simulation trains {training_runs} models: each model {folds} times, on all folds but one. Questions are "
+        "then asked about the images of the held-out fold and answered by the ground truth. All models have the same "
+        "folds."
     )
 
 
@@ -95,5 +94,5 @@ def words(run: Run) -> str:
 
 
 PAGE = StudyPage(
-    SimulationSettings.task, keys.SIMULATION, keys.LABEL_SET, "Simulation", "A new simulation", given, words
+    SimulationSettings.task, keys.SIMULATION, keys.LABEL_SET, "Simulation", "New simulation", given, words
 )

@@ -1,4 +1,4 @@
-"""A labelling simulation as a table in the form of the c-star paper's Table 1, and as CSV."""
+"""A labelling simulation as a table in the form of Table 1 of the C-star paper, and as CSV."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def names_of(curves: Sequence[FoldCurve]) -> list[str]:
 
 
 def strategies_of(curves: Sequence[FoldCurve]) -> list[str]:
-    """Return the question strategies in the order of STRATEGIES; those that this version does not have come last."""
+    """Return the question strategies in the order of STRATEGIES; strategies unknown to this version are last."""
     known = list(STRATEGIES)
     strategies = dict.fromkeys(curve.strategy for curve in curves)
     return sorted(strategies, key=lambda name: known.index(name) if name in known else len(known))
@@ -85,7 +85,7 @@ def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
 
 
 def _table(shown: Sequence[int], rows: Mapping[str, Sequence[str]]) -> str:
-    lines = [["Asked by", *(called(count) for count in shown)], ["---", *("---:" for _ in shown)]]
+    lines = [["Question strategy", *(called(count) for count in shown)], ["---", *("---:" for _ in shown)]]
     lines += [[escaped(name), *cells] for name, cells in rows.items()]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
@@ -113,7 +113,7 @@ def interval(gain: Difference, count: int) -> str:
 
 
 def signed(points: float) -> str:
-    """Points with their sign, a real minus."""
+    """Return points with their sign and a typographic minus."""
     return f"{points:+.1f}".replace("-", "−")
 
 

@@ -1,1 +1,1 @@
-"""Charts and pictures, and what is said of them."""
+"""Charts and images, and their captions."""

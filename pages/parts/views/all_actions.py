@@ -1,5 +1,5 @@
-"""Test AP of each action of the bundled scenes and of their average: data/ten_actions.py has measured it, and of the
-query of a lesson the lesson's own training runs."""
+"""Test AP of each action of the bundled scenes and their average. data/ten_actions.py measures it; the values of a
+lesson's query are those of the lesson's own training runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Measured = Mapping[str, Action]
 
 
 def of_runs(methods: Sequence[str], resampled: Resampled, pairs: Iterable[Pair]) -> Action:
-    """What the runs of these methods have, as Compare has it."""
+    """Return the AP of the runs of these methods, computed as on the page Compare rankings."""
     numbers = {method: number for number, method in enumerate(methods)}
     gains = {
         (first, second): resampled.difference("AP", numbers[second], numbers[first])
@@ -46,19 +46,20 @@ def of_runs(methods: Sequence[str], resampled: Resampled, pairs: Iterable[Pair])
 
 
 def measured(lesson: str, images: ImageSet, query: str, own: Action) -> Measured:
-    """The stored figures of a lesson, its own runs' for its query; Gone where they are of another set."""
+    """Return the stored values of a lesson, with those of its own runs for its query; raise Gone if they were measured
+    on another image set."""
     with home.or_gone():
         stored = json.loads(MEASURED.read_text())
     if stored["set"] != images.key:
         raise home.Gone(
-            f"data/{MEASURED.name} was measured on other images than the lesson has; "
+            f"data/{MEASURED.name} was measured on other images than those of the lesson; "
             "measure it again with: python data/ten_actions.py"
         )
     return {name: read(action) for name, action in stored["lessons"][lesson].items()} | {query: own}
 
 
 def read(stored: Mapping[str, object]) -> Action:
-    """One action of the file."""
+    """Return one action of the file."""
     precisions, gains = stored["AP"], stored["gains"]
     assert isinstance(precisions, dict)
     assert isinstance(gains, list)
@@ -66,12 +67,12 @@ def read(stored: Mapping[str, object]) -> Action:
 
 
 def show(actions: Measured, lesson: Lesson) -> None:
-    """A table of all actions, that of the lesson marked, and for how many of them neighbours help."""
+    """Show a table of all actions, with the lesson's action in bold, and for how many of them neighbours help."""
     st.markdown(f"### {on_average(actions, neighbour_captions.PAIRS)}")
     st.markdown(table(actions, lesson.query))
     st.caption(
-        f"Test AP by {listed(lesson.features)}, every method with its default settings. ▲ and ▼: significant gains and "
-        "losses with neighbours; the other differences may be chance."
+        f"Test AP with {listed(lesson.features)} and the default settings of every method. ▲ and ▼: significant gains "
+        "and losses with neighbours; the other differences may be due to chance."
     )
 
 
@@ -80,8 +81,8 @@ def mean_gain(actions: Measured, pair: Pair) -> float:
 
 
 def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
-    """How much AP the second method of each pair gains on average over all actions, and for how many of them it gains
-    and loses significantly, to stand beside the chosen one.
+    """Say how much AP the second method of each pair gains on average over all actions, and for how many actions it
+    gains and loses significantly.
 
     >>> gains = Interval(0.1, 0.05, 0.15), Interval(-0.2, -0.25, 0.25)
     >>> on_average({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, [("a", "b")])
@@ -97,7 +98,7 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
 
 
 def table(actions: Measured, query: str) -> str:
-    """The figures and their average as markdown, `query` in bold."""
+    """Return the values and their average as Markdown, with `query` in bold."""
     heads = [
         head
         for alone, strength_curve in neighbour_captions.PAIRS

@@ -40,9 +40,9 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A problem and what it is made of: kind of PROBLEMS, scores (n,), relevant (n,), k.
+    """A problem and its parts: kind, one of PROBLEMS, scores (n,), relevant (n,), k.
 
-    violated: whether the most violated ranking is looked for.
+    violated: whether it asks for the most violated ranking.
     """
 
     kind: str
@@ -54,19 +54,19 @@ class Example:
 
     @property
     def names(self) -> list[str]:
-        """Of each sample: its letter, and whether it is relevant."""
+        """Return the letter of each sample with the sign of its relevance."""
         return [
             f"{letter} {RELEVANT_GLYPH if mark else IRRELEVANT_GLYPH}"
             for letter, mark in zip(ascii_uppercase, self.relevant, strict=False)
         ]
 
     def ranking(self, places: Ints) -> list[str]:
-        """Names from the top."""
+        """Return the names from the top."""
         return [self.names[sample] for sample in np.argsort(places)]
 
 
 def example_of(kind: str, relevant: Bools, k: int, seed: int, violated: bool) -> Example:
-    """Random scores and interactions with one decimal, so that sums can be checked by hand."""
+    """Return a problem with random scores and interactions of one decimal, so that sums can be checked by hand."""
     rng = np.random.default_rng(seed)
     n = len(relevant)
     scores = rng.normal(scale=0.6, size=n).round(1)
@@ -81,7 +81,7 @@ def example_of(kind: str, relevant: Bools, k: int, seed: int, violated: bool) ->
 
 
 def measure_of(example: Example) -> str:
-    """What a ranking is chosen by (eq. 3, or eq. 4 for a prediction)."""
+    """Return what the ranking maximises (eq. 3, or eq. 4 for a prediction)."""
     return "score + loss" if example.violated else "score"
 
 
@@ -101,7 +101,7 @@ def notice_matrices(example: Example) -> str:
 
 
 def value_in_numbers(example: Example, solution: AssignmentSolution) -> str:
-    """g of the ranking, term by term, as the definitions have it."""
+    """Return g of the ranking as LaTeX, term by term as in the definitions."""
     problem, places = example.problem, solution.positions
     linear = problem.linear[np.arange(len(places)), places]
     terms = f"\\underbrace{{{summed(linear[np.argsort(places)])}}}_{{\\langle L,\\Pi\\rangle}}"
@@ -118,7 +118,7 @@ def value_in_numbers(example: Example, solution: AssignmentSolution) -> str:
 
 
 def summed(terms: Floats) -> str:
-    """Terms that are not 0, with signs; zeros stay away.
+    """Return the terms with their signs, without zeros.
 
     >>> summed(np.array([0.5, 0.0, -0.25]))
     '0.5-0.25'
@@ -128,7 +128,7 @@ def summed(terms: Floats) -> str:
 
 
 def ap_in_numbers(relevant: Bools, places: Ints) -> str:
-    """The mean of the precision at each rank of a relevant sample.
+    """Return AP as LaTeX: the mean of the precision at the rank of each relevant sample.
 
     >>> ap_in_numbers(np.array([True, False, True]), np.array([0, 1, 2]))
     '\\\\tfrac{1}{2}(\\\\tfrac{1}{1}+\\\\tfrac{2}{3})'
@@ -146,15 +146,15 @@ def notice_solvers(example: Example, results: list[AssignmentSolution]) -> str:
     outcome = f"{missed} missed the best" if missed else "every solver found the best value this time"
     shared = "one ranking has" if ties == 1 else f"{ties} rankings share"
     return (
-        "Gap: to the best value; heuristics are inexact. "
+        "Gap: difference to the best value; heuristics are inexact. "
         f"**Notice** that {shared} the best of {len(values):,} values, and that {outcome}."
     )
 
 
 def note_of(example: Example) -> str:
-    """What lets an exact solver be fast here."""
+    """Say why an exact solver is fast for this problem."""
     if example.kind == AP and not example.violated:
-        return "Without the loss AP is not in the problem: ranking by score is the best, as c = 1/rank falls."
+        return "Without the loss AP is not in the problem: ranking by score is best, because c = 1/rank decreases."
     if example.problem.is_linear:
         return (
             f"{LINEAR} takes O(N³). quadratic_assignment has the linear term on the diagonals of its two matrices; "
@@ -188,8 +188,8 @@ def show_matrix(
     columns: Sequence[str],
     titles: tuple[str, str],
 ) -> None:
-    """values (N, N) from the top, each number in its cell; counted (N, N): outlined and bold. titles: of the rows and
-    of the columns."""
+    """Show a matrix. values: (N, N) from the top. counted: (N, N), whether a cell is outlined and bold. titles: of the
+    rows and of the columns."""
     most, n = max(1e-9, float(np.abs(values).max())), len(values)
     figure = go.Figure()
     figure.add_heatmap(
@@ -231,7 +231,7 @@ def show_matrix(
 
 
 def cell(value: float) -> str:
-    """A number as a cell shows it.
+    """Return a number as the text of a cell.
 
     >>> cell(0.0), cell(-0.25), cell(1 / 3), cell(2.0)
     ('0', '−0.25', '0.33', '2')

@@ -1,4 +1,4 @@
-"""The charts of all pages. Each says in its caption what to notice, and in `alt` what it shows."""
+"""The charts of all pages. `alt` is the text alternative of a chart."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
 from ranking.reports.prose import escaped
 
 MOST_CLASSES = 20
-UNEVEN = 2  # times as frequent as the rarest class is the most frequent one, where they are told apart
+UNEVEN = 2  # ratio of the counts of the most frequent and the rarest class from which both are named
 AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yref": "container",
     "y": 0,
     "yanchor": "bottom",
 }
 ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}  # of an axis
-ENLARGED, HIGHEST = 1.2, 430  # so many times as high is a chart in a lecture, up to these pixels
-NUMBERS = 16  # pixels of its numbers
+ENLARGED, HIGHEST = 1.2, 430  # factor on the height of a chart in a lecture, and its limit in pixels
+NUMBERS = 16  # font size in pixels in a lecture
 
 
 def show(
@@ -39,7 +39,8 @@ def show(
     on_point: Callable[[Any], None] | None = None,
     top: int = 34,
 ) -> None:
-    """on_point hears of the custom data of a point that is clicked."""
+    """Show a figure. file: name of the image file that its menu saves. height, top: pixels of the figure and of its
+    upper margin. on_point: called with the custom data of a clicked point."""
     if address.lecture():
         height, top = max(height, min(round(ENLARGED * height), HIGHEST)), max(top, 10)
         figure.update_layout(font_size=NUMBERS, legend_font_size=NUMBERS)
@@ -66,8 +67,8 @@ def show(
 
 
 def clicked_in(key: str) -> str | int | None:
-    """The custom data of the point that was clicked in the chart of that key; None where a click took a selection
-    back, or the browser sent something else."""
+    """Return the custom data of the clicked point in the chart with this key; None if the click cleared the selection
+    or the browser sent something else."""
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
     clicked = points[0].get("customdata") if points else None
     if isinstance(clicked, list) and clicked:
@@ -88,8 +89,8 @@ def line(
     mode: str = "lines",
     **more: Any,
 ) -> None:
-    """A line, which stands in the legend by its name."""
-    drawn = {"color": colour, "width": width, "dash": dash, "shape": shape}
+    """Add a line; with a name it is in the legend."""
+    style = {"color": colour, "width": width, "dash": dash, "shape": shape}
     quiet = {} if "hovertemplate" in more or name else {"hoverinfo": "skip"}
     figure.add_scatter(
         **{
@@ -97,7 +98,7 @@ def line(
             "y": y,
             "mode": mode,
             "name": name,
-            "line": drawn,
+            "line": style,
             "showlegend": bool(name),
             **quiet,
             **more,
@@ -117,7 +118,7 @@ def points(
     name: str | None = None,
     **more: Any,
 ) -> None:
-    """Points, which stand in the legend by their name; edge: the colour and width of their outline."""
+    """Add points; with a name they are in the legend. edge: the colour and width of their outline."""
     marker = {"color": colour, "symbol": symbol, "size": size, "line": {"color": edge[0], "width": edge[1]}}
     quiet = {} if "hovertemplate" in more else {"hoverinfo": "skip"}
     figure.add_scatter(
@@ -135,27 +136,27 @@ def points(
 
 
 def hatched(colour: Any, shape: Any = "/", size: int = 7) -> dict[str, Any]:
-    """The look of bars in that colour with white stripes; both may be of each bar."""
+    """Return the style of bars with white stripes. colour, shape: of all bars, or one per bar."""
     stripes = {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.5)", "size": size}
     return {"color": colour, "pattern": stripes}
 
 
 def signed_bars(values: Sequence[float]) -> dict[str, Any]:
-    """The look of bars that are solid and blue above 0, hatched and vermilion below."""
+    """Return the style of bars that are solid blue above 0 and hatched vermilion below."""
     colours = [BLUE if value > 0 else VERMILLION for value in values]
     return hatched(colours, ["" if value > 0 else "/" for value in values])
 
 
 def reach(values: Sequence[float], room: float) -> list[float]:
-    """The range of an axis on which numbers stand outside of bars: so many times the longest bar where there is one of
-    that sign."""
+    """Return the range of an axis with room for numbers at the ends of bars: `room` times the longest bar on each side
+    that has bars."""
     longest = room * max(1e-9, *(abs(float(value)) for value in values))
     low = min(values, default=0) < 0
     return [-longest if low else -0.1 * longest, longest if max(values, default=0) > 0 else 0.1 * longest]
 
 
 def thinned(points: Sequence[Any]) -> list[Any]:
-    """At most MOST_POINTS of `points`, evenly, the first and the last among them."""
+    """Return at most MOST_POINTS of `points`, evenly spaced, including the first and the last."""
     if len(points) <= MOST_POINTS:
         return list(points)
     return [points[i] for i in np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int)]
@@ -167,10 +168,10 @@ def thinned(points: Sequence[Any]) -> list[Any]:
 
 
 def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> None:
-    """The curve with the chosen k marked on it.
+    """Show the curve with the chosen k marked on it.
 
     Its steps have the height of the precision at each relevant sample, so that the area below is the average
-    precision; where there are more than can be drawn, a step is as high as the mean of those it stands for.
+    precision. If there are too many steps to plot, each plotted step has the mean height of those that it replaces.
     """
     figure = go.Figure()
     line(
@@ -207,9 +208,9 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
 def measure_by_place(
     values: Sequence[float], place: int, name: str, colour: str, key: str, stepped: bool = False
 ) -> None:
-    """A measure (n,) of rankings that differ in the rank of one image, 1 ... n; `place` is marked.
+    """Show a measure (n,) of rankings that differ in the rank of one image, 1 ... n; the rank `place` is marked.
 
-    Low, and without a title of its axis, so that four of them and what follows from them stand on one screen.
+    The chart is low and its axes have no titles, so that four of them and their caption fit on one screen.
     """
     figure = go.Figure()
     hover = f"rank %{{x}}: {name} %{{y:.3f}}<extra></extra>"
@@ -235,8 +236,8 @@ def measure_by_place(
 
 
 def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float], key: str) -> None:
-    """What moving one image down by one rank costs: the fall of AP, the rise of the error rate at the cutoff, (n,) by
-    rank."""
+    """Show what moving one image down by one rank costs: the decrease of AP and the increase of the error rate at the
+    cutoff. average_precision, zero_one: (n,) by rank."""
     figure = go.Figure()
     falls, rises = -np.diff(average_precision), np.diff(zero_one)
     steps = [f"{place} → {place + 1}" for place in range(1, len(average_precision))]
@@ -255,8 +256,8 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
 def max_marginals(
     positive: Floats, negative: Floats, difference: Floats, relevant: Bools, place: int, key: str
 ) -> None:
-    """Max-marginals (n,) by rank, and below them their difference, on which relevant samples are marked. place: of
-    the selected sample, from 1."""
+    """Show the max-marginals (n,) by rank, and below them their difference with the relevant samples marked. place:
+    rank of the selected sample, from 1."""
     shown = np.array(thinned(range(len(difference))))
     marked = shown[relevant[shown]]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.06)
@@ -280,7 +281,7 @@ def max_marginals(
 
 
 def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -> None:
-    """How a score adds up: (name, value) of each part, one after the other, then their sum."""
+    """Show how a score adds up: its parts, (name, value) each, then their sum."""
     names, values = [name for name, _ in parts], [value for _, value in parts]
     figure = go.Figure()
     figure.add_waterfall(
@@ -303,7 +304,7 @@ def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -
     figure.update_yaxes(range=[low - room, high + room], **ZERO)
     figure.update_layout(showlegend=False)
     listed = ", ".join(f"{name.replace('<br>', ' ')} {value:+.3g}" for name, value in parts)
-    alt = f"What the score {score:+.3g} is made of: {listed}"
+    alt = f"Parts of the score {score:+.3g}: {listed}"
     show(figure, key, alt, "parts-of-the-score", height=320, top=12)
 
 
@@ -313,9 +314,9 @@ def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -
 
 
 def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Callable[[str], None]) -> None:
-    """How many samples show each class, in train and test; `chosen` is pointed at.
+    """Show how many training and test samples each class has; the class `chosen` is marked.
 
-    on_choose hears of the class whose bar is clicked. The key should differ for another `chosen`.
+    on_choose: called with the class of a clicked bar. Use another key for another `chosen`.
     """
     train, test = images.labels[~images.test].sum(axis=0), images.labels[images.test].sum(axis=0)
     order = np.argsort(-(train + test), kind="stable")[:MOST_CLASSES]
@@ -350,7 +351,7 @@ def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Call
 
 
 def how_even(images: ImageSet) -> str:
-    """Whether the classes are about equally frequent, or which is the rarest and which the most frequent."""
+    """Say whether the classes are about equally frequent, or name the rarest and the most frequent class."""
     counts = images.labels.sum(axis=0)
     least, most = int(counts.argmin()), int(counts.argmax())
     if counts[most] < UNEVEN * counts[least]:
@@ -358,7 +359,7 @@ def how_even(images: ImageSet) -> str:
     rarest, commonest = escaped(images.classes[least]), escaped(images.classes[most])
     return (
         f"“{rarest}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, “{commonest}” the most "
-        f"frequent with {counts[most]:,}. Where a class is rare, accuracy says little and a ranking says more."
+        f"frequent with {counts[most]:,}. For a rare class, accuracy is uninformative; a ranking measure is not."
     )
 
 
@@ -368,7 +369,7 @@ def _tick(name: str, chosen: bool) -> str:
 
 
 def _natural(order: Ints, classes: Sequence[str]) -> Ints:
-    """Classes that are all numbers in the order of numbers, others as they are."""
+    """Return the classes in numerical order if all of their names are numbers, else in the given order."""
     if not all(re.fullmatch("[0-9]{1,9}", name) for name in classes):
         return order
     return np.array(sorted(order, key=lambda i: int(classes[i])), dtype=np.int64)

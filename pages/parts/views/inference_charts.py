@@ -1,5 +1,5 @@
-"""Charts of loss-augmented inference: patterns of rankings, ranks that are still possible, one function of the rank,
-the tree of SELECT, the bins; and of its lesson: all rankings as points, one curve an image, operations."""
+"""Charts of loss-augmented inference: patterns of rankings, possible ranks, one function of the rank, the recursion of
+SELECT, and bins; for the lesson: all rankings as points, one curve per image, and operations."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pages.parts.views.inference_words import MOST_LINES
 from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
 
-MOST_SIGNS = 48  # places of which each has its + or −
-WIDE = 80  # columns that have a gap between them
-BAND = 2.0  # from one ranking of a picture to the next
+MOST_SIGNS = 48  # largest number of ranks with a + or − on each bar
+WIDE = 80  # largest number of columns with gaps between them
+BAND = 2.0  # distance of two rankings
 TREE_LOOKS = {
-    "to come": ("to come", "rgba(128,128,128,.2)", {"color": GREY}),
-    "done": ("its median was evaluated", DARK_GREY, {"color": "white"}),
+    "to come": ("not yet evaluated", "rgba(128,128,128,.2)", {"color": GREY}),
+    "done": ("median evaluated", DARK_GREY, {"color": "white"}),
     "now": ("this step", PURPLE, {"color": "black"}),
     "settled": ("settled without evaluation", BLUE, {"color": "white"}),
 }
-# Of lines beside each other: colour, dash and symbol tell the same.
+# Styles of lines in one chart: each differs from the others in colour, dash and symbol.
 CURVES = (
     (BLUE, "solid", "circle"),
     (VERMILLION, "dash", "square"),
@@ -35,8 +35,8 @@ BY_SCORE = "irrelevant samples, the highest score first"
 
 
 def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) -> go.Figure:
-    """± patterns below each other, (name, interleaving ranks) each; lines follow irrelevant samples from one to the
-    next. Relevant samples stand out by sign and height too."""
+    """Plot ± patterns below each other, (name, interleaving ranks) each, with lines that join the irrelevant samples of
+    two successive patterns. Relevant samples also differ in sign and height."""
     figure, n = go.Figure(), len(problem.scores)
     bases = [BAND * (len(rankings) - 1 - row) for row in range(len(rankings))]
     for (_, ranks), base in zip(rankings, bases, strict=True):
@@ -59,14 +59,14 @@ def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) ->
                 textfont={"color": "white", "size": 17},
                 insidetextanchor="middle",
                 customdata=problem.scores[order[places]],
-                hovertemplate="place %{x}, score %{customdata:.3g}<extra>" + name + "</extra>",
+                hovertemplate="rank %{x}, score %{customdata:.3g}<extra>" + name + "</extra>",
                 showlegend=base == bases[0],
                 legendgroup=name,
             )
     for upper, lower, base in zip(rankings, rankings[1:], bases[1:], strict=False):
         _join(figure, problem, (upper[1], lower[1]), base, VERMILLION if base == bases[-1] else GREY)
     figure.update_layout(barmode="overlay", bargap=0)
-    figure.update_xaxes(title_text="place in the ranking", range=[0.3, n + 0.7], showgrid=False)
+    figure.update_xaxes(title_text="rank", range=[0.3, n + 0.7], showgrid=False)
     labels = [name for name, _ in rankings]
     figure.update_yaxes(
         tickvals=[base + 0.4 for base in bases], ticktext=labels, showgrid=False, zeroline=False
@@ -77,8 +77,8 @@ def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) ->
 def _join(
     figure: go.Figure, problem: InferenceProblem, pair: tuple[Ints, Ints], base: float, risen: str
 ) -> None:
-    """Lines of the irrelevant samples between two rankings; those that rise have the colour `risen`, and are thick
-    where that is not grey."""
+    """Join the irrelevant samples of two rankings by lines; those that move up have the colour `risen`, and thick lines
+    unless that is grey."""
     if len(problem.negatives) > MOST_LINES:
         return
     before, after = (np.argsort(problem.order_of(ranks))[problem.negatives] + 1 for ranks in pair)
@@ -93,8 +93,8 @@ def _join(
 
 
 def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Figure:
-    """For each irrelevant sample the ranks that it may still have; the last step's run in a frame, what it evaluated as
-    a diamond. Rank 1, above all relevant samples, is at the top."""
+    """Plot the possible ranks of each irrelevant sample, with a frame around the run of the last step and a diamond at
+    its evaluation. Rank 1, above all relevant samples, is at the top."""
     low, high = trace.bounds_after(done, problem.highest)
     x, settled = np.arange(1, len(low) + 1), low == high
     figure = go.Figure()
@@ -129,7 +129,8 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
 
 
 def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
-    """f of what a step evaluated, by rank, with the ranks that it tried, and the best."""
+    """Plot f by rank for the sample or bin boundary that a step evaluated, with the ranks that it tried and the best
+    rank."""
     j = step.position + 1
     values, ranks = problem.curve(j, step.score), np.arange(1, problem.highest + 1)
     figure = go.Figure()
@@ -144,7 +145,7 @@ def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
         tried = np.unique(np.concatenate([probes, probes + 1]))
         points(figure, tried, values[tried - 1], BLUE, size=10, edge=(BLUE, 0), name="tried")
     best = [step.rank], [values[step.rank - 1]]
-    points(figure, *best, PURPLE, "diamond", 16, ("white", 2), name="best of those possible")
+    points(figure, *best, PURPLE, "diamond", 16, ("white", 2), name="best possible rank")
     for edge in {step.run.low, step.run.high}:
         figure.add_vline(x=edge, line={"color": PURPLE, "dash": "dot", "width": 2})
     figure.update_xaxes(title_text="interleaving rank i", range=[0.6, problem.highest + 0.4], showgrid=False)
@@ -153,8 +154,8 @@ def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
 
 
 def tree(trace: Trace, done: int) -> go.Figure:
-    """The recursion of SELECT: a bar a run, over the samples that it holds, halved from line to line; what is settled
-    without an evaluation of its own hangs below in another colour."""
+    """Plot the recursion of SELECT: a bar per run over its samples, a row per depth. Samples that are settled without
+    evaluation are below their run in another colour."""
     figure, depths = go.Figure(), trace.depths()
     rows: dict[str, list[tuple[int, int, int, str]]] = {state: [] for state in TREE_LOOKS}
     for number, (step, depth) in enumerate(zip(trace.steps, depths, strict=True), start=1):
@@ -182,16 +183,16 @@ def tree(trace: Trace, done: int) -> go.Figure:
                 insidetextanchor="middle",
                 textangle=0,
                 textfont={**font, "size": 14},
-                hovertemplate="samples %{base} on: ranks %{text}<extra></extra>",
+                hovertemplate="samples from %{base}: ranks %{text}<extra></extra>",
             )
     figure.update_layout(barmode="overlay", bargap=0, uniformtext={"mode": "hide", "minsize": 12})
     figure.update_xaxes(title_text=BY_SCORE, range=[0.3, len(trace.ranks) + 0.7], showgrid=False)
-    figure.update_yaxes(title_text="halved how often", autorange="reversed", dtick=1, showgrid=False)
+    figure.update_yaxes(title_text="recursion depth", autorange="reversed", dtick=1, showgrid=False)
     return figure
 
 
 def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
-    """How many irrelevant samples each bin holds, and how they were settled."""
+    """Plot how many irrelevant samples are in each bin, and how they were settled."""
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
     counts = np.diff(partition.starts)
@@ -201,8 +202,8 @@ def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
     left = high[inside] - low[inside]
     figure = go.Figure()
     for chosen, name, look in (
-        (left == 0, "bounds meet: settled without evaluation", {"color": BLUE}),
-        (left == 1, "two ranks: one sign decides", hatched(GREEN, "\\", 6)),
+        (left == 0, "bounds coincide: settled without evaluation", {"color": BLUE}),
+        (left == 1, "two ranks left: decided by one sign", hatched(GREEN, "\\", 6)),
         (left > 1, "more: left to SELECT", hatched(VERMILLION, "x", 6)),
     ):
         shown = chosen & (counts > 0)
@@ -222,15 +223,15 @@ def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Of the lesson
+# Lesson
 # ---------------------------------------------------------------------------------------------------------
 
 
 def all_rankings(
     worth: Sequence[tuple[float, float]], marked: Sequence[tuple[str, float, float]]
 ) -> go.Figure:
-    """Every ranking as a point, score across and loss up; the marked ones (name, score, loss) by name. All points on a
-    dotted line have one sum: the most violated ranking lies on the highest that touches a point."""
+    """Plot every ranking as a point by score and loss, with names at the marked ones (name, score, loss). Score plus
+    loss is constant along the dotted line, which goes through the most violated ranking."""
     scores, losses = (np.array(column) for column in zip(*worth, strict=True))
     best = float((scores + losses).max())
     figure = go.Figure()
@@ -264,7 +265,7 @@ def all_rankings(
 
 
 def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
-    """f_j of every irrelevant sample, one line each, with its best rank; at most as many as CURVES."""
+    """Plot f_j of each irrelevant sample as a line, with its best rank marked; at most as many lines as CURVES."""
     figure, ranks = go.Figure(), np.arange(1, problem.highest + 1)
     for values, name, (colour, dash, symbol) in zip(problem.values, names, CURVES, strict=False):
         best = problem.highest - 1 - int(np.argmax(values[::-1]))
@@ -275,12 +276,12 @@ def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
         line(figure, ranks, values, colour, 3, dash, name=name, hovertemplate=hover, **both)
     title = "interleaving rank i: one plus the relevant samples above it"
     figure.update_xaxes(title_text=title, dtick=1, showgrid=False)
-    figure.update_yaxes(title_text="what it adds to score + loss, f(i)")
+    figure.update_yaxes(title_text="contribution to score + loss, f(i)")
     return figure
 
 
 def operations(sizes: Sequence[int], counts: Mapping[str, Sequence[int]]) -> go.Figure:
-    """Counted operations of each algorithm by the number of irrelevant samples, on logarithmic scales."""
+    """Plot the operations of each algorithm by the number of irrelevant samples, on logarithmic scales."""
     figure = go.Figure()
     for (name, values), (colour, dash, symbol) in zip(counts.items(), CURVES, strict=False):
         both = {"mode": "lines+markers", "marker": {"symbol": symbol, "size": 10}}

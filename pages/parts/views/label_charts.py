@@ -1,4 +1,4 @@
-"""Pairs of labels as charts and in words: what was learned of them beside what the data says."""
+"""Charts and captions of pairs of labels: their learned interactions, compared with the data."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ranking.core import Ints
 from ranking.explain.label_pairs import LabelPairs
 
 MOST_NAMED = 5  # pairs that are named in the scatter
-FAINTEST = 0.1  # of what goes most against the data: a pair that goes less is not named
+FAINTEST = 0.1  # of the largest disagreement with the data: pairs with a smaller one are not named
 TICKS = {-6: "1/64", -4: "1/16", -2: "¼", 0: "chance", 2: "4×", 4: "16×", 6: "64×"}
 AGAINST = "rgba(128,128,128,.22)"
 
 
 def named(pairs: LabelPairs, place: int) -> str:
-    """The two labels of a pair.
+    """Return the two labels of a pair.
 
     >>> two = LabelPairs(("sea", "sand"), [0], [0], [1], [0.4], [2], [1.0], 4)
     >>> named(two, 0)
@@ -34,7 +34,7 @@ def named(pairs: LabelPairs, place: int) -> str:
 
 
 def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
-    """A row a pair, the first on top: F as a bar, and beside it how often both are together, against chance."""
+    """Plot a row per pair, the first on top: F, and how often both labels occur together, compared with chance."""
     figure = make_subplots(
         rows=1,
         cols=2,
@@ -66,7 +66,7 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
             col=column,
         )
         figure.update_xaxes(range=reach(values.tolist(), 2.1), **ZERO, row=1, col=column)
-    figure.update_xaxes(tickvals=[0], ticktext=["chance"], row=1, col=2)  # the numbers stand at the bars
+    figure.update_xaxes(tickvals=[0], ticktext=["chance"], row=1, col=2)  # the numbers are at the bars
     figure.update_xaxes(nticks=4, tickangle=0)
     figure.update_yaxes(tickvals=rows, ticktext=names, showgrid=False)
     figure.update_layout(showlegend=False, bargap=0.25)
@@ -74,9 +74,10 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
 
 
 def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) -> go.Figure:
-    """Every pair by what the data says (across) and what was learned (up), those `furthest` from agreeing are named.
+    """Plot every pair by its co-occurrence in the data (x) and its learned interaction (y); the pairs `furthest` are
+    named.
 
-    The two quarters in which learned and counted go against each other are grey.
+    The two quadrants in which the signs differ are grey.
     """
     figure = go.Figure()
     x, y = pairs.log_lift, pairs.weight
@@ -92,7 +93,7 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
         texts, hover = [html.escape(words[place]) for place in chosen], "%{text}<extra></extra>"
         look = (colour, symbol, 11, (colour, 2))
         points(figure, x[chosen], y[chosen], *look, name=name, text=texts, hovertemplate=hover)
-    points(figure, [None], [None], AGAINST, "square", 18, (AGAINST, 0), name="learned goes against the data")
+    points(figure, [None], [None], AGAINST, "square", 18, (AGAINST, 0), name="disagrees with the data")
     low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
     for place in furthest:
         left = 2 * x[place] > low + most  # where there is room
@@ -110,7 +111,7 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
         )
     ticks = {tick: text for tick, text in TICKS.items() if low - 1 <= tick <= most + 1}
     figure.update_xaxes(
-        title_text="together in the data, against chance",
+        title_text="together in the data, compared with chance",
         tickvals=list(ticks),
         ticktext=list(ticks.values()),
         tickangle=0,
@@ -123,7 +124,7 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
 
 
 def most_against(pairs: LabelPairs) -> Ints:
-    """The places of at most MOST_NAMED pairs that go most against the data, and stand so far apart that all of their
+    """Return the positions of at most MOST_NAMED pairs that disagree most with the data, so far apart that all of their
     names can be read."""
     named: list[int] = []
     across, up = (max(1e-9, float(np.ptp(values))) for values in (pairs.log_lift, pairs.weight))
@@ -136,11 +137,11 @@ def most_against(pairs: LabelPairs) -> Ints:
     return np.array(named, np.int64)
 
 
-ATTRACTS, REPELS, NEITHER = "attracts", "repels", "leaves alone"  # what a weight says of two labels
+ATTRACTS, REPELS, NEITHER = "attracts", "repels", "does not affect"  # the effect of a weight
 
 
 def in_words(pairs: LabelPairs, place: int) -> str:
-    """One pair in one sentence: what was learned, and what the data has of it."""
+    """Describe one pair in one sentence: its learned interaction, and its counts in the data."""
     first, second = (pairs.names[int(column[place])] for column in (pairs.first, pairs.second))
     weight = float(pairs.weight[place])
     verb = ATTRACTS if weight > 0 else REPELS if weight < 0 else NEITHER
@@ -148,7 +149,7 @@ def in_words(pairs: LabelPairs, place: int) -> str:
 
 
 def signed(weight: float) -> str:
-    """A weight with its sign, a real minus.
+    """Return a weight with its sign and a typographic minus.
 
     >>> signed(0.4123), signed(-0.05)
     ('+0.41', '−0.05')
@@ -157,26 +158,26 @@ def signed(weight: float) -> str:
 
 
 def in_the_data(pairs: LabelPairs, place: int) -> str:
-    """How often both labels are together, and how often they would be by chance.
+    """Say how often both labels occur together, and how often they would by chance.
 
     >>> two = LabelPairs(("sea", "sand"), [0], [0], [1], [0.4], np.array([2]), np.array([1.0]), 4)
     >>> in_the_data(two, 0)
     'together on 50% of images, 2 times as often as by chance'
     """
-    lift = float(pairs.lift[place])
-    if math.isnan(lift):
-        return "one of them is on no image"
+    ratio = float(pairs.lift[place])
+    if math.isnan(ratio):
+        return "one of the two labels occurs in no image"
     if not pairs.together[place]:
-        return f"never together, where chance would have both on {pairs.expected[place]:.2g} images"
-    times = f"{lift:.2g} times as often" if f"{lift:.2g}" != "1" else "as often"
-    only = "only " if lift < 0.95 else ""
+        return f"never together, by chance on {pairs.expected[place]:.2g} images"
+    times = f"{ratio:.2g} times as often" if f"{ratio:.2g}" != "1" else "as often"
+    only = "only " if ratio < 0.95 else ""
     return (
         f"together on {percent(pairs.together[place] / pairs.images)} of images, {only}{times} as by chance"
     )
 
 
 def percent(share: float) -> str:
-    """A share as a person says it.
+    """Return a share in percent, rounded.
 
     >>> percent(0.116), percent(0.0031), percent(1.0)
     ('12%', '0.3%', '100%')
@@ -185,17 +186,18 @@ def percent(share: float) -> str:
 
 
 def strongest(pairs: LabelPairs) -> str:
-    """The strongest attraction and the strongest repulsion, as sentences for markdown."""
+    """Describe the strongest attraction and the strongest repulsion as sentences in Markdown."""
     places = [*pairs.strongest(1, 1), *pairs.strongest(-1, 1)]
     return " ".join(f"{escaped(in_words(pairs, int(place)))}." for place in places)
 
 
 def compared(pairs: LabelPairs) -> str:
-    """How well what was learned agrees with the data over all pairs, and where it does least, for markdown."""
-    drawn = pairs.weight != 0
-    against, count = int(np.count_nonzero(pairs.against[drawn] > 0)), int(drawn.sum())
+    """Say how well the learned interactions of all pairs agree with the data, and which one agrees least, as
+    Markdown."""
+    nonzero = pairs.weight != 0
+    against, count = int(np.count_nonzero(pairs.against[nonzero] > 0)), int(nonzero.sum())
     related = "" if math.isnan(pairs.correlation) else f" (correlation {pairs.correlation:.2f})"
-    text = f"on {count - against:,} of {count:,} pairs what was learned goes the way of the data{related}."
+    text = f"{count - against:,} of {count:,} learned interactions agree with the data{related}."
     if not against:
         return text
-    return f"{text} Furthest against it: {escaped(in_words(pairs, int(pairs.against.argmax())))}."
+    return f"{text} The largest disagreement: {escaped(in_words(pairs, int(pairs.against.argmax())))}."

@@ -1,4 +1,4 @@
-"""How the lines of rankers of labels, and of question strategies, look: each alike wherever it is drawn."""
+"""Line styles of label-ranking models and of question strategies, the same in all charts."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ WAYS = (
     Look(GREY, "longdash", "x"),
     Look(VERMILLION, "dash", "diamond"),
 )
-FIRST = ("C-star p@k", "Independent p@k")  # whoever else is registered
+FIRST = ("C-star p@k", "Independent p@k")  # their styles do not depend on the other registered methods
 
 
 def of_models(names: Sequence[str]) -> dict[str, Look]:
-    """The look of each of `names`, methods that rank labels; of one that this version does not know, one that is left.
+    """Return the style of each of `names`, label-ranking methods; a method unknown to this version gets an unused one.
 
     >>> of_models(["Independent p@k"])["Independent p@k"].dash, of_models(["of tomorrow"])["of tomorrow"].dash
     ('dash', 'dashdot')
@@ -30,7 +30,7 @@ def of_models(names: Sequence[str]) -> dict[str, Look]:
 
 
 def of_ways(names: Sequence[str]) -> dict[str, Look]:
-    """The look of each of `names`, ways to ask."""
+    """Return the style of each of `names`, question strategies."""
     return _assigned(list(STRATEGIES), names, WAYS)
 
 

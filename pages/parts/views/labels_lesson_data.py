@@ -26,16 +26,16 @@ AGAIN = "make it again with: python data/labels_lesson.py"
 OWN, BASELINE = "C-star", "Independent"  # the two methods of the file, in its order
 QUESTIONS = 10
 SIZE = (320, 240)  # of a scene, in pixels
-DIGITS = 9  # of a score: beyond them is rounding
-CHOSEN, ANY = 3, 3  # scenes of the lesson: chosen ones, and the first that come
+DIGITS = 9  # of a score; later digits are rounding errors
+CHOSEN, ANY = 3, 3  # number of scenes of the lesson: chosen scenes, and the first ones of the others
 
 
 @dataclass(frozen=True, eq=False)
 class LessonLabels:
     """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
 
-    k is the number of labels of each scene, as the paper evaluates. learnt: the number of training scenes. gap: the
-    larger relative duality gap of the two training runs.
+    k is the number of labels of each scene, as in the paper. learned: the number of training scenes. gap: the larger
+    relative duality gap of the two training runs.
     """
 
     names: tuple[str, ...]
@@ -94,7 +94,7 @@ class LessonLabels:
 
 
 def taught() -> LessonLabels:
-    """Return the stored training runs; Gone where they cannot be read."""
+    """Return the stored training runs; raise Gone if they cannot be read."""
     with home.or_gone():
         return _taught(str(FILE))
 
@@ -121,7 +121,7 @@ def _taught(file: str) -> LessonLabels:
 
 
 def examples() -> list[int]:
-    """The rows of the scenes of the lesson."""
+    """Return the rows of the scenes of the lesson."""
     return _examples(str(FILE))
 
 
@@ -136,7 +136,7 @@ def curves() -> dict[str, Floats]:
     return _curves(str(FILE))
 
 
-BY_CHANCE = f"{OWN}, asked by chance"
+BY_CHANCE = f"{OWN}, random questions"
 
 
 @st.cache_data(show_spinner="Asking about every test scene …", max_entries=2)
@@ -152,7 +152,7 @@ def _curves(file: str) -> dict[str, Floats]:
 
 
 def picture_of(lesson: LessonLabels, row: int) -> str:
-    """Return the scene as a data URL; Gone where its labels differ from the stored ones."""
+    """Return the scene as a data URL; raise Gone if its labels differ from the stored ones."""
     with home.or_gone():
         return _picture(str(FILE), row)
 
@@ -165,7 +165,7 @@ def _picture(file: str, row: int) -> str:
     if scene >= len(images) or {images.classes[k] for k in np.flatnonzero(images.labels[scene])} & set(
         lesson.names
     ) != {lesson.names[k] for k in np.flatnonzero(lesson.labels[row])}:
-        raise ValueError(f"data/{FILE.name} is of other scenes than data/examples has; {AGAIN}")
+        raise ValueError(f"data/{FILE.name} was made from other scenes than those of data/examples; {AGAIN}")
     return data_url(Thumbnails(images.folder).image(scene))
 
 
@@ -178,7 +178,7 @@ def ranked(labelling_model: LabellingModel, position: Position) -> Ints:
 
 
 def closest(labelling_model: LabellingModel, position: Position) -> Ints:
-    """Return the unsettled labels, the next question first, the surest last; empty where all are settled."""
+    """Return the unsettled labels, the next question first, the surest last; empty if all are settled."""
     difference = labelling_model.prediction(position.answers[None]).max_marginals.difference[0]
     order = labelling_model.in_order_of_urgency(position)
     return order[np.isfinite(difference[order])]

@@ -25,19 +25,19 @@ from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
 
 BELOW = 1  # ranks that are shown after the top k
-PARTNERS = 2  # of the answered label, that are told of
+PARTNERS = 2  # of the answered label, that the caption names
 MOST_NAMED, ROOM = 6, 3  # labels in a chart of moves, and the least ranks between two
 FONT = {"size": 15}
 INSIDE, OUTSIDE = "best with it", "best without it"
 
 
 def marked(name: str, truth: bool) -> str:
-    """A label with whether the picture shows it, safe for Plotly."""
+    """Return a label with the sign whether the image shows it, escaped for Plotly."""
     return f"{RELEVANT_GLYPH if truth else IRRELEVANT_GLYPH} {html.escape(name)}"
 
 
 def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: int) -> go.Figure:
-    """The first k + BELOW labels from the top, their scores as bars; correct ones solid, incorrect ones hatched."""
+    """Plot the scores of the first k + BELOW labels as bars: solid for correct labels, hatched for incorrect labels."""
     shown = order[: k + BELOW]
     rows = np.arange(len(shown))[::-1]
     figure = go.Figure()
@@ -179,11 +179,11 @@ def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: 
 
 
 COLUMNS = (0, 1, 5, QUESTIONS)  # questions that the table shows, as the paper's Table 1
-SURE = 1.96  # standard errors of an interval of 95%
+SURE = 1.96  # standard errors of a 95% confidence interval
 
 
 def quoted(names: Sequence[str]) -> str:
-    """Names in a sentence.
+    """List names in a sentence.
 
     >>> quoted(["sea"]), quoted(["sea", "sand", "sun"]), quoted([])
     ('“sea”', '“sea”, “sand” and “sun”', 'none')
@@ -193,7 +193,7 @@ def quoted(names: Sequence[str]) -> str:
 
 
 def listed(taught: LessonLabels, row: int, order: Ints, k: int) -> str:
-    """The first k labels from the top, with whether the image shows them."""
+    """List the top k labels, with the sign whether the image shows them."""
     return f"The first {k} labels: {_with_truth(taught, row, order[:k])}"
 
 
@@ -215,7 +215,7 @@ def moved(taught: LessonLabels, before: Ints, after: Ints, answered: int, k: int
     was, now = ({int(i) for i in order[:k] if i != answered} for order in (before, after))
     comes = [taught.names[int(i)] for i in after if int(i) in now - was]
     goes = [taught.names[int(i)] for i in before if int(i) in was - now]
-    return f"{quoted(comes)} come among the first {k}, {quoted(goes)} leave"
+    return f"{quoted(comes)} enter the top {k}, {quoted(goes)} leave"
 
 
 def notice_answer(
@@ -230,7 +230,7 @@ def notice_answer(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
         for partner, weight in partners_of(taught, label)
     )
-    return f"{correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no others cross."
+    return f"{correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no other labels cross."
 
 
 def partners_of(taught: LessonLabels, label: int) -> list[tuple[int, float]]:
@@ -270,7 +270,7 @@ def with_and_without(
     )
     added = quoted(also) if also else "nothing else"
     k = int(inside.sum())
-    return f"**“{taught.names[label]}” in** brings {added} into the best {k}; **out**, {quoted(instead)}."
+    return f"**“{taught.names[label]}” in** adds {added} to the best {k}; **out** adds {quoted(instead)}."
 
 
 def notice_question(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
@@ -309,7 +309,7 @@ def summed_up(curves: Mapping[str, Floats]) -> str:
 
 
 def table(curves: Mapping[str, Floats]) -> str:
-    """Precision in percent by the number of questions, as markdown."""
+    """Return the precision in percent by the number of questions, as a Markdown table."""
     heads = ["", *(f"Q{count}" if count else "Auto" for count in COLUMNS)]
     lines = [heads, ["---", *["---:"] * len(COLUMNS)]]
     for name, values in curves.items():
@@ -352,7 +352,8 @@ def measured_on(taught: LessonLabels) -> str:
 
 
 def apart(differences: Floats) -> str:
-    """Paired differences (M,) in points, with their 95% confidence interval over scenes and whether that excludes 0.
+    """Return the mean of paired differences (M,) in points, with its 95% confidence interval over scenes and whether
+    that excludes 0.
 
     >>> apart(np.array([0.0, 0.02]))
     '+1.0 points (−1.0 to +3.0, not significant)'

@@ -1,4 +1,5 @@
-"""What the lessons train. Without Streamlit, so that the programs of `data/` can read it."""
+"""The training runs of the lessons. This module does not import Streamlit, so that the programs of `data/` can use
+it."""
 
 from __future__ import annotations
 
@@ -16,18 +17,18 @@ class Lesson:
     features: tuple[str, ...] = ("HOG", "Colour")
 
     def settings_of(self, key: str, method: str) -> TrainSettings:
-        """What the lesson trains. What it leaves open has its default, which the worker knows: to ask the methods
-        here would load their compiled parts before the first picture."""
+        """Return the settings of the lesson's run by `method`. The worker adds the defaults of all other settings,
+        because reading them here would load the compiled code of the methods before the page is shown."""
         return TrainSettings(key, tuple((name, {}) for name in self.features), self.query, method)
 
 
-# By GIST alone the training scenes cannot be ranked without an error, so that it matters which error is minimised.
+# With GIST alone the training scenes cannot be ranked without an error, so it matters which error is minimised.
 WHY_AP = Lesson("riding horse", ("SVM", "AP-SVM"), ("GIST",))
 VIOLATED = Lesson("playing instrument", ("AP-SVM",))
 NEIGHBOURS = Lesson("riding bike", ("SVM", "HOB-SVM", "AP-SVM", "HOAP-SVM"))
 
 
 def pairs_study(key: str, features: Named, criterion: str) -> AblationSettings:
-    """The study of the lesson about pairs: ten training sequences, subsequences of all lengths."""
+    """Return the ablation of the lesson about pairs: ten training sequences, subsequences of all lengths."""
     drawing = {"length": 8, "train": 10, "test": 500}
     return AblationSettings(key, features, criterion, "subsequence length", drawing=drawing)

@@ -16,7 +16,7 @@ NDCG = (
 
 
 def show(ranked: Ranking, k: int) -> None:
-    """AP, P@k, NDCG and the counts; says so where nothing is relevant, for then they are not defined."""
+    """Show AP, P@k, NDCG and the counts; or a message if no sample is relevant, because then they are undefined."""
     if not ranked.positives:
         st.info(
             "No sample of this split is relevant to the query, so there is nothing to measure.",
@@ -33,7 +33,7 @@ def show(ranked: Ranking, k: int) -> None:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A number with its sign, a real minus.
+    """Return a number with its sign and a typographic minus.
 
     >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
     ('+0.045', '−0.000', '−1.2')

@@ -1,4 +1,4 @@
-"""One image that moves through a small ranking, and what AP, P@k, NDCG and the error rate at a cutoff say of it."""
+"""One image that moves through a small ranking, with AP, P@k, NDCG and the error rate at a cutoff for each rank."""
 
 from __future__ import annotations
 
@@ -18,20 +18,19 @@ from ranking.metrics.ranked import Ranking, precision_terms
 SHOWN = 12
 DEFAULT_K = 5
 
-# The small ranking: which places of the images that stay are relevant, from the top. All stand below the cut
-# and below the usual k, so that each measure shows its own shape as the image passes.
+# The relevance of the images that do not move, from the top. All relevant images are below the cutoff and below the
+# default k, so that each measure shows its characteristic shape as the image passes.
 OTHERS: Ints = np.isin(np.arange(1, SHOWN), (6, 8, 10)).astype(np.int64)
 RELEVANT = int(OTHERS.sum()) + 1
 
-CUT = "Error rate at the cutoff"  # not the weighted 0-1 loss, which labels by the sign of the score
+CUT = "Error rate at the cutoff"  # unlike the weighted 0-1 loss, it does not depend on the sign of the scores
 
 AT_CUT = (
-    r"$\displaystyle\frac{\#\text{wrong}}{n}$: whatever the signs of their scores, the first "
-    f"$|P|={RELEVANT}$ are called relevant, the others irrelevant. Lower is better."
+    rf"$\displaystyle\frac{{\#\text{{wrong}}}}{{n}}$: the top $|P|={RELEVANT}$ are labelled relevant and the others "
+    "irrelevant, whatever the signs of their scores. Lower is better."
 )
 
-# The formulas of pages/parts/views/measures.py, short enough to stand beside a number. That of AP has its terms
-# instead.
+# Short forms of the formulas in pages/parts/views/measures.py, shown beside the numbers. AP shows its terms instead.
 FORMULAS = {
     "P@k": r"\frac{\#\text{relevant in }k}{k}",
     "NDCG": r"\frac{\sum_{i\in P}D(r_i)}{\sum_{r\le|P|}D(r)}",
@@ -40,7 +39,7 @@ FORMULAS = {
 
 
 def choose() -> tuple[int, int]:
-    """The rank of the image that moves, and k of precision at k."""
+    """Choose the rank of the moving image, and k of precision at k."""
     left, right = st.columns([4, 1], gap="large")
     with left:
         place = controls.slider("Rank of the moving image", keys.PLACE, 1, SHOWN, 1)
@@ -66,7 +65,7 @@ def show_ranking(images: ImageSet, order: Ranking, place: int, thumbnails: Thumb
 
 
 def show_measures(order: Ranking, place: int, k: int) -> None:
-    """Each measure as a number, as a formula, and as a function of the rank of the moving image."""
+    """Show each measure as a number, as a formula, and as a function of the rank of the moving image."""
     by_place = moving.measures_by_rank(OTHERS, k)
     for column, (name, field, colour, stepped, definition) in zip(
         st.columns([6, 5, 5, 5]),  # the terms of AP need the most room

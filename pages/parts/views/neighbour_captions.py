@@ -1,4 +1,4 @@
-"""What neighbours do to a ranking, in words that follow from the numbers."""
+"""Captions and charts of the effect of neighbours on a ranking; the captions are computed from the numbers."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from pages.parts.views.measures import ends, signed
 from ranking.core import Bools, Floats, Ints
 from ranking.metrics.intervals import Interval, resample
 
-if TYPE_CHECKING:  # what this imports would load compiled parts before the first picture
+if TYPE_CHECKING:  # importing this would load compiled code before the page is shown
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
 PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
-OFF, LEARNED = 0.0, 1.0  # strengths of the neighbours
+OFF, LEARNED = 0.0, 1.0  # edge strengths
 
 
 def moves(gain: Interval) -> str:
-    """What AP does by a difference and its interval, of which only a significant one is a rise or a fall.
+    """Say how AP changes; only a significant difference counts as a rise or a fall.
 
     >>> moves(Interval(0.05, 0.01, 0.09)), moves(Interval(-0.05, -0.11, 0.01))
     ('rises by 0.050', 'does not change significantly (−0.050)')
@@ -33,13 +33,13 @@ def moves(gain: Interval) -> str:
 
 
 def compared(gains: Mapping[str, Interval]) -> str:
-    """What neighbours do to the AP of each pair, in one sentence. gains: by the method with neighbours."""
+    """Say how neighbours change the AP of each pair of methods. gains: by the method with neighbours."""
     each = (f"{alone} → {strength_curve} {moves(gains[strength_curve])}" for alone, strength_curve in PAIRS)
     return f"AP with neighbours: {', '.join(each)}."
 
 
 def shared(image_of: Ints) -> list[str]:
-    """A letter for each of the samples that others beside it share their scene with, else nothing.
+    """Return a letter per scene for each sample that shares its scene with another one, and "" for the other samples.
 
     >>> shared(np.array([7, 3, 5, 3, 7, 7]))
     ['A', 'B', '', 'B', 'A', 'A']
@@ -50,7 +50,7 @@ def shared(image_of: Ints) -> list[str]:
 
 
 def with_whom(scenes: Sequence[str], place: int) -> str:
-    """The ranks of the other samples of the scene of the one at a place from 0.
+    """Return the ranks of the other samples of the same scene. place: position of the sample, from 0.
 
     >>> with_whom(["A", "B", "", "B", "A", "A"], 4)
     'of one scene with ranks 1 and 6'
@@ -61,7 +61,7 @@ def with_whom(scenes: Sequence[str], place: int) -> str:
 
 
 def wrongly(strength_curve: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
-    """Whom of a scene neighbours move the wrong way, as a sentence; "" where they do so to nobody."""
+    """Name the people of a scene whom neighbours move the wrong way, in a sentence; "" if there are none."""
     relevant, rise = strength_curve.relevance[people] > 0, strength_curve.rise[people]
     parts = []
     for moved, way in ((relevant & (rise < 0), "relevant, down"), (~relevant & (rise > 0), "irrelevant, up")):
@@ -72,7 +72,7 @@ def wrongly(strength_curve: EdgeStrengthCurve, people: Ints, names: Sequence[str
 
 
 def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: Sequence[str]) -> str:
-    """What neighbours do for one person, in one sentence."""
+    """Say how neighbours move one person, in one sentence."""
     off, learned = (
         strength_curve.ranks[strength_curve.at(OFF), people],
         strength_curve.ranks[strength_curve.at(LEARNED), people],
@@ -92,25 +92,25 @@ def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: 
 
 
 def misleading(strength_curve: EdgeStrengthCurve, people: Ints, query: str) -> str:
-    """What neighbours do to a scene that shows nothing relevant, in one sentence."""
+    """Say how neighbours move the people of a scene without relevant people, in one sentence."""
     before, after = (
         strength_curve.ranks[strength_curve.at(OFF), people],
         strength_curve.ranks[strength_curve.at(LEARNED), people],
     )
     return (
-        f"Nobody shows “{query}”, yet all {len(people)} move up: from ranks {before.min()} to {before.max()} without "
+        f"None shows “{query}”, yet all {len(people)} move up: from ranks {before.min()} to {before.max()} without "
         f"neighbours to {after.min()} to {after.max()}."
     )
 
 
 def by_strength(strength_curve: EdgeStrengthCurve) -> Interval:
-    """The gain in AP from edges off to the learned penalties, and its interval over scenes."""
+    """Return the gain in AP from edges off to the learned penalties, with its interval over scenes."""
     ranks = strength_curve.ranks[[strength_curve.at(LEARNED), strength_curve.at(OFF)]]
     return resample(strength_curve.relevance, -ranks, strength_curve.image_of).difference("AP", 0, 1)
 
 
 def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
-    """Whom neighbours moved which way, and what that did to AP, in one sentence. gain: of `by_strength`."""
+    """Say how many relevant people neighbours move up and down, and how AP changes. gain: from `by_strength`."""
     relevant = strength_curve.relevance > 0
     up, down = (
         int(np.count_nonzero(relevant & moved))
@@ -125,7 +125,7 @@ def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
 def places_by_strength(
     strengths: Floats, places: Ints, relevant: Bools, names: Sequence[str], now: int, key: str
 ) -> None:
-    """The rank of each sample of a scene, places (s, people), by the strength of its edges; `now` is marked."""
+    """Show the rank of each sample of a scene, places (s, people), by edge strength; `now` is marked."""
     figure = go.Figure()
     for person, name in enumerate(names):
         colour = GREEN if relevant[person] else VERMILLION
@@ -155,7 +155,7 @@ def places_by_strength(
 
 
 def precision_by_strength(strengths: Floats, values: Floats, key: str) -> None:
-    """The average precision (s,) of the test samples by the strength of their edges."""
+    """Show the average precision (s,) of the test samples by edge strength."""
     figure = go.Figure()
     hover, both = (
         "strength %{x:.1f}: AP %{y:.3f}<extra></extra>",
@@ -171,7 +171,7 @@ def precision_by_strength(strengths: Floats, values: Floats, key: str) -> None:
 def _show(
     figure: go.Figure, strengths: Floats, marked: float, key: str, alt: str, file: str, height: int, top: int
 ) -> None:
-    """With the axis of strengths, and one of them marked."""
+    """Show a figure with the axis of strengths, one of which is marked."""
     figure.add_vline(x=marked, line={"color": GREY, "dash": "dot", "width": 2})
     figure.update_xaxes(
         title_text="edge strength",

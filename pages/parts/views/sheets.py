@@ -1,4 +1,4 @@
-"""Rankings and sequences as pictures (PNG) on white, so that they print."""
+"""Rankings and sequences as PNG files on a white background, for printing."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TITLE, MINI, JOIN = 34, 40, 56  # of a sequence: above a strip, the small true o
 
 
 class Sheet:
-    """White paper to draw on."""
+    """A white image to draw on."""
 
     def __init__(self, width: int, height: int) -> None:
         self._image = Image.new("RGB", (width, height), "white")
@@ -34,14 +34,14 @@ class Sheet:
             self._draw.text((x, y), text, "black", ImageFont.load_default(size), anchor=anchor)
 
     def crop(self, encoded: bytes, left: int, top: int, width: int, height: int) -> None:
-        """An encoded image, shrunk into the middle of a box."""
+        """Draw an encoded image, shrunk to fit, in the middle of a rectangle."""
         with Image.open(io.BytesIO(encoded)) as opened:
             shown = opened.convert("RGB")
         shown.thumbnail((width, height), Image.Resampling.LANCZOS)
         self._image.paste(shown, (left + (width - shown.width) // 2, top + (height - shown.height) // 2))
 
     def sample(self, encoded: bytes, left: int, top: int, relevant: bool) -> None:
-        """A crop in a solid border with a tick, or in a dashed border with a cross."""
+        """Draw a crop in a solid border with a tick, or in a dashed border with a cross."""
         inner = SIDE - 2 * BORDER
         self.crop(encoded, left + BORDER, top + BORDER, inner, inner)
         colour = RELEVANT if relevant else IRRELEVANT
@@ -59,7 +59,7 @@ class Sheet:
             self._draw.line((x + x1, y + y1, x + x2, y + y2), "white", 3)
 
     def line(self, x1: float, x2: float, top: int, height: int, colour: str, width: int, dashes: int) -> None:
-        """From x1 at `top` down to x2, in so many dashes; in one it is solid."""
+        """Draw a line from x1 at `top` down to x2. dashes: their number; 1 is a solid line."""
         for dash in range(dashes):
             ends = [dash / dashes, (dash + (0.6 if dashes > 1 else 1)) / dashes]
             self._draw.line([(x1 + at * (x2 - x1), top + at * height) for at in ends], colour, width)
@@ -71,7 +71,7 @@ class Sheet:
 
 
 def contact_sheet(thumbnails: Thumbnails, ranked: Ranking, title: str) -> bytes:
-    """The first places of a ranking. The first line of `title` is large; a second one stands small below it."""
+    """Return the top of a ranking as PNG. The first line of `title` is large, a second line is small."""
     shown = min(len(ranked), COLUMNS * ROWS)
     rows = -(-shown // COLUMNS)
     sheet = Sheet(COLUMNS * (SIDE + GAP) + GAP, HEADER + rows * (SIDE + CAPTION + GAP) + GAP)
@@ -95,7 +95,7 @@ def comparison_sheet(
     selected: int,
     headline: str,
 ) -> bytes:
-    """The first `top` places of each ranking with a line for each sample that two rows below each other show.
+    """Return the first `top` ranks of each ranking as PNG, with lines that join the samples of successive rankings.
 
     selected: the number of the sample whose line is thick.
     """
@@ -133,8 +133,9 @@ def sequence_sheet(
     strips: Sequence[Strip],
     headline: str,
 ) -> bytes:
-    """The true order of samples (n,) of an image set and strips below it, with lines from place to place; those that
-    go too late are dashed. relevance (n,): of the samples, which the strips' orders number."""
+    """Return the true order of samples (n,) of an image set and the strips below it as PNG, with a line per sample;
+    lines of samples that are too late are dashed. relevance: (n,), of the samples; strips refer to samples by their
+    position in it."""
 
     def row(order: Sequence[int], top: int, height: int) -> None:
         for place, sample in enumerate(samples[list(order)].tolist()):

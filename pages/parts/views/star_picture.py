@@ -1,4 +1,4 @@
-"""A c-star as a picture: the labels of the core in the middle, around them those that they attract or repel most."""
+"""Chart of a C-star: core labels in the middle, surrounded by the labels that they attract or repel most."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from pages.parts.views.charts import line, points
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
-MOST_OUTER = 8  # labels around the core: more, and their names lie on each other
-MOST_TIES = 32  # of the core with them: more are no picture but a hairball
+MOST_OUTER = 8  # labels around the core; the names of more would overlap
+MOST_TIES = 32  # interactions of the core with them; more cannot be read
 THINNEST, WIDEST = 1.5, 10.0  # pixels
-INNER = 0.46  # how far the core reaches, where the others stand at 1
+INNER = 0.46  # radius of the core; that of the other labels is 1
 ATTRACT, REPEL = "attract: F > 0", "repel: F < 0"
 LONGEST = 16  # letters of a name
 
 
 @dataclass(frozen=True, eq=False)
 class Star:
-    """What is drawn of a c-star: labels `shown` (n,), those in the middle first; their places (n, 2); and ties.
+    """The plotted part of a C-star: labels `shown` (n,), those in the middle first, their places (n, 2), and their
+    interactions `pairs`.
 
-    middle: how many of `shown` stand in the middle.
+    middle: how many of `shown` are in the middle.
     """
 
     pairs: LabelPairs
@@ -36,31 +37,31 @@ class Star:
 
 
 def star_of(pairs: LabelPairs) -> Star:
-    """The labels that come first in `pairs` in the middle, all or one of the core; the others that they have the
-    strongest ties with around them. All pairs within the middle are ties, however weak."""
+    """Choose and place labels: in the middle the core labels that are first in `pairs`, around them the labels with
+    the strongest interactions. All pairs within the middle are kept, however weak."""
     middle = np.array([label for label in pairs.core if label in pairs.first], np.int64)
     inner = np.isin(pairs.second, middle)
     order = np.argsort(-np.abs(pairs.weight), kind="stable")
     order = order[~inner[order] & (pairs.weight[order] != 0)]
     outer = np.array(list(dict.fromkeys(pairs.second[order].tolist()))[:MOST_OUTER], np.int64)
     ties = order[np.isin(pairs.second[order], outer)][:MOST_TIES]
-    drawn = pairs.part(np.concatenate([np.flatnonzero(inner), ties]))
+    plotted = pairs.part(np.concatenate([np.flatnonzero(inner), ties]))
     places = circle(len(middle))
-    around = arcs(towards(drawn, outer, middle, places))
+    around = arcs(towards(plotted, outer, middle, places))
     shown = np.concatenate([middle, outer])
-    return Star(drawn, shown, np.concatenate([places, around]), len(middle))
+    return Star(plotted, shown, np.concatenate([places, around]), len(middle))
 
 
 def circle(count: int) -> Floats:
-    """(count, 2) labels of the core, clockwise from the top; a single one in the very middle."""
+    """Return places (count, 2) of core labels, clockwise from the top; a single label is at the centre."""
     angles = np.pi / 2 - 2 * np.pi * np.arange(count) / max(count, 1)
     return (INNER if count > 1 else 0.0) * np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Floats:
-    """(n, 2) where each label of `outer` would stand nearest to those of the `middle` that it has ties with.
+    """Return the preferred place (n, 2) of each label of `outer`: near the labels of `middle` that it interacts with.
 
-    Labels of a single one have no such place: its strongest attractions go to the right, its repulsions to the left.
+    With a single label in the middle, its attractions are to the right and its repulsions to the left.
     """
     wanted = np.zeros((len(outer), 2))
     for at, label in enumerate(outer):
@@ -75,9 +76,9 @@ def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Flo
 
 
 def arcs(wanted: Floats) -> Floats:
-    """(n, 2) places on two arcs, at the left and at the right, evenly from the top, in the order that is `wanted`.
+    """Return places (n, 2) on a left and a right arc, at even heights from the top, in the order of `wanted`.
 
-    Even heights keep names apart, which stand beside each other on no circle.
+    Even heights keep the names from overlapping, as they would on a circle.
     """
     places = np.zeros((len(wanted), 2))
     by_side = np.argsort(wanted[:, 0], kind="stable")
@@ -89,29 +90,29 @@ def arcs(wanted: Floats) -> Floats:
 
 
 def widths(weight: Floats, largest: float) -> Floats:
-    """(m,) how wide ties are drawn: in proportion to |F|, the `largest` of the model the widest.
+    """Return line widths (m,) in pixels, linear in |F|. largest: the largest |F| of the model, which is the widest.
 
     >>> widths(np.array([0.0, -1.0, 2.0]), 2.0).tolist()
     [1.5, 5.75, 10.0]
     """
     share = np.abs(weight) / largest if largest else np.zeros(len(weight))
-    drawn: Floats = THINNEST + (WIDEST - THINNEST) * share
-    return drawn
+    pixels: Floats = THINNEST + (WIDEST - THINNEST) * share
+    return pixels
 
 
 def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
-    """The star drawn. largest: |F| of all pairs of the model. words: what each tie says where one points at it."""
+    """Plot the star. largest: the largest |F| of the model. words: the hover text of each interaction."""
     figure = go.Figure()
-    pairs, drawn = star.pairs, widths(star.pairs.weight, largest)
+    pairs, pixels = star.pairs, widths(star.pairs.weight, largest)
     looks = {True: (BLUE, "solid"), False: (VERMILLION, "dash")}
     for name, (colour, dash) in ((ATTRACT, looks[True]), (REPEL, looks[False])):
         line(figure, [None], [None], colour, 5, dash, name=name)
     place = dict(zip(star.shown.tolist(), star.places, strict=True))
     both = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
     ends = np.array([[place[i], place[j]] for i, j in both]).reshape(-1, 2, 2)
-    for at in np.argsort(drawn, kind="stable"):  # the strongest last, above the others
+    for at in np.argsort(pixels, kind="stable"):  # the strongest last, above the others
         colour, dash = looks[bool(pairs.weight[at] > 0)]
-        line(figure, ends[at, :, 0], ends[at, :, 1], colour, float(drawn[at]), dash)
+        line(figure, ends[at, :, 0], ends[at, :, 1], colour, float(pixels[at]), dash)
     middles = 0.4 * ends[:, 0] + 0.6 * ends[:, 1]  # not the very middle, where many cross
     hidden = {
         "opacity": 0,
@@ -121,7 +122,7 @@ def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
     points(figure, middles[:, 0], middles[:, 1], DARK_GREY, size=22, **hidden)
     for number, (label, (x, y)) in enumerate(place.items()):
         middle, name = number < star.middle, short(pairs.names[label])
-        figure.add_annotation(  # of the core blue, in the middle large
+        figure.add_annotation(  # core labels are blue, labels in the middle large
             x=float(x),
             y=float(y),
             text=f"<b>{name}</b>" if middle else name,
@@ -138,5 +139,5 @@ def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
 
 
 def short(name: str) -> str:
-    """A name as a picture has room for, safe for Plotly, which reads markup."""
+    """Return a name shortened to LONGEST letters and escaped for Plotly, which reads markup."""
     return html.escape(name if len(name) <= LONGEST else name[: LONGEST - 1] + "…")

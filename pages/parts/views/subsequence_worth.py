@@ -1,4 +1,4 @@
-"""When subsequences help: what data/subsequences.py has measured on digits, and what it shows, in words."""
+"""When subsequences help: the results of data/subsequences.py on digits, and their captions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Worth(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """Sequences of so many images, so many to train on and to test; `sampled` by how they are sampled."""
+    """Results on `test` sequences of `length` images after training on `train`, by the way sequences are sampled."""
 
     length: int
     train: int
@@ -35,7 +35,7 @@ class Measured(NamedTuple):
 
 
 def measured() -> Measured:
-    """The stored figures; Gone where they cannot be read."""
+    """Return the stored results; raise Gone if they cannot be read."""
     with home.or_gone():
         stored = json.loads(MEASURED.read_text())
     sampled = {
@@ -54,13 +54,13 @@ def outcome(gain: Interval) -> str:
 
 
 def summed_up(worths: Measured) -> str:
-    """Where subsequences are better and where not, in one sentence."""
+    """Say in which sequences subsequences are better."""
     parts = [f"{outcome(worths.sampled[of].gain)} in sequences of {called}" for of, called in CALLED.items()]
     return f"On digits, subsequences are {', '.join(parts)}."
 
 
 def table(worths: Measured) -> str:
-    """The figures as markdown."""
+    """Return the results as a Markdown table."""
     lines = [
         f"| Digits in numerical order | {PAIRS} | {SUBSEQUENCES} | Difference (95% interval) |",
         "|---|--:|--:|---|",

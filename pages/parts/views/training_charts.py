@@ -1,4 +1,4 @@
-"""The curve of a training run: two bounds that meet, or the steps of one that takes rounds."""
+"""The convergence of a training run: its two bounds, or its objective by round (CCCP)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from plotly.subplots import make_subplots
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from pages.parts.views.charts import line, show, thinned
 
-FAR = 20.0  # times the least primal: a fall from there hides the last gap on a linear scale
+FAR = 20.0  # ratio of the largest and least primal above which a linear scale would hide the last gap
 BELOW = {"row": 2, "col": 1}
 
 Event = dict[str, Any]
@@ -22,12 +22,12 @@ Event = dict[str, Any]
 def training_curve(
     iterations: Sequence[Event], tolerance: float | None, log_iterations: bool, key: str
 ) -> None:
-    """Primal and dual with the gap between them; below it the relative gap and its tolerance. At least one
+    """Show primal and dual with the gap between them, and below the relative gap with its tolerance. Needs at least one
     iteration."""
     shown, bounded, figure = _begin(iterations)
     x, dual, primal = (_column(bounded, name) for name in ("iteration", "dual", "primal"))
     line(figure, x, dual, VERMILLION, 3, "dash", name="dual (lower bound)", legendrank=2)
-    # The gap is filled between equally long lines, so the upper one is drawn once more without a legend.
+    # Plotly fills between lines of equal length, so the primal is plotted again over the same iterations.
     line(figure, x, primal, BLUE, 0, fill="tonexty", fillcolor="rgba(128,128,128,.22)")
     x, primal = _column(shown, "iteration"), _column(shown, "primal")
     line(figure, x, primal, BLUE, name="primal (best so far)", legendrank=1)
@@ -39,9 +39,9 @@ def training_curve(
 def training_stairs(
     iterations: Sequence[Event], tolerance: float | None, log_iterations: bool, key: str
 ) -> None:
-    """The objective by round, and within each the convex problem between its bounds; below it the round's gap.
+    """Show the objective by round with the bounds of the convex problem of each round, and below the gap of the round.
 
-    At least one iteration; each belongs to a round.
+    Needs at least one iteration; each belongs to a round.
     """
     shown, bounded, figure = _begin(iterations)
     rounds, bounded = by_round(iterations), apart(by_round(bounded))
@@ -68,7 +68,7 @@ def training_stairs(
 
 
 def _begin(iterations: Sequence[Event]) -> tuple[list[Event], list[Event], go.Figure]:
-    """The iterations that are drawn, those of them whose dual is, and two charts below each other."""
+    """Return the iterations to plot, those of them whose dual is plotted, and two charts below each other."""
     shown, floor = thinned(iterations), lowest_bound(iterations)
     low = -math.inf if floor is None else floor
     bounded = [event for event in shown if event["dual"] is not None and event["dual"] >= low]
@@ -86,7 +86,7 @@ def _finish(
     key: str,
     alt: str,
 ) -> None:
-    """The relative gap where a logarithm can show it, the tolerance over all iterations, and the axes."""
+    """Add the relative gap where it is not 0, the tolerance and the axes, and show the figure."""
     gaps = [event for event in bounded if event["relative_gap"] != 0]
     x, gap = _column(gaps, "iteration"), _column(gaps, "relative_gap")
     line(figure, x, gap, PURPLE, name="relative gap", legendrank=3, **BELOW)
@@ -104,23 +104,23 @@ def _finish(
 
 
 def in_rounds(iterations: Sequence[Event]) -> list[Event]:
-    """Those that belong to a round: not those of finding the weights that the first one begins with."""
+    """Return the iterations that belong to a round; those that compute the starting weights do not."""
     return [event for event in iterations if event.get("round", 0)]
 
 
 def by_round(iterations: Sequence[Event]) -> list[list[Event]]:
-    """The iterations of each round."""
+    """Return the iterations of each round."""
     return [list(events) for _, events in groupby(iterations, key=lambda event: event["round"])]
 
 
 def stairs(rounds: Sequence[Sequence[Event]]) -> tuple[list[int], list[float]]:
-    """The objective where each round begins, and at last where it has come to: (rounds + 1,) iterations, values."""
+    """Return the objective at the start of each round and at the end: (rounds + 1,) iterations and values."""
     corners = thinned([events[0] for events in rounds] + [rounds[-1][-1]])
     return _column(corners, "iteration"), _column(corners, "primal")
 
 
 def apart(rounds: Sequence[Sequence[Event]]) -> list[Event]:
-    """The iterations of all rounds, with nothing between two of them: a line that is drawn breaks there."""
+    """Return the iterations of all rounds with an empty event between two rounds, where a plotted line breaks."""
     nothing = dict.fromkeys(("iteration", "primal", "dual", "relative_gap"))
     return [event for events in rounds for event in (*events, nothing)][:-1]
 
@@ -130,8 +130,8 @@ def _column(events: Sequence[Event], name: str) -> list[Any]:
 
 
 def lowest_bound(iterations: Sequence[Event]) -> float | None:
-    """The lowest dual that a logarithmic scale shows: as many times below the least primal as the highest is
-    above it. None where a linear scale shows the gap well, or no dual is that high yet."""
+    """Return the lowest dual that a logarithmic scale shows: its ratio to the least primal is that of the least to the
+    largest primal. None if a linear scale shows the gap well, or no dual is that high yet."""
     primals = [event["primal"] for event in iterations]
     least, most = min(primals), max(primals)
     if not 0 < FAR * least < most:

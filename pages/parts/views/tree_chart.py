@@ -1,4 +1,4 @@
-"""The orders that a search evaluated as a chart: a step to the right is a swap, height is the value of the order."""
+"""Chart of the orders that a search evaluated: a step to the right is a swap, the height is the value of an order."""
 
 from __future__ import annotations
 
@@ -9,26 +9,27 @@ from pages.parts.views.charts import line, points
 from ranking.core import Ints
 from ranking.explain.tree_search import TreeSearch, places, shown_nodes
 
-LOOKS = (  # of trees: colour, dash and symbol tell the same
+LOOKS = (  # of trees: each differs from the others in colour, dash and symbol
     (BLUE, "solid", "circle"),
     (VERMILLION, "dash", "square"),
     (GREEN, "dot", "triangle-up"),
     (PURPLE, "dashdot", "diamond"),
     (GREY, "longdash", "cross"),
 )
-MOST_NODES = 600  # that are drawn
+MOST_NODES = 600  # plotted
 NOTHING = "rgba(0,0,0,0)"
 
 
-def drawn_nodes(search: TreeSearch) -> Ints:
-    """As many nodes as a picture has room for, the best of each step."""
+def plotted_nodes(search: TreeSearch) -> Ints:
+    """Return at most about MOST_NODES nodes, the best of each step."""
     steps = int(search.trees.path.sum())
     return shown_nodes(search.trees, max(3, MOST_NODES // max(1, steps)))
 
 
 def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
-    """words: of each drawn node, what hovering shows. A point carries the number of its order, from 1."""
-    trees, nodes = search.trees, drawn_nodes(search)
+    """Plot the search. words: the hover text of each plotted node. The custom data of a point is the number of its
+    order, from 1."""
+    trees, nodes = search.trees, plotted_nodes(search)
     across = dict(zip(nodes.tolist(), places(trees, nodes).tolist(), strict=True))
     words_of = dict(zip(nodes.tolist(), words, strict=True))
     figure = go.Figure()
@@ -70,7 +71,7 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
                 figure, [across[node]], [float(trees.values[node])], NOTHING, symbol, size, edge, name=name
             )
     if search.best_value is not None:
-        # Named in the legend: a text at the line would lie under the marks of what was found.
+        # Named in the legend, because a text at the line would be hidden by the marks of the best order found.
         ends = [min(across.values()), max(across.values())]
         line(
             figure, ends, [search.best_value] * 2, GREY, 2, "dot", name="best of all orders", hoverinfo="skip"

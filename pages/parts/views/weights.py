@@ -1,4 +1,4 @@
-"""What a linear method looks at: its weights as strokes and colours, beside the average of what it ranks first."""
+"""The weights of a linear model as strokes and colours, beside the average of its highest-ranked crops."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from ranking.workspace.run import Run
 
 AVERAGED = 20  # crops, or images, from the top of the ranking
 SIDE = 128  # of their average, in pixels
-FAINTEST = 0.02  # of the largest weight: fainter strokes cannot be seen
-STRONGEST = 2  # strokes of a cell and sign that are drawn: all of them together look like an asterisk
+FAINTEST = 0.02  # of the largest weight; fainter strokes cannot be seen
+STRONGEST = 2  # strokes that are plotted per cell and sign; all of them would look like an asterisk
 SWATCHES = 8
 SHADES = 10  # of strokes
-DARK = "#101418"  # bright strokes on dark: the same picture in light and dark
-SIGNS = {1: f"{RELEVANT_GLYPH} speaks for", -1: f"{IRRELEVANT_GLYPH} speaks against"}
+DARK = "#101418"  # background of the bright strokes, the same in the light and the dark theme
+SIGNS = {1: f"{RELEVANT_GLYPH} raises the score", -1: f"{IRRELEVANT_GLYPH} lowers the score"}
 
 
 @dataclass(frozen=True, eq=False)
 class Look:
-    """The part of a method's weights that one HOG saw, and the colours (bins, 3) RGB that go with it."""
+    """The weights of one HOG feature, and the colours (bins, 3) RGB of a colour feature of the same pixels."""
 
     title: str
     cells: int  # along a side
@@ -48,22 +48,22 @@ class Look:
 
 @st.fragment
 def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
-    """The weights with their caption, or the sentence that says why there are none to draw; made when opened."""
-    folded = st.expander("What the linear model looks at", key=keys.widget("weights"), on_change="rerun")
+    """Show the weights, or a sentence that says why there are none to plot; they are computed when opened."""
+    folded = st.expander("Weights of the linear model", key=keys.widget("weights"), on_change="rerun")
     if not folded.open:
         return
     with folded, in_place():
         direction = cache.direction(run)
         if direction is None:
             method = run.settings["method"]
-            st.caption(f"{method} is not linear in the features, so it has no weights to draw.")
+            st.caption(f"{method} is not linear in the features, so it has no weights to plot.")
             return
         with home.or_gone():
             looks = line_styles_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
-                "There is no HOG among the features of this training run, so there are no edges to draw its weights "
-                "along. Train with HOG to see them."
+                "This training run does not use the feature HOG, whose weights are shown here as edges. Train with HOG "
+                "to see them."
             )
         for number, look in enumerate(looks):
             show_look(run, look, images, ranked, f"{run.id}-{number}")
@@ -72,15 +72,15 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
 def line_styles_of(
     features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
 ) -> list[Look]:
-    """A look for each HOG among the features of a run on `images`, with the colours that saw the same pixels.
+    """Return one Look per HOG feature of a run on `images`, with the colours of the same pixels.
 
-    ValueError unless `direction` is finite, one weight a column of the features.
+    Raises ValueError unless `direction` is finite and has one weight per column of the features.
     """
     columns = feature_columns(features, images)
     size = columns[-1][1].stop if columns else 0
     if direction.shape != (size,) or not np.isfinite(direction).all():
         raise ValueError(
-            f"the model of this training must have {size} finite weights, one a column of its features; it has "
+            f"the model of this run must have {size} finite weights, one per column of its features; it has "
             f"{len(direction)}, {np.count_nonzero(~np.isfinite(direction))} of them not finite; train again"
         )
     parts = [(feature, direction[part]) for feature, part in columns]
@@ -91,9 +91,17 @@ def line_styles_of(
     for part, weights in parts:
         if isinstance(part, HOG):
             middles, colour_weights = colours.get(part.whole_image, (None, None))
-            cells, drawn = part.side // part.cell, strokes(part, weights)
+            cells = part.side // part.cell
             looks.append(
-                Look(part.name, cells, drawn, middles, colour_weights, part.orientations, part.whole_image)
+                Look(
+                    part.name,
+                    cells,
+                    strokes(part, weights),
+                    middles,
+                    colour_weights,
+                    part.orientations,
+                    part.whole_image,
+                )
             )
     return looks
 
@@ -106,11 +114,11 @@ def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str
         seen = [thumbnails.crop(int(row)) for row in rows]
     average = f"average of the first {len(seen)}"
     wide, narrow = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    with wide:  # a panel each, for on a phone they stand one below the other
+    with wide:  # a chart per panel, because a phone shows them below each other
         *panels, last = st.columns(3, gap="xsmall")
         figures = []
         for panel, sign, side in zip(panels, SIGNS, ("for", "against"), strict=True):
-            alt = f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: edges that speak {side}"
+            alt = f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: edges {side}"
             figure, key = figure_of(look, sign), keys.widget(f"weights {name} {side}")
             figures.append((figure, f"{alt} {query}"))
             with panel:
@@ -119,12 +127,11 @@ def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str
     with narrow:
         colours = "" if look.colours is None else " The squares are the colours with the largest weights."
         st.caption(
-            f"The weights that {escaped(run.settings['method'])} has learned for {escaped(look.title)}: strokes lie "
-            f"along edges, in steps of {180 / look.orientations:g}°, as HOG sorts directions into {look.orientations} "
-            f"bins. The brighter a stroke, the more it weighs; of each cell the {STRONGEST} strongest are drawn, both "
-            "panels on one scale: what speaks for it raises the score, what speaks against it lowers it."
-            f"{colours} **Notice** which bright strokes follow an outline in the {average}, and which come from what "
-            f"stands around “{escaped(query)}”."
+            f"The weights that {escaped(run.settings['method'])} has learned for {escaped(look.title)}. Strokes lie "
+            f"along edges, in steps of {180 / look.orientations:g}°, because HOG sorts directions into "
+            f"{look.orientations} bins. A brighter stroke has a larger weight; each cell shows its {STRONGEST} "
+            f"strongest strokes, and both panels have the same scale.{colours} **Notice** which bright strokes follow "
+            f"an outline in the {average}, and which come from the surroundings of “{escaped(query)}”."
         )
         figures_file.offer(
             f"Weights of {run.settings['method']} for {query}", figures, f"weights-{name}.html"
@@ -132,7 +139,7 @@ def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str
 
 
 def figure_of(look: Look, sign: int) -> go.Figure:
-    """The weights of one sign: strokes by cell, the largest colours below them."""
+    """Plot the weights of one sign: strokes by cell, and below them the colours with the largest weights."""
     figure = go.Figure()
     ends, strengths = of_sign(look, sign)
     shades = np.ceil(strengths * SHADES).astype(int)
@@ -157,10 +164,10 @@ def figure_of(look: Look, sign: int) -> go.Figure:
 
 
 def of_sign(look: Look, sign: int) -> tuple[Floats, Floats]:
-    """ends (n, 4) and strengths (n,) in 0 to 1 of the STRONGEST strokes of one sign in each cell, the faintest first.
+    """Return the ends (n, 4) and strengths (n,), from 0 to 1, of the STRONGEST strokes of one sign in each cell, the
+    faintest first.
 
-    Both signs share one scale. A strength is the share of the largest weight to the power of 1.5, so that what
-    weighs much stands out.
+    Both signs share one scale. A strength is (weight / largest weight)^1.5, which emphasises large weights.
     """
     weights = sign * look.strokes.weights
     most = np.abs(weights).max(initial=0)
@@ -179,7 +186,7 @@ def of_sign(look: Look, sign: int) -> tuple[Floats, Floats]:
 
 
 def swatches_of(look: Look, sign: int) -> list[str]:
-    """The colours with the largest weights of one sign, the largest first."""
+    """Return the colours with the largest weights of one sign, the largest first."""
     if look.colours is None or look.colour_weights is None:
         return []
     order = np.argsort(-sign * look.colour_weights, kind="stable")[:SWATCHES]
@@ -188,7 +195,7 @@ def swatches_of(look: Look, sign: int) -> list[str]:
 
 
 def average_of(encoded: Sequence[bytes]) -> Ints:
-    """(SIDE, SIDE, 3) RGB: the mean of image files, each stretched to a square as HOG stretches a box."""
+    """Return the mean of image files as (SIDE, SIDE, 3) RGB, each stretched to a square as HOG stretches a box."""
     total = np.zeros((SIDE, SIDE, 3))
     for file in encoded:
         with Image.open(io.BytesIO(file)) as image:

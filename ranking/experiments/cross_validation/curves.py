@@ -12,9 +12,9 @@ from ranking.metrics.statistics import mean_interval
 
 
 class GridCurve(NamedTuple):
-    """contender: its method. others: its settings except C, in words, "" where there are none. C: rising, (p,).
+    """others: the settings of the compared method except C, in words; "" if there are none. C: increasing, (p,).
 
-    means: the mean over the folds at each C with its 95% Student interval, None where folds are missing.
+    means: the mean over the folds at each C with its 95% Student interval; None if folds are missing.
     """
 
     compared_method: str

@@ -13,9 +13,8 @@ from ranking.experiments.cross_validation.trial import Outcome
 from ranking.metrics.statistics import EQUAL
 
 MOST_WIDER = 2  # times that a grid is extended at an end that has the best value
-Place = tuple[
-    str, str, Point, int | None
-]  # query, contender, point, fold (None: trained on all, tested on test)
+# Query, compared method, grid point, fold (None: trained on all training samples, evaluated on the test samples).
+Place = tuple[str, str, Point, int | None]
 
 
 @dataclass(frozen=True, eq=False)

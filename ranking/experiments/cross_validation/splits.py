@@ -55,11 +55,11 @@ def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
     """
     train = np.flatnonzero(~image_set.test)
     fold_of = np.full(len(image_set), -1)
-    fold_of[train] = deal(blocks_of(image_set, train), image_set.labels[train], folds, seed)
+    fold_of[train] = assign_folds(blocks_of(image_set, train), image_set.labels[train], folds, seed)
     return Splits(fold_of, folds)
 
 
-def deal(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
+def assign_folds(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
     """Return (n,) the fold of each sample. Whole blocks (n,) are assigned so that each class of labels (n, c) is spread
     evenly.
 
@@ -67,7 +67,7 @@ def deal(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
     the fold that lacks most of the class, then most samples, ties by `seed` (iterative stratification, Sechidis,
     Tsoumakas and Vlahavas 2011, over blocks instead of samples). ValueError if there are fewer blocks than folds.
 
-    >>> fold = deal(np.array([0, 0, 1, 2, 3]), np.array([[1], [1], [0], [1], [1]], bool), 2, seed=0)
+    >>> fold = assign_folds(np.array([0, 0, 1, 2, 3]), np.array([[1], [1], [0], [1], [1]], bool), 2, seed=0)
     >>> sorted(np.bincount(fold).tolist()), fold[0] == fold[1], sorted(np.bincount(fold, [1, 1, 0, 1, 1]).tolist())
     ([2, 3], np.True_, [2.0, 2.0])
     """

@@ -23,7 +23,7 @@ from ranking.experiments.cross_validation.trial import Outcome
 from ranking.explain.playback import Playback, read_playback
 
 FOLDER = "experiments"  # of a data folder
-RECORDINGS = "recordings"  # the folder of the recordings of some trials, which have their names
+RECORDINGS = "recordings"  # folder of the recordings of some trials, named by their keys
 PARTIAL = ".part"  # the end of the name of a file that is being written
 UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took up to 2 GB
 
@@ -31,7 +31,7 @@ UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took
 class TrialStore:
     """The finished trials below a folder, which any number of processes and threads may use concurrently.
 
-    lent: shared data folders whose trials are read as well; nothing is written to them. Raises
+    shared: other data folders whose trials are read as well; nothing is written to them. Raises
     ranking.core.errors.HomeError, an OSError, if a folder cannot be used.
     """
 
@@ -79,15 +79,15 @@ class TrialStore:
         return np.frombuffer(scores, "<f8").astype(np.float64)
 
     def recording(self, key: str, held: int) -> Playback | None:
-        """Return the recording of a trial with `held` held-out samples; None if it has none. InputError for a damaged
-        one."""
+        """Return the recording of a trial with `held` held-out samples; None if there is none. Raises InputError if it
+        is damaged."""
         files = [folder / RECORDINGS / key for folder in self._folders]
         with explained(self._explained):
             return next((read_playback(file, held) for file in files if file.exists()), None)
 
     def keep(self, key: str, outcome: Outcome, scores: Floats, recording: Playback | None = None) -> None:
         """Store the result of a trial."""
-        if recording is not None:  # first: a finished trial has all that it will have
+        if recording is not None:  # before the outcome, which marks the trial as finished
             (self._folder / RECORDINGS).mkdir(exist_ok=True)
             self._write(self._folder / RECORDINGS / key, recording.content())
         record = {

@@ -23,14 +23,14 @@ from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
 from ranking.solvers import Solution
 
-RECORDED = 5  # iterations of a test, which reports show
+RECORDED = 5  # iterations of a test trial, which reports show
 
 Unit = tuple[Trial, ...]  # the trials to train, each after its warm starts
 
 
 class Trained(NamedTuple):
-    """The result of a trial. scores: (h,) of the held-out samples. recording: of their scores, where the trial is a
-    test; None elsewhere, and for methods that cannot be recorded."""
+    """The result of a trial. scores: (h,) of the held-out samples. recording: their scores at iterations of a test
+    trial; None for other trials, and for methods that cannot be recorded."""
 
     trial: Trial
     outcome: Outcome

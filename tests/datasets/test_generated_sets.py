@@ -33,7 +33,7 @@ def test_the_programs_draw_what_ships(name):
     program, images = PROGRAMS[name], SETS[name]
     assert len(images.image_names) == len(program)
     for number in (0, 1, len(program) // 2, len(program) - 1):
-        image, rows = program.drawn(number), np.flatnonzero(images.image_of == number)
+        image, rows = program.generated(number), np.flatnonzero(images.image_of == number)
         assert images.image_names[number] == image.name
         assert images.image_test[number] == evenly(image.number, program.test_share, image.start)
         shown = [tuple(np.array(images.classes)[row]) for row in images.labels[rows]]
@@ -67,7 +67,7 @@ def test_what_ships_is_small():
 
 def test_other_seeds_draw_other_images():
     for program in PROGRAMS.values():
-        images = [replace(program, seed=seed).drawn(0) for seed in (7, 7, 8)]
+        images = [replace(program, seed=seed).generated(0) for seed in (7, 7, 8)]
         assert images[0] == images[1]
         assert images[0].polygons != images[2].polygons
 
@@ -202,7 +202,7 @@ def test_the_two_photographs_of_a_model_are_a_group_on_one_side():
 
 def test_old_prints_have_no_colour_and_new_ones_are_clean():
     program = PROGRAMS["Timeline cars"]
-    steps = [step for number in range(40) for step in program.drawn(number).steps]
+    steps = [step for number in range(40) for step in program.generated(number).steps]
     kinds = [step[2] for step in steps if step[0] == "print"]
     old, new = (pick(kinds, key=lambda kind: kind["grain"]) for pick in (max, min))
     plain = Image.new("RGB", (320, 240), (40, 90, 200))

@@ -11,7 +11,9 @@ from test_copies import painted
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, load_image_set
-from ranking.datasets.found_copies import (
+from ranking.datasets.label_sets import label_set
+from ranking.datasets.splits import blocks_of, joined, moved_whole, on_one_side
+from ranking.datasets.stored_copies import (
     FILE,
     are_together,
     has_own_groups,
@@ -19,8 +21,6 @@ from ranking.datasets.found_copies import (
     stored_copies,
     what_was_done,
 )
-from ranking.datasets.label_sets import label_set
-from ranking.datasets.splits import blocks_of, joined, moved_whole, on_one_side
 from ranking.experiments.cross_validation.splits import splits_of
 from ranking.features.graph.image_graph import graph_edges
 

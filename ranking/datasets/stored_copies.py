@@ -21,7 +21,7 @@ from ranking.datasets.splits import joined, moved_words, on_one_side
 FILE = "copies.npz"
 
 
-class FoundCopies(NamedTuple):
+class StoredCopies(NamedTuple):
     """pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split of the source."""
 
     pairs: Ints
@@ -48,11 +48,11 @@ def save_copies(folder: Path, copies: Copies, images: ImageSet) -> None:
         np.savez(folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
 
 
-def stored_copies(folder: Path) -> FoundCopies | None:
+def stored_copies(folder: Path) -> StoredCopies | None:
     """Return what `save_copies` wrote; None if there is no file, or it cannot be read."""
     try:
         with np.load(folder / FILE, allow_pickle=False) as stored:
-            return FoundCopies(stored["pairs"], stored["detail"], stored["test"])
+            return StoredCopies(stored["pairs"], stored["detail"], stored["test"])
     except (OSError, EOFError, ValueError, KeyError, zipfile.BadZipFile):
         return None
 
@@ -71,7 +71,7 @@ def keep_together(folder: Path, together: bool) -> ImageSet:
     return set_split(folder, split_together(images, copies), joined(len(copies.test), copies.pairs))
 
 
-def split_together(images: ImageSet, copies: FoundCopies) -> Bools:
+def split_together(images: ImageSet, copies: StoredCopies) -> Bools:
     """Return (m,) which images are test images if near copies are kept on one side."""
     links = np.concatenate([copies.pairs, _whole_groups(images, copies.test)])
     return on_one_side(copies.test, joined(len(copies.test), links))
@@ -88,7 +88,7 @@ def has_own_groups(images: ImageSet) -> bool:
     return any(len(np.unique(column)) < pairs.shape[1] for column in pairs)
 
 
-def what_was_done(images: ImageSet, copies: FoundCopies) -> Problem:
+def what_was_done(images: ImageSet, copies: StoredCopies) -> Problem:
     """Return a report row: how many near copies there are, and on which side they are now."""
     across, moved = len(copies.across), images.image_test != copies.test
     came = f"{counted(len(copies.pairs), 'pair')}, {across:,} across the split"
