@@ -186,7 +186,7 @@ def test_a_run_with_corrections_is_measured_by_them_and_says_so(laboratory, digi
     turn_to(app, run=laboratory.finished)
     assert "corrected" not in captions(app).replace("correct it", "")
     on_train = open_page("train", run=run.id)
-    assert "Trained with 4 corrected labels, and measured by them." in captions(on_train)
+    assert "Trained and evaluated with 4 corrected labels." in captions(on_train)
 
 
 def test_rankings_are_compared_by_the_original_labels(laboratory, digits, corrected, open_page):
