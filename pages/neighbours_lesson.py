@@ -262,8 +262,8 @@ def show_summary(
     st.caption(
         f"{MODEL} with {listed(LESSON.features)}. **Notice** the highest test AP: "
         f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
-        f"{strength_curve.precision_at(LEARNED):.3f}. Edges off differs from AP-SVM ({alone:.3f}), which trained without "
-        "edges."
+        f"{strength_curve.precision_at(LEARNED):.3f}. Edges off differs from AP-SVM ({alone:.3f}), which trained "
+        "without edges."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))
