@@ -57,7 +57,7 @@ class Bringer:
                     place = beside / f"{number}.zip"
                     place.write_bytes(data)
                     await self.tab.type("widget path of an import", str(place))
-                    await self.tab.press("look at path")
+                    await self.tab.press("preview path")
                 self.came["previewed"] += 1
                 await self.go_on()
                 self.memory = max(self.memory, self.server.memory())

@@ -173,7 +173,7 @@ class Person:
     async def look(self) -> None:
         await self.tab.open("image_sets")
         await self.tab.type("widget path of an import", str(self.place))
-        await self.tab.press("look at path")
+        await self.tab.press("preview path")
         await self.ended()
         await self.tab.open("image_sets", **{"import": self.tab.query["import"]})
 

@@ -31,7 +31,7 @@ from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.store import ImageSetRow
 
 MOST_K = 100
-BASELINES = {"no": "No baseline", "same": "Same questions", "own": "Its own questions"}
+BASELINES = {"no": "No baseline", "same": "Same questions", "own": "Own questions"}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
 TOGETHER = (
@@ -43,7 +43,7 @@ ALONE = "**Notice** that no label overtakes another unless you answer it: this m
 def steps() -> None:
     layout, details = st.container(key="questions-layout"), st.container(key="settings-questions")
     with details:
-        st.subheader("Model and question strategy", anchor=False)
+        st.subheader("Model and strategy", anchor=False)
         left, right = st.columns(2, gap="medium")
         with left:
             row = label_models.choose_set()

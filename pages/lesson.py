@@ -30,7 +30,7 @@ STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 COLUMNS = 6
 
 HEADLINES = (
-    f"“{LESSON.query}” by {listed(LESSON.features)}: two methods, two rankings",
+    f"“{LESSON.query}” with {listed(LESSON.features)}: two methods, two rankings",
     f"{RELEVANT} of {SHOWN} show “{LESSON.query}”: move one",
     "AP depends on *where* images rank, the error rate only on the *side of a cutoff*",
 )

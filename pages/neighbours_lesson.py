@@ -34,7 +34,7 @@ MODEL = "HOAP-SVM"  # whose edges are switched off and on
 SHOWN = 8
 
 HEADLINES = (
-    f"“{LESSON.query}” by {listed(LESSON.features)}",
+    f"“{LESSON.query}” with {listed(LESSON.features)}",
     "A relevant person in their scene",
     "An irrelevant person in their scene",
     "A scene without relevant people",
@@ -260,9 +260,10 @@ def show_summary(
     best = int(strength_curve.average_precision.argmax())
     alone = cache.ranking(trained["AP-SVM"], "test").average_precision
     st.caption(
-        f"{MODEL} by {listed(LESSON.features)}. **Notice** the highest test AP: "
+        f"{MODEL} with {listed(LESSON.features)}. **Notice** the highest test AP: "
         f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
-        f"{strength_curve.precision_at(LEARNED):.3f}. Edges off is not AP-SVM ({alone:.3f}): training used edges."
+        f"{strength_curve.precision_at(LEARNED):.3f}. Edges off differs from AP-SVM ({alone:.3f}), which trained "
+        "without edges."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))

@@ -70,9 +70,10 @@ class Recomputed:
         self.settings = OrderTrainSettings.from_json(run.settings)
         self.images = home.store.image_set(home.key)
         features = load_features(self.images, self.settings.features, home.store.features)
-        self.drawn = held_out_sequences(self.images, self.settings, features)
-        self.relevance = list(relevances(self.drawn, make_drawing(self.settings.drawing)))
+        self.sampled = held_out_sequences(self.images, self.settings, features)
+        self.relevance = list(relevances(self.sampled, make_drawing(self.settings.drawing)))
         method = method_class(self.settings.method).load(run.model_file)
         self.scores = [
-            method.score(self.drawn.sequences.query(number)) for number in range(len(self.drawn.sequences))
+            method.score(self.sampled.sequences.query(number))
+            for number in range(len(self.sampled.sequences))
         ]

@@ -289,7 +289,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         [
             ("^## Neighbours move", [*counts, as_learned - off_ap, 95, low, high]),
             (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
-            ("Edges off is not AP-SVM", [ap["AP-SVM"]]),
+            ("Edges off differs from AP-SVM", [ap["AP-SVM"]]),
             average(gains, neighbour_captions.PAIRS),
         ],
     )

@@ -37,4 +37,6 @@ class ActionFigures(GeneratedSource):
         # The test images are evenly spaced among the scenes of each action.
         start = Random(f"{self.seed}/test/{scene_action(self.seed, index)}").random()
         polygons = polygons_of(scene.sketch.shapes)
-        return GeneratedImage(f"scene-{index:05d}", polygons, steps_of(scene), boxes, index // len(NAMES), start)
+        return GeneratedImage(
+            f"scene-{index:05d}", polygons, steps_of(scene), boxes, index // len(NAMES), start
+        )

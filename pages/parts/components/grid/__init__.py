@@ -92,12 +92,12 @@ def selection_message(key: str, token: str, selected: str | None, ids: list[str]
     click = st.session_state[key]["selected"] if key in st.session_state else None
     before = memory.get(key)
     if key in st.session_state and before is not None and before["token"] == token:
-        _, *shown = before["message"]
+        _, *shown = before["selection"]
         if click not in (None, before["click"]):
             shown = [click["id"], click["ids"]]
         if shown == [selected, ids]:
-            return [*before["message"]]
-    number = before["message"][0] + 1 if before else 1
+            return [*before["selection"]]
+    number = before["selection"][0] + 1 if before else 1
     message = [number, selected, ids]
     memory[key] = {"token": token, "click": click, "message": message}
     return message
