@@ -60,7 +60,7 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
     assert app.query_params["features"] == kept.name
     train = open_page("train", set=laboratory.shapes, features=f"Colour,{kept.name}")
     assert pills(train).value == ["Colour", kept.name]
-    assert plain(pills(train).options[-1]) == "my <b>net</b> (9 own)"
+    assert plain(pills(train).options[-1]) == "my <b>net</b> (9 custom)"
     press(train, "train")
     colour, on_vectors = started[-1].settings["features"]
     assert (colour[0], on_vectors) == ("Colour", ["Own vectors", {"vectors": kept.name}])

@@ -228,7 +228,7 @@ def test_a_protocol_file_starts_its_experiment_but_does_not_choose_where_it_is_t
 def test_a_preset_says_how_long_it_takes_as_the_form_does_once_it_is_chosen(here, open_page):
     app = open_page("experiments", experiment_set=here.key, experiment=here.run)
     labels = app.segmented_control(key="widget scale").options
-    assert labels[0] == "The one above"
+    assert labels[0] == "Same as above"
     for label in labels[1:]:
         scale, _, time = label.partition(" · about ")
         turn_to(app, experiment_set=here.key, experiment=here.run, scale=scale)

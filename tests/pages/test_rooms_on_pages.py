@@ -125,11 +125,11 @@ def test_a_room_of_a_chosen_name_is_begun_and_entered(server, started, open_page
     app = open_page("start")
     first = address(app)["room"]
     app.text_input[0].set_value("short")
-    press_on(app, "Enter")
+    press_on(app, "Open")
     assert [8, 64] in [counts[:2] for counts in counts_in(app.error)], "letters that a name must have"
     assert address(app)["room"] == first
     app.text_input[0].set_value("class-3b-anna")
-    press_on(app, "Enter")
+    press_on(app, "Open")
     assert address(app) == {"room": "class-3b-anna"}
     assert "clas…" in text_of(app)
     assert names_of(server) == sorted([first, "class-3b-anna"])
@@ -378,8 +378,8 @@ def test_a_server_that_has_no_more_rooms_states_how_many(server, started, open_p
 
 
 def test_how_full_a_room_is_shows_once_above_half(anna, server, started, open_page, monkeypatch):
-    assert not [bar for bar in open_page("start", room=ANNA).get("progress") if "B of the " in bar.text]
+    assert not [bar for bar in open_page("start", room=ANNA).get("progress") if "B of " in bar.text]
     monkeypatch.setenv(DISK, "4000000")
     app = open_page("start", room=ANNA)
-    assert [bar for bar in app.get("progress") if "B of the 4 MB" in bar.text]
+    assert [bar for bar in app.get("progress") if "B of 4 MB" in bar.text]
     assert SPACE in unfolded(app)

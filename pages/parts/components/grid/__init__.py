@@ -99,7 +99,7 @@ def selection_message(key: str, token: str, selected: str | None, ids: list[str]
             return [*before["selection"]]
     number = before["selection"][0] + 1 if before else 1
     message = [number, selected, ids]
-    memory[key] = {"token": token, "click": click, "message": message}
+    memory[key] = {"token": token, "click": click, "selection": message}
     return message
 
 
