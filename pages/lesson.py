@@ -72,7 +72,8 @@ def show_step(step: Step) -> None:
     images = cache.image_set(next(iter(trained.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in trained.items()}
     if step.number == 2:
-        lessons.by_itself(show_moving)(step, images, rankings[LESSON.methods[-1]])
+        lessons.by_itself(show_moving)(images, rankings[LESSON.methods[-1]])
+        step.end(costs_text(*costs()))  # outside of the fragment, which runs again without the next step
         return
     labelled = {
         method: lesson_comparison.labelling(ranked, cache.ranking(trained[method], "train"))
@@ -129,13 +130,12 @@ def show_outcome(step: Step, both: Both) -> LessonComparison:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_moving(step: Step, images: ImageSet, ranked: Ranking) -> None:
+def show_moving(images: ImageSet, ranked: Ranking) -> None:
     place, k = moving_image.choose()
     order = moving.small_ranking(ranked, OTHERS, place)
     with frame.in_place():
         moving_image.show_ranking(images, order, place)
     moving_image.show_measures(order, place, k)
-    step.end(costs_text(*costs()))
 
 
 def costs() -> tuple[list[float], list[float]]:

@@ -103,7 +103,10 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
         for alone, strength_curve in neighbour_captions.PAIRS
     }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
-    st.caption("Same letter: one scene. HOB-SVM and HOAP-SVM penalise different labels within it.")
+    st.caption(
+        "Same letter: one scene. HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty if two people of a scene get "
+        "different labels."
+    )
     with (
         frame.in_place()
     ):  # below the button for the next step, so that a projector shows the step without this

@@ -187,7 +187,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
     width, height = images.image_sizes[image].tolist()
     st.caption(
         f"Image {escaped(name)}, {width} × {height} pixels, shows {escaped(shown)}. **Notice** what the method may "
-        f"have mistaken for “{escaped(query)}”."
+        f"have {'recognised as' if relevant else 'mistaken for'} “{escaped(query)}”."
     )
 
 

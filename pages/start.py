@@ -40,7 +40,7 @@ def play() -> None:
     with frame.picture("ranking"), frame.in_place():
         images, thumbnails = cache.ready_made()
         st.markdown(
-            f"## {RELEVANT} of {SHOWN} people show “{escaped(QUERY)}”. Move one of them: what does its rank cost?"
+            f"## {RELEVANT} of {SHOWN} people show “{escaped(QUERY)}”. Move the marked one: what does its rank cost?"
         )
         place, k = moving_image.choose()
         order = moving.small_ranking(people(images), OTHERS, place)

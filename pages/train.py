@@ -106,6 +106,10 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     return TrainSettings(row.key, chosen, query, method, values, graph=graph, projection=projection)
 
 
+# What a formula over rankings names.
+SYMBOLS = "R*: the correct ranking; R: any ranking; Ψ: its joint feature vector; Δ: its loss."
+
+
 def preferred(name: str, among: Sequence[str]) -> str:
     """`name` if it is in `among`, else the first."""
     return name if name in among else among[0]
@@ -119,7 +123,9 @@ def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
         summary += f"\n\n{certificate.LOCAL}"
     if (tolerance := settings.get("tolerance")) is not None:
         summary += f"\n\nIt {certificate.stops(tolerance, convex)} (see *More settings*)."
-    if objective := method.objective_of(settings):
+    if (objective := method.objective_of(settings)) and r"\Psi" in objective:
+        summary += f"\n\n{SYMBOLS}"
+    if objective:
         st.markdown(f"${objective}$", help=summary)
     elif summary:
         st.caption(summary)

@@ -85,7 +85,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         )
         charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
     st.caption(
-        f"All {factorial(len(few.scores)):,} orders reduce to {len(every)} ± patterns, the points. "
+        f"All {factorial(len(few.scores)):,} orders have {len(every)} patterns of ✓ and ✗: the points. "
         f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
     )
 

@@ -14,7 +14,7 @@ from ranking.methods.structured_rank_svm import StructuredRankSVM
 class APSVM(StructuredRankSVM):
     """Minimises an upper bound on one minus the average precision (high-order, eq. 3; quicksort, eq. 4)."""
 
-    summary: ClassVar[str] = "Minimises 1 − average precision: the top ranks matter most."
+    summary: ClassVar[str] = "Minimises a bound on 1 − average precision: the top ranks matter most."
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
     )

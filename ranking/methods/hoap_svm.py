@@ -54,7 +54,7 @@ class HOAPSVM(HighOrderMethod):
 
     order = 4
     summary: ClassVar[str] = (
-        "Minimises 1 − average precision like AP-SVM, and encourages neighbours to share a label."
+        "Minimises a bound on 1 − average precision like AP-SVM, and encourages neighbours to share a label."
     )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad "

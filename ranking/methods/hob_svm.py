@@ -47,7 +47,7 @@ class HOBSVM(HighOrderMethod):
 
     order = 3
     summary: ClassVar[str] = (
-        "Minimises the weighted 0-1 loss like SVM, and encourages neighbours to share a label."
+        "Minimises a bound on the weighted 0-1 loss like SVM, and encourages neighbours to share a label."
     )
     objective: ClassVar[str] = (
         rf"\tfrac12\|w\|^2 + {COST[RANKING_UNIT]}"

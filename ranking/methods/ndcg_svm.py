@@ -14,7 +14,9 @@ from ranking.methods.structured_rank_svm import StructuredRankSVM
 class NDCGSVM(StructuredRankSVM):
     """Minimises an upper bound on one minus the NDCG, discount 1/log2(1 + position) (quicksort, eq. 4)."""
 
-    summary: ClassVar[str] = "Minimises 1 − NDCG: the weight of a rank decreases slowly from the top."
+    summary: ClassVar[str] = (
+        "Minimises a bound on 1 − NDCG: the weight of a rank decreases slowly from the top."
+    )
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{NDCG}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
     )

@@ -40,7 +40,9 @@ class SVM(UnaryMethod):
     """
 
     order = 0
-    summary: ClassVar[str] = "Minimises the weighted 0-1 loss, in which both classes have the same weight."
+    summary: ClassVar[str] = (
+        "Minimises a bound on the weighted 0-1 loss, in which both classes have the same weight."
+    )
     objective: ClassVar[str] = (
         rf"\tfrac12\|w\|^2 + {COST[RANKING_UNIT]}"
         r"\max_Y\bigl[\Delta_{0/1}(Y) - w^\top(\Psi(Y^*)-\Psi(Y))\bigr]"

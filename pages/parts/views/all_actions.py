@@ -86,13 +86,13 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
 
     >>> gains = Interval(0.1, 0.05, 0.15), Interval(-0.2, -0.25, 0.25)
     >>> on_average({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, [("a", "b")])
-    'Average of 2 actions: a → b **−0.050** AP (significant: 1 up, 0 down).'
+    'Average of 2 actions: a → b **−0.050** AP (significantly better on 1, worse on 0).'
     """
     texts = []
     for pair in pairs:
         gains = [action.gains[pair] for action in actions.values()]
         up, down = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
-        gain = f"**{signed(mean_gain(actions, pair))}** AP (significant: {up} up, {down} down)"
+        gain = f"**{signed(mean_gain(actions, pair))}** AP (significantly better on {up}, worse on {down})"
         texts.append(f"{' → '.join(pair)} {gain}")
     return f"Average of {len(actions)} actions: {', '.join(texts)}."
 
