@@ -33,6 +33,8 @@ from ranking.workspace.run import ENDED, SAMPLES, Run
 from ranking.workspace.store import ImageSetRow
 
 FIRST_METHOD = "AP-SVM"  # the default, if it is registered
+# The symbols of an objective over rankings.
+SYMBOLS = "R*: the correct ranking; R: any ranking; Ψ: its joint feature vector; Δ: its loss."
 
 
 def steps() -> None:
@@ -104,10 +106,6 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
         describe(chosen_class, values)
     chosen = tuple((name, described.get(name, given)) for name, given in feature_choice.named(features))
     return TrainSettings(row.key, chosen, query, method, values, graph=graph, projection=projection)
-
-
-# What a formula over rankings names.
-SYMBOLS = "R*: the correct ranking; R: any ranking; Ψ: its joint feature vector; Δ: its loss."
 
 
 def preferred(name: str, among: Sequence[str]) -> str:
