@@ -390,7 +390,7 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
         [
             ("^## ", [count, factorial(count)]),
             *((rf"^\*\*.*{title}.*\*\*: score", [*each, total]) for title, each, total in rankings),
-            ("orders reduce to", [factorial(count), points]),
+            ("orders have", [factorial(count), points]),
             (r"\*\*Notice", [sums[2] - sums[0]]),
         ],
     )

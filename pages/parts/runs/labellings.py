@@ -161,8 +161,9 @@ def show_curves(model: Neighbourhood, ranked: Ranking, place: int) -> None:
     labelled = int(marginals.map[rows].sum())
     st.caption(
         "For each rank, the max-marginals of its sample: m⁺, the value of the best labelling in which it is ✓, and m⁻, "
-        f"of the best in which it is ✗. The higher of the two is the best "
-        f"labelling{neighbours.crossing(labelled, len(rows))}. **Notice** that the lower curve shows what the other label costs."
+        "of the best in which it is ✗. The higher of the two is the best "
+        f"labelling{neighbours.crossing(labelled, len(rows))}. **Notice** that the lower curve shows what the other "
+        "label costs."
     )
 
 

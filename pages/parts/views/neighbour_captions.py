@@ -87,7 +87,7 @@ def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: 
     return (
         f"{names[at]} ({kind}) moves from rank {off[at]} {'up' if rise > 0 else 'down'} to {learned[at]}: without "
         f"neighbours {np.count_nonzero(pulls)} of the scene {'is' if np.count_nonzero(pulls) == 1 else 'are'} "
-        f"{'higher' if rise > 0 else 'lower'}, {'all' if alike == np.count_nonzero(pulls) else alike} of them {kind}."
+        f"{'higher' if rise > 0 else 'lower'}, {alike} of them {kind}."
     )
 
 
