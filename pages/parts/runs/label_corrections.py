@@ -52,9 +52,10 @@ def say_labels(images: ImageSet, run: Run) -> None:
             f"{test:,} of test samples."
         )
     elif corrected := home.corrections().standing(images.key, query):
+        verb = "is" if len(corrected) == 1 else "are"
         st.caption(
             f"All metrics use the original labels; your {counted(len(corrected), 'correction')} of "
-            f"“{escaped(query)}” are shown as ✎ only."
+            f"“{escaped(query)}” {verb} shown as ✎ only."
         )
 
 

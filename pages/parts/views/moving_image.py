@@ -26,7 +26,7 @@ RELEVANT = int(OTHERS.sum()) + 1
 CUT = "Error rate at the cutoff"  # unlike the weighted 0-1 loss, it does not depend on the sign of the scores
 
 AT_CUT = (
-    rf"$\displaystyle\frac{{\#\text{{wrong}}}}{{n}}$: the top $|P|={RELEVANT}$ are labelled relevant and the others "
+    rf"$\displaystyle\frac{{\text{{wrong}}}}{{n}}$: the top $|P|={RELEVANT}$ are labelled relevant and the others "
     "irrelevant, whatever the signs of their scores. Lower is better."
 )
 
@@ -34,7 +34,7 @@ AT_CUT = (
 FORMULAS = {
     "P@k": r"\frac{\#\text{relevant in }k}{k}",
     "NDCG": r"\frac{\sum_{i\in P}D(r_i)}{\sum_{r\le|P|}D(r)}",
-    CUT: r"\frac{\#\text{wrong}}{n}",
+    CUT: r"\frac{\text{wrong}}{n}",
 }
 
 

@@ -259,7 +259,8 @@ function paintQuestion(root, state, now) {
   const values = root.querySelector(".values");
   values.hidden = !some || current.inside === null || current.outside === null;
   if (!values.hidden) {
-    const apart = Math.abs(current.inside - current.outside);
+    const exact = Math.abs(current.inside - current.outside);
+    const apart = Math.abs(number(current.inside) - number(current.outside)) || exact; // as one subtracts what is shown
     values.replaceChildren(
       `best ${data.k} with it `, element("b", "", number(current.inside)),
       ", without it ", element("b", "", number(current.outside)),
