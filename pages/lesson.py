@@ -42,7 +42,8 @@ BOUNDS = (
 WEIGHTED = (
     r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: the error of labels. A sample is "
     "predicted relevant if its score is above the threshold; the threshold is the one that is best on the training "
-    "samples. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. The same label for all people costs 0.5."
+    "samples. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. "
+    "The same label for all people costs 0.5."
 )
 
 

@@ -147,10 +147,10 @@ def notice(search: TreeSearch, relevance: Ints) -> str:
     before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
     first, last = f"{before:.2f}", f"{after:.2f}"
     worse = ": the greater value is the worse order" if after < before else ""
-    change = f"Kendall tau stays at {last}" if first == last else f"Kendall tau goes from {first} to {last}{worse}"
-    climb = (
-        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; {change}."
+    change = (
+        f"Kendall tau stays at {last}" if first == last else f"Kendall tau goes from {first} to {last}{worse}"
     )
+    climb = f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; {change}."
     n = trees.orders.shape[1]
     if search.best_value is None:
         return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import plotly.graph_objects as go
@@ -15,6 +16,7 @@ from pages.parts.studies import experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
 from ranking.core.spreadsheets import rows_csv
+from ranking.core.text import counted
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.tables import (
     chosen_table,
@@ -25,6 +27,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.differences import (
+    Difference,
     pairs_of,
     signed_test_table,
     signed_validation_table,
@@ -125,7 +128,7 @@ def significant_words(rows: Sequence[Difference]) -> str:
     """Say on which queries the differences between two methods are significant, before and after correction."""
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
     if not sure:
-        return f"on none of {counted(len(rows), 'query', 'queries')}."
+        return f"on none of {counted(len(rows), 'query')}."
     held = sum(row.folds is not None and row.folds.holm < SIGNIFICANT for row in sure)
     return (
         f"on {len(sure)} of {len(rows)}: {', '.join(row.query for row in sure)}; {held} "
