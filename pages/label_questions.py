@@ -224,7 +224,8 @@ def delete_answers(row: ImageSetRow) -> None:
     if there:
         with st.popover("Delete the answers", icon=":material/delete:", type="tertiary"):
             st.markdown(
-                f"Delete all answers about {escaped(row.title)}, on all its images: {counted(there, 'key press')}. "
+                f"Delete all answers about {escaped(row.title)}, on all its images: {counted(there, 'entry')} "
+                "of the answer log (answers, skips and undos). "
                 f"They can be restored for {DELETED_DAYS} days."
             )
             st.button(
@@ -236,7 +237,7 @@ def delete_answers(row: ImageSetRow) -> None:
             )
     if gone:
         st.button(
-            f"Restore deleted answers ({counted(gone, 'key press')})",
+            f"Restore deleted answers ({counted(gone, 'entry')} of the answer log)",
             key=keys.widget("restore answers"),
             icon=":material/undo:",
             type="tertiary",

@@ -25,7 +25,7 @@ from ranking.reports.comparison_words import listed
 from ranking.workspace.run import Run
 
 PAIR = LESSON.methods[0], LESSON.methods[1]
-DOES = dict(zip(PAIR, ("labels", "ranks"), strict=True))
+DOES = dict(zip(PAIR, ("trained for labels", "trained for the ranking"), strict=True))
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 COLUMNS = 6
 
@@ -40,9 +40,10 @@ BOUNDS = (
     "minimises a bound on 1 − AP."
 )
 WEIGHTED = (
-    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: the error of labels. A score above the threshold "
-    "that is best on the training samples predicts relevant; $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people "
-    "are misclassified. The same label for all people costs 0.5."
+    r"$\displaystyle\frac12\Bigl(\frac{m}{|P|}+\frac{f}{|N|}\Bigr)$: the error of labels. A sample is "
+    "predicted relevant if its score is above the threshold; the threshold is the one that is best on the training "
+    "samples. $m$ of $|P|$ relevant and $f$ of $|N|$ irrelevant people are misclassified. "
+    "The same label for all people costs 0.5."
 )
 
 
@@ -97,7 +98,7 @@ def show_rankings(step: Step, both: Both) -> None:
 def show_other_method(both: Both, stands: Standing) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)
+        st.markdown(f"### {method}: {DOES[method]}", width="content", help=BOUNDS)
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
         st.metric("Weighted 0-1 loss", f"{stands.zero_one:.3f}", help=WEIGHTED, width="content")
     shown, first = tiles.top_tiles(both.images, both.rankings[method], SHOWN), stands.first_mistake

@@ -22,7 +22,7 @@ CARDS = (
     Card("lesson", "Which errors cost most", 2),
     Card("neighbours_lesson", "When people of one scene help, and when they mislead", 4),
     Card("pairs_lesson", "What a sequence shows beyond its pairs", 3),
-    Card("violated_lesson", "How training finds the most violated ranking", 4),
+    Card("violated_lesson", "Why one of n! rankings is found in about |N| log |P| steps", 4),
     Card("labels_lesson", "Which question improves the ranking most", 4),
 )
 

@@ -99,8 +99,8 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
     gains = {
-        strength_curve: actions[LESSON.query].gains[alone, strength_curve]
-        for alone, strength_curve in neighbour_captions.PAIRS
+        with_graph: actions[LESSON.query].gains[alone, with_graph]
+        for alone, with_graph in neighbour_captions.PAIRS
     }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption(
@@ -111,7 +111,7 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
         frame.in_place()
     ):  # below the button for the next step, so that a projector shows the step without this
         all_actions.show(actions, LESSON)
-        intervals = "; ".join(f"{strength_curve}, {ends(gain)}" for strength_curve, gain in gains.items())
+        intervals = "; ".join(f"{with_graph}, {ends(gain)}" for with_graph, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
 
 

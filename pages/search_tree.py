@@ -26,7 +26,8 @@ MOST_TREES = 5
 POINTS = (
     "Each point is a candidate order that the search evaluated; each line swaps two positions. The search takes the "
     "best swap while the value increases (large points), then restarts: the second tree starts from the order with the "
-    "greatest sum without roots, the others from random orders. Click a point to show its order below."
+    "greatest sum of window scores before their square roots are taken; the others start from random orders. Click a "
+    "point to show its order below."
 )
 
 
@@ -144,10 +145,12 @@ def notice(search: TreeSearch, relevance: Ints) -> str:
     trees = search.trees
     start, end = float(trees.values[0]), float(trees.values[trees.best])
     before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
-    climb = (
-        f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau goes from {before:.2f} to "
-        f"{after:.2f}{': the greater value is the worse order' if after < before else ''}."
+    first, last = f"{before:.2f}", f"{after:.2f}"
+    worse = ": the greater value is the worse order" if after < before else ""
+    change = (
+        f"Kendall tau stays at {last}" if first == last else f"Kendall tau goes from {first} to {last}{worse}"
     )
+    climb = f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; {change}."
     n = trees.orders.shape[1]
     if search.best_value is None:
         return (

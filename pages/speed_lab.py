@@ -21,8 +21,8 @@ QUICK = "tables, a third of the samples"
 SIZES = {
     QUICK: TimingSettings(share=1 / 3, rounds=3, parts="tables"),
     "tables, all samples": TimingSettings(rounds=3, parts="tables"),
-    "figures too, a third": TimingSettings(share=1 / 3),
-    "figures too, all": TimingSettings(),
+    "tables and figures, a third of the samples": TimingSettings(share=1 / 3),
+    "tables and figures, all samples": TimingSettings(),
 }
 SECONDS = dict(zip(SIZES, (5, 20, 30, 80), strict=True))  # approximate processor time
 ROW, AROUND = 52, 90  # height in pixels of a chart of calls: per algorithm, and of axes and margins
@@ -70,7 +70,7 @@ def words(run: Run) -> str:
     return f"{size} · {settings.rounds} rounds"
 
 
-PAGE = StudyPage(TimingSettings.task, keys.TIMING, None, "Measured", "Measure again", given, words)
+PAGE = StudyPage(TimingSettings.task, keys.TIMING, None, "Timing run", "Measure again", given, words)
 
 
 def outcome_of(run: Run | None) -> TimingOutcome | None:
@@ -168,7 +168,7 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
 
 def show_unmeasured(paper: str) -> None:
     st.info(
-        f"{paper} There is nothing to show until you measure it: choose “figures too” and press *Measure*.",
+        f"{paper} There is nothing to show until you measure it: choose “tables and figures” and press *Measure*.",
         icon=":material/info:",
     )
 

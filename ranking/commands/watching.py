@@ -99,5 +99,5 @@ def ended_well(run: Run) -> bool:
     """Return whether a run has finished; otherwise print the reason to stderr."""
     if run.state == "finished":
         return True
-    print(f"{run.called} {run.id} is {run.state}: {run.reason}", file=sys.stderr)
+    print(f"{run.called} {run.id} {run.state}: {run.reason}", file=sys.stderr)
     return False

@@ -94,14 +94,15 @@ class StoredSettings:
         known = fields(cls)
         needed = [item.name for item in known if item.default is item.default_factory is MISSING]
         rest = [item.name for item in known if item.name not in needed]
-        for words, names in (
-            ("no", [name for name in needed if name not in values]),
-            ("an unknown", [name for name in values if name not in (*needed, *rest)]),
-        ):
-            if names:
-                expected = f"{', '.join(needed)} and, where wanted, {', '.join(rest)}"
-                came = f"{words} {', '.join(map(readable, names))}"
-                raise InputError(f"settings of the {cls.called}", expected, came)
+        parts = [", ".join(needed)] if needed else []
+        expected = "; ".join([*parts, f"optional: {', '.join(rest)}"] if rest else parts)
+        if missing := [name for name in needed if name not in values]:
+            raise InputError(
+                f"settings of the {cls.called}", expected, remedy=f"missing: {', '.join(missing)}"
+            )
+        if unknown := [name for name in values if name not in (*needed, *rest)]:
+            came = f"an unknown {', '.join(map(readable, unknown))}"
+            raise InputError(f"settings of the {cls.called}", expected, came)
 
 
 def _kinds(cls: type[Any]) -> dict[str, Kind]:

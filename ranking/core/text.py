@@ -82,10 +82,10 @@ def written(number: float) -> str:
 def counted(number: int, noun: str) -> str:
     """Return `number` and `noun`, in the plural unless the number is 1.
 
-    >>> counted(1, "box"), counted(2, "box"), counted(3, "image"), counted(4, "study")
-    ('1 box', '2 boxes', '3 images', '4 studies')
+    >>> counted(1, "box"), counted(2, "box"), counted(3, "image"), counted(4, "query")
+    ('1 box', '2 boxes', '3 images', '4 queries')
     """
     plural = noun + ("es" if noun.endswith(("x", "s")) else "s")
-    if noun.endswith("dy"):
+    if noun.endswith(("dy", "ry")):
         plural = noun[:-1] + "ies"
     return f"{number:,} {noun if number == 1 else plural}"

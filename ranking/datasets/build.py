@@ -10,7 +10,8 @@ The rules are the same for all sources:
 - A second image with the same name is ignored and reported.
 - A box with a value that is infinite, or too large for a float32, is ignored and reported; NaN means unknown.
 - The import searches for near copies of images (see copies/), except in sets of feature vectors, whose images are
-  cards. Near copies stay on one side of the split unless the source groups samples; `keep_together` changes that.
+  placeholder images (cards with the labels as text). Near copies stay on one side of the split unless the source
+  groups samples; `keep_together` changes that.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ from ranking.files.limits import variable
 
 THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
 DEFAULT_LIMITS = Limits()
-LEFT_OUT = "image ignored"
-BOX_LEFT_OUT = "box ignored"
+IMAGE_IGNORED = "image ignored"
+BOX_IGNORED = "box ignored"
 MAX_NUMBER = float(np.finfo(np.float32).max)
 
 
@@ -67,7 +68,7 @@ def build_image_set(
     """
     problems = ProblemRows()
     empty: list[str] = []
-    prints: list[list[Fingerprint]] = []
+    known: list[list[Fingerprint]] = []
     limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
@@ -76,7 +77,7 @@ def build_image_set(
             problems.add(outcome.problems)
             if outcome.image is not None:
                 writer.add(outcome.image)
-                prints.append(outcome.image.prints)
+                known.append(outcome.image.fingerprints)
             if writer.samples > limits.samples:
                 remedy = f"import some of the images, or set {variable('samples')}"
                 raise InputError("boxes of the image set", f"at most {limits.samples:,}", "more", remedy)
@@ -91,12 +92,10 @@ def build_image_set(
                     on_progress(min(done, total), total)
     if empty:
         came = f"none in {listed(empty)}"
-        problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, LEFT_OUT)])
+        problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, IMAGE_IGNORED)])
     rows = problems.all()
     image_set = _finish(writer, title or source.title(), rows)
-    copies = near_copies(
-        prints, lambda: None if on_progress is None else on_progress(min(done, total), total)
-    )
+    copies = near_copies(known, lambda: None if on_progress is None else on_progress(min(done, total), total))
     save_copies(folder, copies, image_set)
     image_set = keep_together(folder, not has_own_groups(image_set))
     rows += _missing_side(image_set)
@@ -132,7 +131,7 @@ def _once_each(records: Iterable[SourceImage | Problem]) -> Iterator[SourceImage
     names: set[str] = set()
     for item in records:
         if isinstance(item, SourceImage) and item.name in names:
-            yield Problem(_file(item), "every image name once", f"{item.name} again", LEFT_OUT)
+            yield Problem(_file(item), "every image name once", f"{item.name} again", IMAGE_IGNORED)
         else:
             yield item
         if isinstance(item, SourceImage):
@@ -165,7 +164,7 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
         picture = decoded.picture
         _check_size(record, picture)
     except Unusable as error:
-        return Outcome([Problem(file, error.expected, readable(error.came), LEFT_OUT)], name=record.name)
+        return Outcome([Problem(file, error.expected, readable(error.came), IMAGE_IGNORED)], name=record.name)
     problems: list[Problem] = []
     boxes: list[tuple[SourceBox, Pixels]] = []
     for place, box in enumerate(record.boxes, 1):
@@ -220,7 +219,7 @@ def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels 
     large = {name: number for name, number in box.numbers.items() if abs(number) > MAX_NUMBER}
     if large:
         came = "; ".join(f"{readable(name)} {number:g}" for name, number in list(large.items())[:3])
-        return None, Problem(file, "numbers that are finite, or NaN where unknown", came, BOX_LEFT_OUT)
+        return None, Problem(file, "numbers that are finite, or NaN where unknown", came, BOX_IGNORED)
     if box.box is None:
         return (0, 0, *size), None
     expected = "a box inside the image, {} x {}".format(*size)
@@ -228,14 +227,14 @@ def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels 
     edges = [edge * factor for edge, factor in zip(box.box, scale, strict=True)]
     came = f"box {box.number}: " + ", ".join(f"{edge:g}" for edge in edges)
     if not all(map(math.isfinite, box.box)):
-        return None, Problem(file, "a box of finite numbers", came, BOX_LEFT_OUT)
+        return None, Problem(file, "a box of finite numbers", came, BOX_IGNORED)
     left, top, right, bottom = map(_rounded, edges)
     if right <= left or bottom <= top:
-        return None, Problem(file, "a box with left < right and top < bottom", came, BOX_LEFT_OUT)
+        return None, Problem(file, "a box with left < right and top < bottom", came, BOX_IGNORED)
     inside = max(left, 0), max(top, 0), min(right, size[0]), min(bottom, size[1])
     pixels = int(inside[0]), int(inside[1]), int(inside[2]), int(inside[3])
     if pixels[2] <= pixels[0] or pixels[3] <= pixels[1]:
-        return None, Problem(file, expected, f"{came}, wholly outside", BOX_LEFT_OUT)
+        return None, Problem(file, expected, f"{came}, wholly outside", BOX_IGNORED)
     if inside != (left, top, right, bottom):
         return pixels, Problem(file, expected, f"{came}, partly outside", "box clipped to the image")
     return pixels, None

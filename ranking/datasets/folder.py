@@ -48,7 +48,7 @@ class CheckedImage:
     boxes: list[tuple[SourceBox, Pixels]]
     crops: list[bytes]
     thumbnail: bytes
-    prints: list[Fingerprint] = field(default_factory=list)  # to find its near copies
+    fingerprints: list[Fingerprint] = field(default_factory=list)  # to find its near copies
 
 
 class ImageSetWriter:
@@ -116,7 +116,7 @@ class ImageSetWriter:
         self._longest = max(self._longest, max(ids, default=0))
         for what, number, most in (
             ("classes", len(self.classes), MAX_LABELS),
-            ("letters of the longest name of one", self._longest, MAX_LETTERS),
+            ("characters of the longest sample name", self._longest, MAX_LETTERS),
         ):
             if len(self._rows) * number > most:
                 came = f"{len(self._rows):,} times {number:,}"

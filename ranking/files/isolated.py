@@ -81,7 +81,7 @@ def ask(module: str, arguments: list[str], data: bytes = b"") -> bytes:
     if ended.returncode == REFUSED and (parts := _refusal_parts(last_line)):
         raise InputError(*parts) if len(parts) > 1 else ValueError(*parts)
     if ended.returncode == -signal.SIGXCPU:
-        raise Crashed(f"more than {SECONDS} seconds of a processor")
+        raise Crashed(f"more than {SECONDS} seconds of processor time")
     raise Crashed(f"a crash ({ending(ended.returncode, last_line)})")
 
 
@@ -254,9 +254,7 @@ def reason_of(
         details = f": {message}" if message else ""
         return f"the {process} ran out of memory{allowed}{details}; {remedy}"
     if _lacks_space(error):
-        return (
-            f"there is no space left on the disk of the home folder ({message}); free some, then start again"
-        )
+        return f"the disk of the data folder is full ({message}); free some space, then start the run again"
     is_worded = isinstance(error, ValueError | HomeError) and message
     return message if is_worded else f"{type(error).__name__}: {message}"
 

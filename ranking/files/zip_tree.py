@@ -33,6 +33,7 @@ ENTRY_BYTES = 1_000  # of the table of contents per entry, on average; no data s
 SPARE = 16 * 2**20  # bytes that any ZIP file may expand to, however small it is
 INTACT = "an intact entry of the ZIP file"
 READABLE = "a ZIP file that can be read"
+NO_ZIP = "File is not a zip file"  # the message of zipfile, which says no more than READABLE
 UTF8 = 0x800  # the flag of names in UTF-8
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
@@ -119,7 +120,8 @@ def _open(file: BinaryIO, limits: Limits, shown: str) -> zipfile.ZipFile:
     except ValueError as error:  # names that are not in their claimed encoding
         raise InputError(shown, READABLE, readable(str(error)), "create the ZIP file again") from error
     except (zipfile.BadZipFile, NotImplementedError, OverflowError, struct.error) as error:
-        raise InputError(shown, READABLE, readable(str(error)), _remedy(file)) from error
+        came = None if str(error) == NO_ZIP else readable(str(error))
+        raise InputError(shown, READABLE, came, _remedy(file)) from error
     guarded.opening = False
     return opened
 
@@ -128,7 +130,7 @@ def _remedy(file: BinaryIO) -> str:
     """Return what to do about an unreadable ZIP file: it may be incomplete, or another file that was renamed."""
     file.seek(0)
     if file.read(len(FIRST)) == FIRST:
-        return "the file starts like a ZIP file but its end may be missing. Download, copy or create it again"
+        return "its end may be missing: download, copy or create it again"
     return "create a ZIP archive of the image folder; renaming a file is not enough"
 
 

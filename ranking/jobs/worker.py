@@ -58,7 +58,7 @@ Result = dict[str, Any]
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Execute one run until it has ended; the exit code is 0 unless the run does not exist or has ended."""
+    """Execute one run and return 0; return 2 if the arguments are wrong or the run had ended before."""
     if len(arguments) != 2:
         print("usage: python -m ranking.jobs.worker HOME RUN_ID", file=sys.stderr)
         return 2
@@ -67,7 +67,7 @@ def main(arguments: Sequence[str]) -> int:
     run = store.run(arguments[1])
     _hold_lock(run)
     if run.state in ENDED:
-        print(f"run {run.id} is {run.state} already; start a new one", file=sys.stderr)
+        print(f"run {run.id} has already ended ({run.state}); start a new one", file=sys.stderr)
         return 2
     report = Report(run.events_file)
     signal.signal(signal.SIGTERM, report.stop)
@@ -100,7 +100,8 @@ def _hold_lock(run: Run) -> None:
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
-    """Execute `run`; return its final state, the reason, and the result, None for the result stored in its row."""
+    """Execute `run`; return its final state, the reason, and the result; None keeps the result that is already
+    stored in its row."""
     works = {"import": import_, "train": train, "study": study}
     memory = INTAKE_MEMORY if run.intake else None
     try:

@@ -37,7 +37,8 @@ def _cross_entropy(scores, grades, members, starts, slope):  # type: ignore[no-u
 class ListNet(ListWise):
     """The top-one cross entropy -sum_i P_y(i) log P_s(i), where P_y and P_s are the softmax of grades and of scores.
 
-    So in Cao et al. with phi = exp and k = 1. Where grades are far apart, nearly all of P_y is the best sample's.
+    This is the loss of Cao et al. with phi = exp and k = 1. If grades differ much, P_y is nearly 1 for the sample with
+    the highest grade.
     """
 
     order = 27

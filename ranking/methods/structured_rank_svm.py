@@ -30,7 +30,8 @@ class StructuredRankSVM(UnaryMethod):
         "auto",
         label="Algorithm for the most violated ranking",
         help="All find a ranking of the same value and differ only in speed. greedy evaluates every rank, search "
-        "bisects (average precision only), select is quicksort-like, buckets counts scores; auto picks the fastest.",
+        "bisects (average precision only), select is quicksort-like, buckets counts scores; auto chooses by the number "
+        "of samples.",
         formula=r"\hat R = \arg\max_R\bigl[\Delta(R) + w^\top\Psi(R)\bigr]",
         choices=ALGORITHMS,
         advanced=True,

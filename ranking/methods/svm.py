@@ -35,8 +35,8 @@ class SVM(UnaryMethod):
 
         1/2 ||v||^2 + C / (4 |P| |N|) sum_i max(0, cost_i - y_i sqrt 2 v.x_i),   cost_i = 1/(2|P|) or 1/(2|N|).
 
-    The paper has C only. Divided by 4 |P| |N|, the same values of C suit this loss and a ranking loss, for any number
-    of samples; the setting `unit` restores the paper's.
+    The paper uses C without a factor. Here C is divided by 4 |P| |N|, so that the same values suit this loss and a
+    ranking loss for any number of samples; the setting `unit` restores the paper's C.
     """
 
     order = 0

@@ -136,7 +136,7 @@ def notice_best(results: Results, test: bool) -> str:
     average, won_best, won_too = "", "", ""
     if len(results.queries) > 1:
         wins = f"on {won} of {len(results.queries)} queries"
-        average, won_best, won_too = " on average", f"; {best} is best {wins}", f"; and {wins}"
+        average, won_best, won_too = " on average", f"; {best} is best {wins}", f". It is best {wins}"
     if second is not None and not higher(mean[best], mean[second]):
         return f"{best} and {second} have the same AP{average}, {mean[best]:.3f}{won_best}."
     return (

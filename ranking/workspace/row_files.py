@@ -50,8 +50,8 @@ def write_row(folder: Path, columns: Mapping[str, Any]) -> None:
 
 
 def read_run_row(folder: Path) -> dict[str, Any]:
-    """Return RUN_COLUMNS of the run in `folder`, for earlier versions without some of LATER; InputError if they cannot
-    be read or are not valid."""
+    """Return RUN_COLUMNS of the run in `folder` (rows of earlier versions may lack the columns LATER); InputError if
+    they cannot be read or are not valid."""
     record = _read(folder, RUN_COLUMNS)
     record["kind"], record["settings"] = as_today(record["kind"], record["settings"])
     sound = (

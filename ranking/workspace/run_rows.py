@@ -80,7 +80,7 @@ def is_unused(folder: Path) -> bool:
 def read_row(folder: Path) -> dict[str, Any]:
     """Read the row of a run from its folder. Raises InputError unless it is a valid row."""
     if not is_run_id(folder.name):
-        raise InputError(f"folder {folder.name}", "a name of 10 letters a-z and digits")
+        raise InputError(f"folder {folder.name}", "a name of 10 characters, each a-z or 0-9")
     record = read_run_row(folder)
     try:
         checked_name(record["name"])

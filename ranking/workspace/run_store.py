@@ -145,7 +145,7 @@ class RunStore(HomeStore):
     def run(self, run_id: str) -> Run:
         """Return the run as it is now; ValueError for an unknown id or a damaged row."""
         if not is_run_id(run_id):
-            raise InputError("run", "an id of 10 letters a-z and digits", f"{run_id[:40]!r}")
+            raise InputError("run", "an id of 10 characters, each a-z or 0-9", f"{run_id[:40]!r}")
         row = row_of(self._home, run_id)
         if row is not None and not row["readable"]:
             raise InputError(f"run {run_id}", "an intact row in the database", UNREADABLE, "start it again")

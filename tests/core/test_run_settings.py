@@ -150,7 +150,8 @@ def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
 
 
 def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
-    with refused("settings of the labelling simulation", "no strategies"):
+    with refused("settings of the labelling simulation", None) as caught:
         SimulationSettings.from_json({"set": "key", "features": [], "methods": []})
+    assert caught.value.remedy == "missing: strategies"
     with refused("settings of the label-ranking run", "an unknown query"):
         LabelTrainSettings.from_json({**LABELS.to_json(), "query": "sea"})

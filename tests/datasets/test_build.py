@@ -182,7 +182,7 @@ def test_a_box_may_show_no_class_or_several_and_may_be_of_a_group(tmp_path):
         ("MAX_CLASSES", 2, "image set", "more by image 'n'"),
         ("MAX_CRITERIA", 1, "image set", "more by image 'n'"),
         ("MAX_LABELS", 11, "samples times classes", "4 times 3"),
-        ("MAX_LETTERS", 27, "samples times letters of the longest name of one", "4 times 7"),
+        ("MAX_LETTERS", 27, "samples times characters of the longest sample name", "4 times 7"),
     ],
 )
 def test_what_every_page_would_read_of_a_set_has_limits(tmp_path, monkeypatch, limit, most, subject, came):

@@ -85,7 +85,7 @@ def test_the_end_of_a_grid_is_marked_in_the_tables():
     ended = found({1.0: 0.2, 10.0: 0.5, 100.0: 0.6, 1e3: 0.7, 1e4: 0.8})
     assert chosen_table(ended).rows[0].values == ("C = 10000 (end of grid)",)
     assert "End of grid" in chosen_table(ended).note
-    assert "1 of the chosen settings" in validation_table(ended).note
+    assert "1 of the chosen settings lies at an end of its grid" in validation_table(ended).note
     inside = found({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})
     assert chosen_table(inside).rows[0].values == ("C = 10",)
     assert (chosen_table(inside).note, "end of" in validation_table(inside).note) == ("", False)

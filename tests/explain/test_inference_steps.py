@@ -134,17 +134,19 @@ def test_operations_are_what_the_paper_says_of_them():
     assert traces["select"].derivatives <= positives * math.ceil(math.log2(1 + negatives))
     assert traces["buckets"].counted == positives + negatives
     assert traces["buckets"].comparisons < traces["select"].comparisons
-    open_bins = sum(step.run.end - step.run.start for step in traces["buckets"].steps if step.what == "bin")
-    assert 0 < open_bins <= traces["buckets"].looked_at < traces["select"].comparisons
-    assert traces["select"].looked_at < traces["search"].looked_at == negatives
+    open_bins = sum(
+        step.block.end - step.block.start for step in traces["buckets"].steps if step.what == "bin"
+    )
+    assert 0 < open_bins <= traces["buckets"].evaluated < traces["select"].comparisons
+    assert traces["select"].evaluated < traces["search"].evaluated == negatives
 
 
 def test_select_is_a_tree_of_halves_and_counts_a_comparison_for_each_sample_beside_a_pivot():
     scores, relevant = drawn(5, 31, 2)
     trace = trace_of(InferenceProblem.of(scores, relevant), "select")
     for step, depth in zip(trace.steps, trace.depths(), strict=True):
-        assert step.run.end - step.run.start <= 31 / 2**depth
-        assert step.position == (step.run.start + step.run.end) // 2
+        assert step.block.end - step.block.start <= 31 / 2**depth
+        assert step.position == (step.block.start + step.block.end) // 2
         assert step.score == np.sort(scores[~relevant])[::-1][step.position]
     first, last, comparisons = split_at_median([9.0, 8.0, 1.0, 7.0, 2.0, 3.0, 4.0], 0, 7)
     assert (first, last, comparisons) == (3, 4, 7 + 4 + 1), "beside 7, of those below beside 3, and 4 alone"

@@ -91,7 +91,7 @@ def test_what_crashes_or_takes_too_long_is_refused(program, monkeypatch):
         assert str(caught.value.came).startswith("a crash (")
     with refused(READER) as caught:
         ask(program, [], b"spin")
-    assert caught.value.came == f"more than {SECONDS} seconds of a processor"
+    assert caught.value.came == f"more than {SECONDS} seconds of processor time"
     monkeypatch.setattr(isolated, "SECONDS", 0.5)
     with refused(READER) as caught:
         ask(program, [], b"wait")

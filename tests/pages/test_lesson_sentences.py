@@ -246,7 +246,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         app,
         [
             *((rf"^### {method}: ", [value]) for method, value in ap.items()),
-            ("^### AP with neighbours", [gain.value for gain in own]),
+            ("^### Effect of neighbours on AP", [gain.value for gain in own]),
             average(gains, neighbour_captions.PAIRS),
             *((rf"^\| (\*\*)?{action}(\*\*)? \|", row) for action, row in zip(every, rows, strict=True)),
             (r"^\| Average", np.mean(rows, axis=0)),
@@ -428,7 +428,7 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
         ]
         if done:
             step = trace.steps[done - 1]
-            run_of = [step.run.start + 1, step.run.end]
+            run_of = [step.block.start + 1, step.block.end]
             left = [
                 number
                 for bound in step.bounds
@@ -438,7 +438,7 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
             ]
             claims += [
                 ("The median of", [*run_of, step.position + 1, step.score]),
-                ("^Of ranks", [step.run.low, step.run.high, step.rank]),
+                ("^Of ranks", [step.block.low, step.block.high, step.rank]),
                 *([("^So sample", left)] if left else []),
             ]
         check(app, claims)

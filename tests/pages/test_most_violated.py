@@ -173,7 +173,7 @@ def test_table_holds_every_step():
     first, step = rows[0], traces["select"].steps[0]
     assert (first["algorithm"], first["step"], first["follows from"]) == ("select", "1", "")
     assert (float(first["score"]), int(first["rank"])) == (step.score, step.rank)
-    assert (int(first["run from"]), int(first["run to"])) == (1, 5)
+    assert (int(first["block from"]), int(first["block to"])) == (1, 5)
 
 
 def test_runs_by_a_ranking_loss_have_its_address(filled):

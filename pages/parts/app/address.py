@@ -78,25 +78,33 @@ def complaints() -> list[str]:
     return messages
 
 
-def read(name: str, parse: Callable[[str], T], default: T) -> T:
-    """The value of `name`; the default, with a message, if the text cannot be parsed (ValueError)."""
+def _text(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def read(name: str, parse: Callable[[str], T], default: T, label: Show = _text) -> T:
+    """The value of `name`; the default, with a message, if the text cannot be parsed (ValueError). label: of a value,
+    in the message."""
     text = get(name)
     if text is None:
         return default
     try:
         return parse(text)
     except ValueError as error:
-        instead = "It is ignored." if default is None else f"Showing {_shown(default)} instead."
-        complain(f"Invalid URL parameter {name} = {text[:60]!r}: {error}. {instead}")
+        instead = "It is ignored." if default is None else f"Showing {label(default)} instead."
+        complain(
+            f"Invalid URL parameter {name} = {text[:60]!r}: {str(error).removeprefix(f'{name}: ')}. {instead}"
+        )
         if name in st.query_params:
             amend(**{name: None})
         return default
 
 
-def bound(name: str, parse: Parse, default: Any, show: Show = str) -> dict[str, Any]:
-    """Keyword arguments that tie a widget to the URL parameter `name`: it shows the value and writes to it."""
+def bound(name: str, parse: Parse, default: Any, show: Show = str, label: Show = _text) -> dict[str, Any]:
+    """Keyword arguments that tie a widget to the URL parameter `name`: it shows the value and writes to it. label: as
+    in `read`."""
     key = keys.widget(name)
-    value = read(name, parse, default)
+    value = read(name, parse, default, label)
     # The session still has the value of another page's widget with this name, which this widget must not show.
     arriving = st.session_state.get(keys.PAGE_DONE) != st.session_state.get(keys.PAGE_SHOWN)
     if arriving or key not in st.session_state or st.session_state[key] != value:
@@ -156,10 +164,6 @@ def number(kind: type, low: float | None = None, high: float | None = None) -> C
         return value
 
     return parse
-
-
-def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def _write(name: str, show: Show) -> None:

@@ -31,7 +31,7 @@ def select(label: str, name: str, options: Options[T], default: T | None = None,
 
 def _one_of(name: str, options: Options[T], default: T | None) -> dict[str, Any]:
     shown = options.__getitem__ if isinstance(options, Mapping) else str
-    return {"format_func": shown, **address.bound(name, address.one_of(list(options)), default)}
+    return {"format_func": shown, **address.bound(name, address.one_of(list(options)), default, label=shown)}
 
 
 def several(label: str, name: str, options: Options[str], default: Sequence[str], **looks: Any) -> list[str]:

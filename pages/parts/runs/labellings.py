@@ -54,7 +54,8 @@ def show_labellings(run: Run, images: ImageSet, model: Neighbourhood, row: int) 
     st.caption(
         f"The best labelling of all samples in which this sample is {RELEVANT_GLYPH} "
         f"(“{escaped(run.settings['query'])}”), and the best in which it is {IRRELEVANT_GLYPH}. Samples whose label "
-        f"differs are marked “flips”; only they affect its score. {notice(model, row, int(turning.sum()) - 1)}"
+        f"differs are marked “flips”; only they change the unary part of the score. "
+        f"{notice(model, row, int(turning.sum()) - 1)}"
     )
 
 
@@ -173,16 +174,16 @@ def show_moved(images: ImageSet, model: Neighbourhood, test: bool) -> None:
     with helped:
         rows = show_most_moved(images, model, test, "Helped most", hurt=False)
         st.caption(
-            f"{RELEVANT_GLYPH} now ranked above more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} now ranked below more "
-            f"{RELEVANT_GLYPH}, than with the edges off. **Notice** the classes of their neighbours."
+            f"{RELEVANT_GLYPH} that neighbours moved above more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} that they "
+            f"moved below more {RELEVANT_GLYPH}, than with the edges off. **Notice** the classes of their neighbours."
             if len(rows)
             else NO_SAMPLE
         )
     with hurt:
         rows = show_most_moved(images, model, test, "Hurt most", hurt=True)
         st.caption(
-            f"{RELEVANT_GLYPH} now ranked below more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} now ranked above more "
-            f"{RELEVANT_GLYPH}. {neighbours.why_hurt(model, rows)}"
+            f"{RELEVANT_GLYPH} that neighbours moved below more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} that they "
+            f"moved above more {RELEVANT_GLYPH}. {neighbours.why_hurt(model, rows)}"
             if len(rows)
             else NO_SAMPLE
         )

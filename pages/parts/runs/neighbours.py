@@ -74,7 +74,7 @@ def show_measures(model: Neighbourhood, test: bool) -> None:
         st.metric("AP with neighbours", f"{on:.3f}", width="content")
         st.metric("Difference", f"{on - off:+.3f}", width="content")
         st.metric("Relevant moved up", f"{(rise > 0).sum()} of {len(rise)}", width="content")
-        st.metric("moved down", f"{(rise < 0).sum()}", width="content")
+        st.metric("Relevant moved down", f"{(rise < 0).sum()}", width="content")
     bounds = bounds_of(model.marginals)
     if bounds.large:
         st.warning(

@@ -24,7 +24,8 @@ OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # the method that is shown beside
 LANES = 2  # runs side by side
 RANKERS = (
     "Each ranker has its own objective and bounds. Ranker 0 is RankSVM, whose order is the start of the search; the "
-    "others are for subsequences of increasing length. The order is that of all rankers so far."
+    "others are for subsequences of increasing length. The order shown combines all rankers trained up to this "
+    "iteration."
 )
 
 

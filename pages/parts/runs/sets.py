@@ -34,8 +34,13 @@ def choose(label: str = "Image set") -> ImageSetRow:
     run = runs.chosen()
     if run is not None and run.settings["set"] in known:
         address.amend(**{keys.SET: None})  # a run implies its image set
-    bound = address.bound(keys.SET, lambda text: _key_of(text, known), _first(list(known.values())))
-    key = st.selectbox(label, list(known), format_func=lambda key: title(known[key]), **bound)
+
+    def shown(key: str) -> str:
+        return title(known[key])
+
+    first = _first(list(known.values()))
+    bound = address.bound(keys.SET, lambda text: _key_of(text, known), first, label=shown)
+    key = st.selectbox(label, list(known), format_func=shown, **bound)
     if address.get(keys.SET) is None:
         address.amend(**{keys.SET: key})  # also by default, so that the link shows the same image set later
     return known[key]
@@ -53,10 +58,12 @@ def choose_among(
     first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
     if run is not None and run.settings["set"] in known:
         first = run.settings["set"]
-    bound = address.bound(name, address.one_of(list(known)), first)
-    return known[
-        st.selectbox("Image set", list(known), format_func=lambda key: label_of(known[key]), **bound)
-    ]
+
+    def shown(key: str) -> str:
+        return label_of(known[key])
+
+    bound = address.bound(name, address.one_of(list(known)), first, label=shown)
+    return known[st.selectbox("Image set", list(known), format_func=shown, **bound)]
 
 
 def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:

@@ -114,5 +114,5 @@ def words(run: Run) -> str:
 
 
 PAGE = StudyPage(
-    AblationSettings.task, keys.ABLATION_RUN, keys.ORDER_SET, "Measured", "New measurement", given, words
+    AblationSettings.task, keys.ABLATION_RUN, keys.ORDER_SET, "Ablation run", "New measurement", given, words
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from urllib.parse import urlencode
 
 import plotly.graph_objects as go
@@ -15,6 +16,7 @@ from pages.parts.studies import experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
 from ranking.core.spreadsheets import rows_csv
+from ranking.core.text import counted
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.tables import (
     chosen_table,
@@ -25,6 +27,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.differences import (
+    Difference,
     pairs_of,
     signed_test_table,
     signed_validation_table,
@@ -82,13 +85,13 @@ def show_tables(run: Run, findings: Findings) -> None:
     table = signed_validation_table(results, rows)
     st.markdown(f"### {escaped(table.title)}")
     st.markdown(as_markdown(table))
-    st.caption(f"**Notice** {escaped(notice_best(results, False))} {escaped(table.note)}")
+    st.caption(f"**Notice**: {escaped(notice_best(results, False))} {escaped(table.note)}")
     if findings.plan.tested:
         table = signed_test_table(results, rows)
         st.markdown(f"### {escaped(table.title)}")
         st.markdown(as_markdown(table))
         st.caption(
-            f"**Notice** {escaped(notice_best(results, True))} Trained on all training samples with the settings "
+            f"**Notice**: {escaped(notice_best(results, True))} Trained on all training samples with the settings "
             f"selected by cross-validation; test samples were not used for selection. {escaped(table.note)}"
         )
 
@@ -114,14 +117,23 @@ def show_differences(run: Run, findings: Findings) -> None:
         charts.show(
             go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8
         )
-    sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
-    held = [row for row in sure if row.folds is not None and row.folds.holm < SIGNIFICANT]
-    on = ", ".join(row.query for row in sure) or "none"
     st.caption(
         "**Notice** on which queries both bars point the same way. The paired t-test over folds is significant "
-        f"(p < {SIGNIFICANT:g}) on {len(sure)} of {len(rows)}: {escaped(on)}; {len(held)} remain significant after "
-        "Holm's correction over all comparisons in this experiment. Folds share training samples, so the test reports "
+        f"(p < {SIGNIFICANT:g}) {escaped(significant_words(rows))} Folds share training samples, so the test reports "
         f"too many differences rather than too few. {escaped(without_interval_words(rows))}"
+    )
+
+
+def significant_words(rows: Sequence[Difference]) -> str:
+    """Say on which queries the differences between two methods are significant, before and after correction."""
+    sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
+    if not sure:
+        return f"on none of {counted(len(rows), 'query')}."
+    held = sum(row.folds is not None and row.folds.holm < SIGNIFICANT for row in sure)
+    return (
+        f"on {len(sure)} of {len(rows)}: {', '.join(row.query for row in sure)}; {held} "
+        f"{'remains' if held == 1 else 'remain'} significant after Holm's correction over all comparisons in this "
+        "experiment."
     )
 
 

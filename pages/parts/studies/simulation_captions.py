@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from pages.parts.app.frame import escaped
 from pages.parts.studies import simulation_table
+from ranking.core.text import counted
 from ranking.metrics.fold_curves import Difference, FoldCurve
 
 OF_THE_PAPER = "closest maxima"  # the question strategy of the C-star paper, section 5
@@ -49,15 +51,25 @@ def interactions_add(curves: Sequence[FoldCurve]) -> str:
     if not rows:
         return ""
     name, strategy, apart = max(rows, key=lambda row: float(row[2].mean[-1]))
-    points = [_points(apart, count) for count in dict.fromkeys((0, len(apart.mean) - 1))]
-    return (
-        f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} differs from "
-        f"{escaped(simulation_table.BASELINE)} by {' and '.join(points)} points."
-    )
+    first, *rest = dict.fromkeys((0, len(apart.mean) - 1))
+    side = _side(apart, first)
+    text = f"{side} than {escaped(simulation_table.BASELINE)} by {_points(apart, first)}"
+    for count in rest:
+        text += f" and {'' if _side(apart, count) == side else f'{_side(apart, count)} '}by {_points(apart, count)}"
+    return f"**Notice** what interactions add: {escaped(name)} by {escaped(strategy)} is {text}."
+
+
+def _side(apart: Difference, count: int) -> str:
+    return "better" if apart.mean[count] >= 0 else "worse"
 
 
 def _points(apart: Difference, count: int) -> str:
-    between = simulation_table.interval(apart, count)
-    unsure = UNCERTAIN if between and apart.low[count] <= 0 <= apart.high[count] else ""
-    interval = f" ({between}{unsure})" if between else ""
-    return f"{simulation_table.signed(100 * float(apart.mean[count]))}{interval} at {simulation_table.called(count)}"
+    """Return the size of a difference in points, with its interval, and after how many questions it was measured."""
+    value, low, high = (100 * float(ends[count]) for ends in (apart.mean, apart.low, apart.high))
+    if value < 0:
+        value, low, high = -value, -high, -low
+    unsure = UNCERTAIN if low <= 0 <= high else ""
+    ends = (f"{end:.1f}".replace("-", "−") for end in (low, high))
+    interval = "" if math.isnan(low) else f" ({' to '.join(ends)}{unsure})"
+    when = f"after {counted(count, 'question')}" if count else "before any question"
+    return f"{value:.1f} points{interval} {when}"

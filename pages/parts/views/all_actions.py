@@ -99,11 +99,7 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
 
 def table(actions: Measured, query: str) -> str:
     """Return the values and their average as Markdown, with `query` in bold."""
-    heads = [
-        head
-        for alone, strength_curve in neighbour_captions.PAIRS
-        for head in (alone, strength_curve, "Change")
-    ]
+    heads = [head for alone, with_graph in neighbour_captions.PAIRS for head in (alone, with_graph, "Change")]
     lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
     for name, action in actions.items():
         called = escaped(name)

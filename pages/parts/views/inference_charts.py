@@ -93,8 +93,8 @@ def _join(
 
 
 def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Figure:
-    """Plot the possible ranks of each irrelevant sample, with a frame around the run of the last step and a diamond at
-    its evaluation. Rank 1, above all relevant samples, is at the top."""
+    """Plot the possible ranks of each irrelevant sample, with a frame around the block of the last step and a diamond
+    at its evaluation. Rank 1, above all relevant samples, is at the top."""
     low, high = trace.bounds_after(done, problem.highest)
     x, settled = np.arange(1, len(low) + 1), low == high
     figure = go.Figure()
@@ -115,8 +115,13 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
         )
     if done:
         step = trace.steps[done - 1]
-        run = step.run
-        corners = {"x0": run.start + 0.5, "x1": run.end + 0.5, "y0": run.low - 0.5, "y1": run.high + 0.5}
+        block = step.block
+        corners = {
+            "x0": block.start + 0.5,
+            "x1": block.end + 0.5,
+            "y0": block.low - 0.5,
+            "y1": block.high + 0.5,
+        }
         figure.add_shape(type="rect", line={"color": PURPLE, "width": 3}, **corners)
         at = step.position + (0.5 if step.what == "edge" else 1)
         points(figure, [at], [step.rank], PURPLE, "diamond", 15, ("white", 2), name="evaluated")
@@ -146,7 +151,7 @@ def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
         points(figure, tried, values[tried - 1], BLUE, size=10, edge=(BLUE, 0), name="tried")
     best = [step.rank], [values[step.rank - 1]]
     points(figure, *best, PURPLE, "diamond", 16, ("white", 2), name="best possible rank")
-    for edge in {step.run.low, step.run.high}:
+    for edge in {step.block.low, step.block.high}:
         figure.add_vline(x=edge, line={"color": PURPLE, "dash": "dot", "width": 2})
     figure.update_xaxes(title_text="interleaving rank i", range=[0.6, problem.highest + 0.4], showgrid=False)
     figure.update_yaxes(title_text="f(i)")
@@ -154,15 +159,15 @@ def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
 
 
 def tree(trace: Trace, done: int) -> go.Figure:
-    """Plot the recursion of SELECT: a bar per run over its samples, a row per depth. Samples that are settled without
-    evaluation are below their run in another colour."""
+    """Plot the recursion of SELECT: a bar per block over its samples, a row per depth. Samples that are settled
+    without evaluation are below their block in another colour."""
     figure, depths = go.Figure(), trace.depths()
     rows: dict[str, list[tuple[int, int, int, str]]] = {state: [] for state in TREE_LOOKS}
     for number, (step, depth) in enumerate(zip(trace.steps, depths, strict=True), start=1):
         state = "to come" if number > done else "now" if number == done else "done"
-        run, reached = step.run, number <= done
-        words = f"{run.low}–{run.high}" + (f" → {step.rank}" if reached else "")
-        rows[state].append((run.start, run.end - run.start, depth, words))
+        block, reached = step.block, number <= done
+        words = f"{block.low}–{block.high}" + (f" → {step.rank}" if reached else "")
+        rows[state].append((block.start, block.end - block.start, depth, words))
         for bound in step.bounds if reached else ():
             if bound.low == bound.high and not bound.start <= step.position < bound.end:
                 settled = bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}"

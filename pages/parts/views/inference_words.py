@@ -102,7 +102,7 @@ def samples_of(start: int, end: int) -> str:
 
 def of_step(problem: InferenceProblem, step: Step) -> str:
     """Say what a step evaluated, and which bounds follow."""
-    run, tried = step.run, len(set(step.probes))
+    block, tried = step.block, len(set(step.probes))
     if step.what == "sample":
         return (
             f"Irrelevant sample {step.position + 1}, score {step.score:.3g}: {tried} of {problem.highest - 1} steps of "
@@ -120,22 +120,22 @@ def of_step(problem: InferenceProblem, step: Step) -> str:
     )
     if step.what == "median":
         return (
-            f"The median of {samples_of(run.start, run.end)} is sample {step.position + 1}, score {step.score:.3g}. "
-            f"Of {ranks_of(run.low, run.high)} the best is {step.rank}. {_so(left)}"
+            f"The median of {samples_of(block.start, block.end)} is sample {step.position + 1}, score "
+            f"{step.score:.3g}. Of {ranks_of(block.low, block.high)} the best is {step.rank}. {_so(left)}"
         )
     if step.what == "edge":
         return (
             f"The boundary of two bins at score {step.score:.3g}, with {step.position} irrelevant samples above it. A "
-            f"sample there would have rank {step.rank} (possible: {ranks_of(run.low, run.high)}). {_so(left)}"
+            f"sample there would have rank {step.rank} (possible: {ranks_of(block.low, block.high)}). {_so(left)}"
         )
     return (
-        f"A bin with {samples_of(run.start, run.end)} and two possible ranks, {run.low} and {run.high}: the sign "
-        f"of one difference decides. {_so(left)}"
+        f"A bin with {samples_of(block.start, block.end)} and two possible ranks, {block.low} and {block.high}: the "
+        f"sign of one difference decides. {_so(left)}"
     )
 
 
 def _so(left: str) -> str:
-    return f"So {left}." if left else "No other sample of that run is unsettled."
+    return f"So {left}." if left else "No other sample of that block is unsettled."
 
 
 def notice_step(problem: InferenceProblem, trace: Trace, done: int) -> str:
@@ -170,10 +170,10 @@ def tree_alt(trace: Trace, done: int) -> str:
 
 
 def notice_tree(trace: Trace) -> str:
-    n, evaluated = len(trace.ranks), trace.looked_at
+    n, evaluated = len(trace.ranks), trace.evaluated
     why = ", because their bounds coincide. Sorting them would be wasted work" if evaluated < n else ""
     return (
-        "A bar is a run of samples with its possible ranks. Evaluating its median gives the rank of the median and "
+        "A bar is a block of samples with its possible ranks. Evaluating its median gives the rank of the median and "
         "two bars below. **Notice** how many samples are settled without evaluation: "
         f"{n - evaluated:,} of {n:,}{why}."
     )
@@ -210,7 +210,7 @@ def counts_table(problem: InferenceProblem, traces: Mapping[str, Trace]) -> str:
         objective = problem.value_of(trace.ranks).objective
         rows.append(
             f"| {NAMES[name]} | {trace.comparisons:,} | {trace.counted or '–'} | {trace.derivatives:,} | "
-            f"**{total:,}** | {trace.looked_at:,} of {len(trace.ranks):,} | {objective:.6f} | {ORDERS[name]} |"
+            f"**{total:,}** | {trace.evaluated:,} of {len(trace.ranks):,} | {objective:.6f} | {ORDERS[name]} |"
         )
     return (
         "| | comparisons of scores | scores counted | differences of $f_j$ | total | samples evaluated "

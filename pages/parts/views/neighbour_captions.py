@@ -34,8 +34,12 @@ def moves(gain: Interval) -> str:
 
 def compared(gains: Mapping[str, Interval]) -> str:
     """Say how neighbours change the AP of each pair of methods. gains: by the method with neighbours."""
-    each = (f"{alone} → {strength_curve} {moves(gains[strength_curve])}" for alone, strength_curve in PAIRS)
-    return f"AP with neighbours: {', '.join(each)}."
+    each = []
+    for alone, with_graph in PAIRS:
+        gain = gains[with_graph]
+        unsure = "" if gain.without_zero else " (not significant)"
+        each.append(f"from {alone} to {with_graph} {signed(gain.value)}{unsure}")
+    return f"Effect of neighbours on AP: {', '.join(each)}."
 
 
 def shared(image_of: Ints) -> list[str]:

@@ -59,17 +59,19 @@ class Match(NamedTuple):
     moved: Floats
 
 
-def near_copies(prints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None] | None = None) -> Copies:
-    """Return the near copies among images with the fingerprints `prints`; none among more than MOST_IMAGES images.
+def near_copies(
+    fingerprints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None] | None = None
+) -> Copies:
+    """Return the near copies among images with these fingerprints; none among more than MOST_IMAGES images.
 
     on_step is called every few seconds; an exception that it raises ends the search.
     """
-    image_of = np.repeat(np.arange(len(prints)), [len(each) for each in prints])
-    if len(image_of) < 2 or len(prints) > MOST_IMAGES:
+    image_of = np.repeat(np.arange(len(fingerprints)), [len(each) for each in fingerprints])
+    if len(image_of) < 2 or len(fingerprints) > MOST_IMAGES:
         return Copies(np.empty((0, 2), np.int64), np.empty(0))
-    hashes = np.stack([fingerprint.hash for each in prints for fingerprint in each])
-    greys = np.stack([fingerprint.grey for each in prints for fingerprint in each])
-    framed = np.array([fingerprint.framed for each in prints for fingerprint in each])
+    hashes = np.stack([fingerprint.hash for each in fingerprints for fingerprint in each])
+    greys = np.stack([fingerprint.grey for each in fingerprints for fingerprint in each])
+    framed = np.array([fingerprint.framed for each in fingerprints for fingerprint in each])
     best: dict[tuple[int, int], float] = {}
 
     def keep(compared: list[Future[Match]], of: list[Candidates]) -> None:

@@ -71,7 +71,9 @@ def validation_table(results: Results) -> Table:
         for compared_method in results.compared_methods
     )
     if ends:
-        note += f" {ends} of the chosen settings lie at the end of their grid: those methods may be better than shown."
+        lie = "lies at an end of its grid" if ends == 1 else "lie at an end of their grids"
+        methods = "that method" if ends == 1 else "those methods"
+        note += f" {ends} of the chosen settings {lie}: {methods} may be better than shown."
     if results.unproven:
         note += f" {results.unproven} of {len(results.outcomes)} runs did not converge."
     return _by_query(results, title, mean, note)

@@ -1,4 +1,4 @@
-"""SELECT on one run of irrelevant samples (quicksort, Algorithm 2)."""
+"""SELECT on one block of irrelevant samples (quicksort, Algorithm 2)."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from ranking.explain.inference_steps.trace import Bound, Step
 
 
 def select(
-    problem: InferenceProblem, scores: list[float], run: Bound, steps: list[Step], ranks: Ints, parent: int
+    problem: InferenceProblem, scores: list[float], block: Bound, steps: list[Step], ranks: Ints, parent: int
 ) -> None:
-    """Write the ranks of the run of `scores` (|N|,), which is rearranged; no other score lies inside its range.
+    """Write the ranks of the block of `scores` (|N|,), which is rearranged; no other score lies inside its range.
 
     One step per median. Samples with the score of the median have ranks between those of its first and its last copy.
     """
-    start, end, low, high = run
+    start, end, low, high = block
     if low == high:
         ranks[start:end] = low
         return
@@ -34,7 +34,7 @@ def select(
     sides = [side for side in sides if side.start < side.end]
     ends = (Bound(first, first + 1, upper, upper), Bound(last - 1, last, lower, lower))
     number = len(steps)
-    steps.append(Step("median", run, first, score, probes, upper, comparisons, (*ends, *sides), parent))
+    steps.append(Step("median", block, first, score, probes, upper, comparisons, (*ends, *sides), parent))
     for side in sides:
         select(problem, scores, side, steps, ranks, number)
 

@@ -13,7 +13,8 @@ What = Literal["sample", "median", "edge", "bin"]
 
 
 class Bound(NamedTuple):
-    """The irrelevant samples start ... end - 1, from 0 in order of score, have ranks on low ... high."""
+    """The irrelevant samples `start` to `end` - 1, numbered from 0 by decreasing score, have interleaving ranks from
+    `low` to `high`."""
 
     start: int
     end: int
@@ -24,15 +25,16 @@ class Bound(NamedTuple):
 class Step(NamedTuple):
     """One evaluation of an algorithm.
 
-    what: of an irrelevant sample, the median of a run, the edge between two bins, or the samples of a bin. run: the
-    samples concerned, with the ranks that were possible before. position: of the evaluated sample in order of score,
-    from 0 (of an edge: the first sample below it). score: its score. probes: the ranks i at which the sign of f(i +
-    1) - f(i), or of a sum of them, was computed, in turn. rank: the result. comparisons: of scores. bounds: known
-    after the step. parent: the step that this one follows from, -1 for none.
+    what: the object that was evaluated: one irrelevant sample, the median of a block of samples, a bin edge, or all
+    samples of a bin. block: the samples concerned, with the ranks that were possible before. position: of the
+    evaluated sample in order of score, from 0 (of an edge: the first sample below it). score: its score.
+    probes: the ranks i at which the sign of f(i + 1) - f(i), or of a sum of them, was computed, in turn. rank: the
+    result. comparisons: of scores. bounds: known after the step. parent: the step that this one follows from, -1 for
+    none.
     """
 
     what: What
-    run: Bound
+    block: Bound
     position: int
     score: float
     probes: tuple[int, ...]
@@ -67,13 +69,13 @@ class Trace:
         return sum(len(step.probes) for step in self.steps)
 
     @property
-    def looked_at(self) -> int:
+    def evaluated(self) -> int:
         """How many irrelevant samples were evaluated one by one; all others follow from bounds."""
-        evaluated = {step.position for step in self.steps if step.what in ("sample", "median")}
+        places = {step.position for step in self.steps if step.what in ("sample", "median")}
         for step in self.steps:
             if step.what == "bin":
-                evaluated.update(range(step.run.start, step.run.end))
-        return len(evaluated)
+                places.update(range(step.block.start, step.block.end))
+        return len(places)
 
     def bounds_after(self, count: int, highest: int) -> tuple[Ints, Ints]:
         """Return (|N|,) the lowest and the highest possible rank of each sample after the first `count` steps."""
