@@ -59,8 +59,8 @@ WATCH = """(() => {
             const from = performance.now();
             down(key);
             const own = root().querySelector(".own");
-            const alone = root().querySelector(".rival").hidden;
-            const ranked = () => pinned(".own", label) && (alone || pinned(".rival", label));
+            const alone = root().querySelector(".baseline").hidden;
+            const ranked = () => pinned(".own", label) && (alone || pinned(".baseline", label));
             const painted = await until(() => ranked() && own.dataset.stale === "false", from);
             return { painted, kept: await until(idle, from) };
         },

@@ -104,8 +104,8 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
     }
     step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
     st.caption(
-        "Same letter: one scene. HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty if two people of a scene get "
-        "different labels."
+        "Same letter: one scene. HOB-SVM and HOAP-SVM penalise unequal labels within it.",
+        help="HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty for two people of a scene with different labels.",
     )
     with (
         frame.in_place()

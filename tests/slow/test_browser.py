@@ -30,13 +30,13 @@ def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(visit,
     page.keyboard.press("ArrowDown")
     focused(page, row=3)
     page.keyboard.press("Shift+Space")
-    page.get_by_text("2 trainings").wait_for()
+    page.get_by_text("2 training runs").wait_for()
     page.wait_for_url(lambda url: url != newest)
     page.get_by_role("heading", name="NDCG-SVM on “running”", exact=True).wait_for()
     settle(page)
 
     page.get_by_role("button", name="Delete", exact=True).click()
-    page.get_by_text("Deleted 2 trainings.").first.wait_for()
+    page.get_by_text("Deleted 2 training runs.").first.wait_for()
     page.get_by_text("NDCG-SVM on “running” was deleted").wait_for()
     page.locator(".st-key-undo-just-deleted button").click()
     page.get_by_text("Converged.").wait_for()
@@ -99,7 +99,7 @@ def test_back_undoes_one_step_at_a_time(visit):
 
 def test_a_wrong_address_is_said_also_after_the_page_ran_again(visit):
     page = visit("/image_sets?set=nothing&sheet=x")
-    page.get_by_text("The address asks for sheet").wait_for()
+    page.get_by_text("Invalid URL parameter sheet").wait_for()
     shown(page)
-    assert page.get_by_text("The address asks for sheet").is_visible()
+    assert page.get_by_text("Invalid URL parameter sheet").is_visible()
     assert "sheet=x" not in page.url

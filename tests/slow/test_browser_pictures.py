@@ -89,7 +89,7 @@ def test_from_the_bare_address_to_a_ranked_result(visit, filled):
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     ready(page)
-    page.get_by_role("link", name="Ranked images", exact=True).click()
+    page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).wait_for()
     ready(page)
     before = [metric(page, name) for name in ("AP", "P@10")]
@@ -129,7 +129,7 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     ready(page)
-    page.get_by_role("link", name="Ranked images", exact=True).click()
+    page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
     assert sample_of(page) == other
 
