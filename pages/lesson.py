@@ -25,7 +25,7 @@ from ranking.reports.comparison_words import listed
 from ranking.workspace.run import Run
 
 PAIR = LESSON.methods[0], LESSON.methods[1]
-DOES = dict(zip(PAIR, ("trained for labels", "trained for the ranking"), strict=True))
+DOES = dict(zip(PAIR, ("for labels", "for ranks"), strict=True))
 STEPS = ("1 · Two rankings", "2 · One image moves", "3 · Summary")
 COLUMNS = 6
 
@@ -98,7 +98,7 @@ def show_rankings(step: Step, both: Both) -> None:
 def show_other_method(both: Both, stands: Standing) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.markdown(f"### {method}: {DOES[method]}", width="content", help=BOUNDS)
+        st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)
         st.metric("AP", f"{stands.average_precision:.3f}", help=measures.AP, width="content")
         st.metric("Weighted 0-1 loss", f"{stands.zero_one:.3f}", help=WEIGHTED, width="content")
     shown, first = tiles.top_tiles(both.images, both.rankings[method], SHOWN), stands.first_mistake

@@ -101,7 +101,7 @@ def compared(pair: LessonComparison) -> str:
 
 def _lead(pair: LessonComparison, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
     if better is None:
-        return f"{verb}: no significant difference"
+        return f"neither {verb} significantly better"
     return f"{better.method} {verb} better ({signed(_of(pair, better, apart).value)} {measure})"
 
 
