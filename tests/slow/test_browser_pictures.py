@@ -60,7 +60,7 @@ def test_the_menu_of_a_phone_is_one_button(visit):
     page = ready(visit("/speed_lab"))
     button, menu = page.locator(".menu-button"), page.locator(".st-key-menu")
     train = menu.get_by_role("link", name="Train", exact=True)
-    assert train.is_visible(), "a wide screen shows all of it"
+    train.wait_for()  # a wide screen shows all of it
     assert not button.is_visible()
     narrow(page)
     button.wait_for()

@@ -114,7 +114,7 @@ def test_undo_is_unlimited_and_itself_an_event(asked, answers):
 def test_a_k_that_is_full_is_said_and_raised_by_one(asked):
     page = asked("board 01", "&label_k=2")
     why, more = page.locator(".why span"), page.locator(".more")
-    assert "the model is least sure" in why.inner_text()
+    assert "The model is least certain" in why.inner_text()
     assert not more.is_visible()
     page.evaluate(PRESS, [["1", "1"], None])
     all_on_disk(page, 2)
@@ -122,7 +122,7 @@ def test_a_k_that_is_full_is_said_and_raised_by_one(asked):
     assert more.inner_text() == "Raise k to 3"
     more.click()
     page.wait_for_url(re.compile("label_k=3"))
-    page.locator(".why span", has_text="the model is least sure").wait_for()
+    page.locator(".why span", has_text="The model is least certain").wait_for()
     assert not more.is_visible()
 
 
