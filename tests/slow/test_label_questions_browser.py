@@ -118,7 +118,7 @@ def test_a_k_that_is_full_is_said_and_raised_by_one(asked):
     assert not more.is_visible()
     page.evaluate(PRESS, [["1", "1"], None])
     all_on_disk(page, 2)
-    assert why.inner_text().startswith("k is full: all 2 labels that the image is given you have said yes to")
+    assert why.inner_text().startswith("The top k is full: you answered yes for 2 labels")
     assert more.inner_text() == "Raise k to 3"
     more.click()
     page.wait_for_url(re.compile("label_k=3"))
