@@ -1,63 +1,25 @@
-"""The film of the README: ``python data/tour.py`` films the running app into data/tour.webp.
+"""The film of the README: ``python data/tour.py URL`` films the app at that address into data/tour.webp.
 
-It starts the app on a new data folder, chooses a class, trains, plays the training back, shows the
-ranking and opens its first error. Needs the extra [dev] and a Chromium.
+It chooses a class, trains, plays the training back, shows the ranking and opens its first error. The app should run on
+a new data folder (``RANKING_HOME=$(mktemp -d) make demo``). Needs the extra [dev] and a Chromium.
 """
 
 from __future__ import annotations
 
 import io
-import os
 import shutil
-import socket
-import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from urllib.request import urlopen
 
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
 
-ROOT = Path(__file__).parents[1]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SCREEN = {"width": 1280, "height": 720}
 SIZE = (960, 540)  # of the film
 QUALITY = 70
 LONG, SHORT = 1800, 220  # milliseconds that a frame is shown
 CLASS, STEPS = "riding horse", 22
-
-
-@contextmanager
-def served() -> Iterator[str]:
-    """Serve the app on a new data folder; yields its address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    with tempfile.TemporaryDirectory() as home:
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
-        options = ["--server.address=127.0.0.1", "--server.headless=true"]
-        process = subprocess.Popen(
-            [*command, *options],
-            cwd=ROOT,
-            env={**os.environ, "RANKING_HOME": home},
-            stdout=subprocess.DEVNULL,
-        )
-        try:
-            for _ in range(120):
-                time.sleep(0.5)
-                try:
-                    urlopen(f"http://127.0.0.1:{port}/_stcore/health").close()
-                    break
-                except OSError:
-                    continue
-            yield f"http://127.0.0.1:{port}"
-        finally:
-            process.terminate()
-            process.wait()
 
 
 class Film:
@@ -126,13 +88,13 @@ def film(page: Page, address: str) -> Film:
     return made
 
 
-def main() -> None:
-    with served() as address, sync_playwright() as play:
+def main(address: str) -> None:
+    with sync_playwright() as play:
         browser = play.chromium.launch(executable_path=shutil.which("chromium"), args=FLAGS)
         page = browser.new_page(viewport=SCREEN)
-        film(page, address).save(Path(__file__).with_suffix(".webp"))
+        film(page, address.rstrip("/")).save(Path(__file__).with_suffix(".webp"))
         browser.close()
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])
