@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 
 from ranking.commands.comparing import OUTPUTS, add_outputs, check_outputs, write_experiment
-from ranking.commands.naming import features_of, set_of
+from ranking.commands.naming import add_samples, features_of, set_of
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
@@ -53,16 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--methods", nargs="+", choices=method_names(), default=["SVM", "AP-SVM"], metavar="METHOD"
     )
     parser.add_argument("--queries", nargs="+", default=[], metavar="CLASS", help="default: the first three")
-    parser.add_argument("--criterion", help="the criterion to rank by (methods that rank sequences)")
-    parser.add_argument(
-        "--features", help="names joined by commas, such as HOG,Colour (default: as in the app)"
-    )
-    parser.add_argument(
-        "--min-images",
-        type=int,
-        default=20,
-        help="least number of images that must show a class for it to be a label",
-    )
+    add_samples(parser)
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--scheduler", help="address of a Dask scheduler whose workers train")
     parser.add_argument("-o", "--output", type=Path, help="write an HTML report to this file")

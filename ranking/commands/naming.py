@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 from pathlib import Path
@@ -96,6 +97,20 @@ def _preview_of(store: Store, place: str, source: str | None) -> ImportPreview:
         return ImportPreview.from_json(json.loads(run.look_file.read_text()))
     finally:
         store.discard(run.id)
+
+
+def add_samples(parser: argparse.ArgumentParser) -> None:
+    """Add the options of what is ranked, which training and experiments share."""
+    parser.add_argument("--criterion", help="the criterion to rank by (methods that rank sequences)")
+    parser.add_argument(
+        "--features", help="names joined by commas, such as HOG,Colour (default: as in the app)"
+    )
+    parser.add_argument(
+        "--min-images",
+        type=int,
+        default=20,
+        help="least number of images that must show a class for it to be a label",
+    )
 
 
 def features_of(images: ImageSet, text: str | None) -> Named:

@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ranking.commands.naming import features_of, set_of, settings_from
+from ranking.commands.naming import add_samples, features_of, set_of, settings_from
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
@@ -37,20 +37,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "set", metavar="SET", help="title, key or path of an image set, or a JSON file of settings"
     )
     parser.add_argument("--query", help="the class to rank first (methods that rank samples)")
-    parser.add_argument("--criterion", help="the criterion to rank by (methods that rank sequences)")
     parser.add_argument("--method", choices=method_names(), default="AP-SVM", help="default: %(default)s")
     parser.add_argument(
         "--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method"
     )
-    parser.add_argument(
-        "--features", help="names joined by commas, such as HOG,Colour (default: as in the app)"
-    )
-    parser.add_argument(
-        "--min-images",
-        type=int,
-        default=20,
-        help="least number of images that must show a class for it to be a label",
-    )
+    add_samples(parser)
 
 
 def run(options: argparse.Namespace) -> int:
