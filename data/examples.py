@@ -47,8 +47,8 @@ from ranking.workspace.store import Store
 
 SIDE = 240  # pixels
 FEATURES: Named = (("HOG", {}), ("Colour", {}))
-LESSONS = (WHY_AP, VIOLATED, NEIGHBOURS)
-LAST = "AP-SVM"  # of the last lesson: the run that pages show first
+LESSONS = (VIOLATED, NEIGHBOURS, WHY_AP)  # the first one last: pages open on its runs
+LAST = "AP-SVM"  # of the last of these: the run that pages show first
 CREATED = 1_795_600_000.0  # seconds since 1970 of the first listed run; each later run is a second newer
 COMPARED = ("playing instrument", "phoning", "riding bike")
 LABEL_METHODS, ORDER_METHODS = ("Independent p@k", "C-star p@k"), ("RankSVM", "MidRank")
