@@ -91,11 +91,11 @@ def show_step(step: Step) -> None:
 def show_rankings(step: Step, both: Both) -> None:
     for column, stands in zip(st.columns(2, gap="large"), both.standings, strict=True):
         with column:
-            show_other_method(both, stands)
+            show_method(both, stands)
     show_outcome(step, both)
 
 
-def show_other_method(both: Both, stands: Standing) -> None:
+def show_method(both: Both, stands: Standing) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)

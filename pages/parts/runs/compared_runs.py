@@ -15,6 +15,7 @@ from pages.parts.runs import jobs_panel, runs, training_runs
 from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking import method_names
 from ranking.core.run_settings import TrainSettings
+from ranking.core.text import counted
 from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.reports.line_styles import LOOKS, Look, looks_by
 from ranking.workspace.run import ENDED, SAMPLES, Run
@@ -155,11 +156,11 @@ def _choose_subject(subject: Subject, subjects: dict[Subject, list[Run]]) -> Non
     def name(subject: Subject) -> str:
         key, query = subject
         tail = f" {key[:6]}" if alike(titles[key]) > 1 else ""
-        return f"“{query}” · {titles[key]}{tail} · {len(subjects[subject])}"
+        return f"“{query}” · {titles[key]}{tail} · {counted(len(subjects[subject]), 'run')}"
 
     st.session_state[SUBJECT] = subject
     st.selectbox(
-        "Query · images · training runs",
+        "Query · image set",
         list(subjects),
         format_func=name,
         key=SUBJECT,
