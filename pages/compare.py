@@ -160,12 +160,12 @@ def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:
         )
         key, alt = keys.widget("compared curves"), f"Precision-recall curves; AP: {values}"
         charts.show(curves, key, alt, "precision-recall", height=360 + 24 * len(shown.runs))
-        st.caption(comparison_words.CURVES)
+    table = comparison_files.measures_table(shown, top)
     with right:
-        table = comparison_files.measures_table(shown, top)
-        st.markdown(as_markdown(table))
+        st.caption(comparison_words.CURVES)
         st.caption(escaped(table.note))
         st.caption(comparison_words.of_intervals(shown.compared, shown.resampled, shown.images, shown.split))
+    st.markdown(as_markdown(table))  # in the full width: the last column has the differences
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -146,5 +146,5 @@ def of_intervals(compared: Comparison, measured: Resampled, images: ImageSet, sp
         f"together with all their samples, and each resample evaluates all methods.{without}{narrow} **Notice** that "
         "two intervals can overlap although the interval of their difference lies above zero, because all methods "
         "rise and fall together on the same resample. Intervals are not corrected for the number of comparisons, and "
-        "do not include the variation due to other training images."
+        "do not include the variation due to other training images or settings."
     )
