@@ -88,7 +88,7 @@ PROBLEMS = {"samples": query, "labels": label_set, "orders": sequence_set}
 def value_of(item: Setting, generator: np.random.Generator) -> Any:
     """Return a value for one setting: a random choice, a random power of ten in its range, or its default."""
     if item.choices:
-        return item.choices[generator.integers(len(item.choices))]
+        return [*item.choices][generator.integers(len(item.choices))]
     if item.name in RANGES:
         return float(10 ** generator.uniform(*RANGES[item.name]))
     return FIXED.get(item.name, item.default)

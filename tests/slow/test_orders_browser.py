@@ -41,7 +41,7 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
     assert page.locator(".film .band").count() == 3
     note = page.locator(".film .movable .note")
     said = note.inner_text()
-    assert re.match(r"\d+% of pairs right", said)
+    assert re.match(r"\d+% of pairs correct", said)
     first, last = (page.locator(f"{OWN} .tile").nth(at).bounding_box() for at in (0, 5))
     page.mouse.move(first["x"] + first["width"] / 2, first["y"] + 20)
     page.mouse.down()
