@@ -21,6 +21,7 @@ import threading
 import time
 import weakref
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from ranking.core.errors import HomeError, InputError
@@ -230,6 +231,10 @@ def limit_memory(default: int | None = None) -> None:
     if most is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
 
+        statm = Path("/proc/self/statm")  # on Linux: the pages of memory that this process has
+        used = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
+        if used >= most:  # Python then fails anywhere, often with an error that does not mention memory
+            raise MemoryError(f"its libraries alone take {used / 1e9:.2g} GB")
         limit(resource.RLIMIT_AS, most)
 
 

@@ -649,8 +649,8 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
 
 
 def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
-    monkeypatch.setenv(MEMORY_VARIABLE, "1000000000")
-    for most, expected in ((resource.RLIM_INFINITY, 10**9), (2 * 10**9, 10**9), (10**8, 10**8)):
+    monkeypatch.setenv(MEMORY_VARIABLE, str(10**15))  # more than the process of the tests has
+    for most, expected in ((resource.RLIM_INFINITY, 10**15), (2 * 10**15, 10**15), (10**8, 10**8)):
         limits: list[tuple[int, int]] = []
         with monkeypatch.context() as patch:
             patch.setattr(isolated.resource, "getrlimit", lambda kind, most=most: (most, most))
@@ -658,6 +658,14 @@ def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
             isolated.limit_memory()
             isolated.lift_memory_limit()
         assert limits == [(expected, most), (most, most)]
+
+
+def test_a_memory_limit_below_what_the_libraries_take_is_an_error_of_memory(store, monkeypatch):
+    monkeypatch.setenv(MEMORY_VARIABLE, str(10**8))
+    run = here(store, {})
+    assert run.state == "failed"
+    assert "ran out of memory (it may use 0.1 GB" in run.reason
+    assert "its libraries alone take" in run.reason
 
 
 def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
