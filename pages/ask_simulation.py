@@ -93,8 +93,9 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
             f"**{folds_in_words(run)}** Means and intervals will change when all folds have finished.",
             icon=":material/info:",
         )
-    st.markdown(f"## {simulation_captions.headline(curves)}")
-    figures = show_panels(curves)
+    with frame.picture("panels"):
+        st.markdown(f"## {simulation_captions.headline(curves)}")
+        figures = show_panels(curves)
     figures += show_differences(curves)
     st.markdown("### In the form of the paper's Table 1")
     for title, table in simulation_table.as_markdown(curves).items():

@@ -208,4 +208,4 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
     )
 
 
-frame.show_page("compare", "Two to four rankings of the same images, with confidence intervals.", steps)
+frame.show_page("compare", "Two to four rankings of the same images.", steps)

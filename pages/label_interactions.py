@@ -47,11 +47,12 @@ def look(run: Run, title: str, pairs: LabelPairs) -> None:
     with frame.in_place():
         names = [pairs.names[int(label)] for label in pairs.core]
         offered = {ALL: "All", **{name: escaped(name) for name in names}}
-        core = controls.segments("Core label", keys.CORE, offered, ALL)
+        with frame.picture("core"):
+            core = controls.segments("Core label", keys.CORE, offered, ALL)
         label = None if core == ALL else pairs.names.index(core)
         shown = pairs if label is None else pairs.of(label)
         left, right = st.columns([5, 4], gap="large")
-        with left:
+        with left, frame.picture("star"):
             star = show_star(shown, float(np.abs(pairs.weight).max()))
         with right:
             bars = show_bars(shown, label)

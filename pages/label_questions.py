@@ -41,7 +41,9 @@ ALONE = "**Notice** that no label overtakes another unless you answer it: this m
 
 
 def steps() -> None:
-    layout, details = st.container(key="questions-layout"), st.container(key="settings-questions")
+    with frame.picture("questions"):
+        layout = st.container(key="questions-layout")
+    details = st.container(key="settings-questions")
     with details:
         st.subheader("Model and strategy", anchor=False)
         left, right = st.columns(2, gap="medium")

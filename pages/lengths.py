@@ -30,11 +30,12 @@ def steps() -> None:
     with shown:
         run_actions.show_deleted(ablation_form.PAGE.task)
         varied = {name: name.capitalize() for name in FIGURES}
-        study = controls.segments("Setting to vary", keys.ABLATION, varied, next(iter(FIGURES)))
+        with frame.picture("question"):
+            study = controls.segments("Setting to vary", keys.ABLATION, varied, next(iter(FIGURES)))
+            st.markdown(f"## {WORDS[study].question}")
     with right:
         run = choose_run(row, criterion, study, named)
     with shown:
-        st.markdown(f"## {WORDS[study].question}")
         ablation_form.PAGE.lay_out(
             run,
             lambda: ablation_form.show(row, criterion, study),
@@ -73,13 +74,16 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
         return
     with home.or_gone():
         outcome = AblationResult.from_json(run.result)
-    measure = choose_measure(outcome)
     words, curves = WORDS[study], outcome.curves
-    figure = ablation_charts.figure_of(
-        curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
-    )
-    alt = ablation_charts.in_words(curves, measure)
-    charts.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=360, top=8)
+    with frame.picture("curves"):
+        measure = choose_measure(outcome)
+        figure = ablation_charts.figure_of(
+            curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
+        )
+        alt = ablation_charts.in_words(curves, measure)
+        charts.show(
+            figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=360, top=8
+        )
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
     with left:

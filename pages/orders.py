@@ -66,8 +66,9 @@ def steps() -> None:
         shown = {each.id: each for each in (run, *beside)}
         ordered = {key: cache.ordered(each) for key, each in shown.items()}
         images = cache.image_set(row.key)
-        task = choose_sequence(images, run, ordered[run.id])
-        show_sequence(images, criterion, shown, ordered, task)
+        with frame.picture("sequence"):
+            task = choose_sequence(images, run, ordered[run.id])
+            show_sequence(images, criterion, shown, ordered, task)
     with means:
         if address.get(keys.ORDER_VIEW) != "own":
             playback.show_sequence(list(shown.values()), task.number)

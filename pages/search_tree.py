@@ -47,11 +47,12 @@ def steps() -> None:
 def show_search(run: Run, images: ImageSet, criterion: str) -> None:
     ordered = cache.ordered(run)
     lengths = lengths_of(run, images)
-    number, length, trees = choose_search(run, ordered, lengths)
-    search = cache.tree_search(run, number, length, trees)
-    relevance, samples = ordered.relevance[number], ordered.samples(number)
-    node = choose_node(search)
-    figure = show_tree(search, relevance, node)
+    with frame.picture("search"):
+        number, length, trees = choose_search(run, ordered, lengths)
+        search = cache.tree_search(run, number, length, trees)
+        relevance, samples = ordered.relevance[number], ordered.samples(number)
+        node = choose_node(search)
+        figure = show_tree(search, relevance, node)
     show_orders(images, criterion, run, search, samples, relevance, node)
     offer_files(images, run, search, samples, relevance, figure)
 

@@ -199,8 +199,9 @@ def show_summary(run: Run) -> None:
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
     st.caption(
-        "Operations: comparisons of scores, scores counted, differences of $f_j$; one relevant sample per "
-        f"{ONE_IN} irrelevant. **Notice**: {grown(counts)}."
+        "**Greedy** tries every rank of each irrelevant sample, **SEARCH** bisects, **SELECT** halves as in step 3, "
+        "and **Buckets** counts scores into bins. Operations: comparisons of scores, scores counted, differences of "
+        f"$f_j$; one relevant sample per {ONE_IN} irrelevant. **Notice**: {grown(counts)}."
     )
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):

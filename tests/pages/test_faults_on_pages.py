@@ -40,7 +40,7 @@ def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content,
         file.unlink()
     if content is not None:
         (laboratory.home / "ranking.sqlite").write_bytes(content)
-    home._recovered.clear()
+    home._opened.clear()
     app = open_page("ranked_images")
     [error] = errors(app)
     assert "Rebuild the database" in error

@@ -15,9 +15,7 @@ from pages.parts.app.menu import PAGES, PLACES
 SCREEN = {"width": 1280, "height": 720}
 MOST_WORDS = 90
 WHOLE = "document.documentElement.dataset.whole"
-WITH_PICTURES = [
-    page for place in ("Start", "Data", "Train", "Compare", "Inside training") for page in PLACES[place]
-]
+WITH_PICTURES = [page for place, pages in PLACES.items() if place != "Lessons" for page in pages]
 LEAST_FILLED = 0.8  # of the height of the screen, down to the foot of the picture
 # A word has two letters that stand together; what a person cannot see has none.
 WORDS = """() => {
@@ -89,10 +87,10 @@ def painted(visit):
 
 
 def stand(page: Page) -> None:
-    """Wait until the words of a page stay."""
+    """Wait until the words and the pictures of a page stay."""
     page.locator("h1").first.wait_for()
-    words = None
-    while words != (words := page.evaluate(WORDS)):
+    seen = None
+    while seen != (seen := (page.evaluate(WORDS), page.evaluate(PICTURES))):
         page.wait_for_timeout(1500)
         settle(page)
 

@@ -60,7 +60,7 @@ def taken_in() -> TakenIn:
 
 def look_again() -> None:
     """Reopen the visitor's store, so that repairs take effect."""
-    _recovered.clear(rooms.here())
+    _opened.pop(rooms.here(), None)
 
 
 def common() -> Store:
@@ -68,8 +68,17 @@ def common() -> Store:
     return _recovered(str(rooms.all_rooms().bundled))[0] if rooms.used() else store()
 
 
-@st.cache_resource(show_spinner=False)
+# Not a cache of Streamlit's: a page needs its store thirty times, and each look into such a cache takes 0.1 ms.
+_opened: dict[str | None, tuple[Store, TakenIn]] = {}
+
+
 def _recovered(home: str | None) -> tuple[Store, TakenIn]:
+    if home not in _opened:
+        _opened[home] = _open(home)
+    return _opened[home]
+
+
+def _open(home: str | None) -> tuple[Store, TakenIn]:
     opened = Store(home)
     taken = jobs.recover(opened)
     for message in (*(f"image set {title}: listed again" for title in taken.sets), *taken.refused):

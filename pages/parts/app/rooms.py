@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -111,7 +112,7 @@ def all_rooms() -> Rooms:
     return _all_rooms(os.environ.get("RANKING_HOME"), os.environ.get(CLASS_ROOM))
 
 
-@st.cache_resource(show_spinner=False)
+@cache  # for speed, as in pages.parts.app.home
 def _all_rooms(home: str | None, class_room: str | None) -> Rooms:
     try:
         return Rooms(home)

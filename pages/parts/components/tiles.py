@@ -147,21 +147,29 @@ def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) 
     return tiles
 
 
-def marked_tile(images: ImageSet, row: int, relevant: bool) -> Tile:
-    """A tile with a mark but without a rank, which changes from iteration to iteration."""
+def marked_tiles(images: ImageSet, relevant: Mapping[int, bool]) -> dict[int, Tile]:
+    """Tiles by row with a mark but without a rank, which changes from iteration to iteration. relevant: by row."""
     thumbnails = cache.thumbnails(images.key)
-    return Tile(
-        id=str(row),
-        src=data_url(thumbnails.crop(row)),
-        alt=f"{judged(relevant)}, shows {shows(images, row)}, image {image_name(images, row)}",
-        mark="relevant" if relevant else "irrelevant",
-    )
+    return {
+        row: Tile(
+            id=str(row),
+            src=data_url(thumbnails.crop(row)),
+            alt=f"{judged(is_relevant)}, shows {shows(images, row)}, image {image_name(images, row)}",
+            mark="relevant" if is_relevant else "irrelevant",
+        )
+        for row, is_relevant in relevant.items()
+    }
 
 
-def plain_tile(images: ImageSet, row: int, right: str) -> Tile:
-    """A tile of a sample without a mark. right: the text below it."""
-    alt = f"{right}, image {image_name(images, row)}"
-    return Tile(str(row), data_url(cache.thumbnails(images.key).crop(row)), alt, right=right)
+def plain_tiles(images: ImageSet, texts: Mapping[int, str]) -> dict[int, Tile]:
+    """Tiles by row without a mark. texts: by row, shown below the thumbnail."""
+    thumbnails = cache.thumbnails(images.key)
+    return {
+        row: Tile(
+            str(row), data_url(thumbnails.crop(row)), f"{text}, image {image_name(images, row)}", right=text
+        )
+        for row, text in texts.items()
+    }
 
 
 def shows(images: ImageSet, row: int) -> str:

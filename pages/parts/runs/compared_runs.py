@@ -175,7 +175,7 @@ def _begin_with(ids: Sequence[str]) -> None:
 def _choose_runs(listed: Sequence[Run]) -> list[Run]:
     known = {run.id: run for run in listed}
     chosen = controls.several(
-        "Two to four training runs, in the order of their rows",
+        "Training runs",
         keys.COMPARED,
         runs.labels(listed, _label),
         first_choice(listed, address.get(keys.RUN)),

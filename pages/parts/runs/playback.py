@@ -68,7 +68,7 @@ def show(run: Run) -> bool:
                 )
                 for each in recorded
             ],
-            {row: tiles.marked_tile(images, row, bool(relevance[row])) for row in _rows(recorded)},
+            tiles.marked_tiles(images, {row: bool(relevance[row]) for row in _rows(recorded)}),
             "iteration by iteration",
         )
     scales = "Each run has its own objective: compare AP, not primal and dual. " if len(recorded) > 1 else ""
@@ -96,7 +96,7 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
             Lane(runs.short_name(each.run), each.frames, curves=(measure,), round=each.round)
             for each in recorded
         ],
-        {row: tiles.plain_tile(images, row, written(float(values[row]))) for row in _rows(recorded)},
+        tiles.plain_tiles(images, {row: written(float(values[row])) for row in _rows(recorded)}),
         f"test sequence {number + 1} iteration by iteration",
     )
     rankers = f" {RANKERS}" if recorded[0].round else ""
