@@ -145,7 +145,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
         with column:
             st.markdown(f"### {escaped(title)}")
             key = keys.widget(f"panel {by} {title}")
-            charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=340, top=8)
+            charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=322, top=8)
         shown.append((figure, f"{title}: {text}"))
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
     st.caption(f"{bands}**Notice** {escaped(simulation_captions.notice(curves))}.")

@@ -82,7 +82,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
         )
         alt = ablation_charts.in_words(curves, measure)
         charts.show(
-            figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=360, top=8
+            figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=315, top=8
         )
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
