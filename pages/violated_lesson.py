@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import factorial
+from math import factorial, lgamma, log
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -22,8 +23,11 @@ from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
+if TYPE_CHECKING:  # this import would load compiled modules before the page is shown
+    from ranking.explain.found_planes import FoundPlanes
+
 METHOD = LESSON.methods[0]
-STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Summary")
+STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Planes", "5 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # irrelevant samples per relevant sample, as in Fig. 1 of the paper
 TINY = 1e-12  # smaller differences are rounding errors
@@ -33,6 +37,7 @@ HEADLINES = (
     f"{FEW} images, {factorial(FEW):,} orders: which is most violated?",
     "Each irrelevant image has its own best rank",
     "The best rank of the median bounds both halves",
+    r"$n!$ constraints, and a few planes that stand for all",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
@@ -52,7 +57,7 @@ def show_step(number: int) -> None:
         problem = cache.inference_problem(few.token, few.scores, few.relevant, "ap")
         (show_worst if number == 1 else show_each)(images, few, problem)
     else:
-        (show_halves if number == 3 else show_summary)(run)
+        {3: show_halves, 4: show_planes, 5: show_summary}[number](run)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -187,7 +192,36 @@ def show_halves(run: Run) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: summary
+# 4: planes
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_planes(run: Run) -> None:
+    found, n = cache.found_planes(run), len(cache.ranking(run, "train").scores)
+    planes, last = len(found.dual), found.dual[-1]
+    alt = (
+        f"Both bounds by the number of planes found: {found.active} of {planes} planes are active at the end"
+    )
+    charts.show(inference_charts.planes(found), keys.widget("planes"), alt, "planes", height=380, top=8)
+    st.markdown(
+        f"The program over these {planes} planes: CVXPY ends at **{found.cvxpy:.6g}**, this app at **{last:.6g}**.",
+        help="It is a lower bound on the objective, because it has only some of the constraints.",
+    )
+    st.caption(
+        f"{n:,} images have {n:,}! ≈ 10^{int(lgamma(n + 1) / log(10))} orders, each a constraint. Training adds the "
+        f"most violated one as a plane, which cuts off the optimum over the planes so far. **Notice** that "
+        f"{found.active} of {planes} planes are active at the end: without all other constraints, the optimum is the "
+        f"same within {share_of(found)}."
+    )
+
+
+def share_of(found: FoundPlanes) -> str:
+    """The gap between both bounds, as a share of the objective."""
+    return f"{100 * (1 - found.dual[-1] / found.primal[-1]):.2g}%"
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 5: summary
 # ---------------------------------------------------------------------------------------------------------
 
 

@@ -445,6 +445,21 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
 
     press(app, "next step")
     [chart] = charts_of(app)
+    primal, dual, active, rest = (values(trace["y"]) for trace in chart["data"])
+    assert (np.diff(dual) >= 0).all()
+    planes, n = len(dual), len(learned.scores)
+    assert len(active) + len(rest) == planes
+    check(
+        app,
+        [
+            ("^The program", [planes, dual[-1], dual[-1]]),
+            ("orders, each a constraint", [n, n, 10, len(str(factorial(n))) - 1]),
+            (r"\*\*Notice", [len(active), planes, 100 * (1 - dual[-1] / primal[-1])]),
+        ],
+    )
+
+    press(app, "next step")
+    [chart] = charts_of(app)
     sizes = values(chart["data"][0]["x"])
     middle = len(sizes) // 2
     grown = [values(line["y"])[-1] / values(line["y"])[middle] for line in chart["data"]]

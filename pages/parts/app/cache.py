@@ -50,6 +50,7 @@ if TYPE_CHECKING:  # these imports would load compiled modules before the first 
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
     from ranking.explain.edge_strength import EdgeStrengthCurve
+    from ranking.explain.found_planes import FoundPlanes
     from ranking.explain.inference_steps import InferenceProblem, Trace
     from ranking.explain.neighbourhood import Neighbourhood
     from ranking.explain.playback import Frame
@@ -293,6 +294,19 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
     described = TrainSettings.from_json(run.settings).features
     load_features(images, described, home.common().features)  # computes them if they are not stored
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
+
+
+@of_home(entries=SOME, spinner="Solving the program over the planes in CVXPY …", needs="model")
+def found_planes(run: Run) -> FoundPlanes:
+    """The cutting planes of a run with a ranking loss, whose training is repeated."""
+    from ranking.experiments.training import query_of
+    from ranking.explain.found_planes import found_planes as find
+
+    images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = load_features(images, settings.features, home.common().features)
+    relevance = images.relevance(settings.query, settings.corrections)
+    query = query_of(images, settings, features, relevance, ~images.test, projection=projection(run))
+    return find(method_of(run), query)
 
 
 @of_home(needs="model")
