@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import factorial, lgamma, log
-from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
@@ -22,9 +21,6 @@ from ranking.core import ImageSet, Ints
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
-
-if TYPE_CHECKING:  # this import would load compiled modules before the page is shown
-    from ranking.explain.found_planes import FoundPlanes
 
 METHOD = LESSON.methods[0]
 STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Planes", "5 · Summary")
@@ -197,27 +193,22 @@ def show_halves(run: Run) -> None:
 
 
 def show_planes(run: Run) -> None:
-    found, n = cache.found_planes(run), len(cache.ranking(run, "train").scores)
-    planes, last = len(found.dual), found.dual[-1]
+    planes, n = cache.training_planes(run), len(cache.ranking(run, "train").scores)
+    count, last = len(planes.dual), planes.dual[-1]
     alt = (
-        f"Both bounds by the number of planes found: {found.active} of {planes} planes are active at the end"
+        f"Both bounds by the number of planes found: {planes.active} of {count} planes are active at the end"
     )
-    charts.show(inference_charts.planes(found), keys.widget("planes"), alt, "planes", height=380, top=8)
+    charts.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=380, top=8)
     st.markdown(
-        f"The program over these {planes} planes: CVXPY ends at **{found.cvxpy:.6g}**, this app at **{last:.6g}**.",
+        f"The program over these {count} planes: CVXPY ends at **{planes.cvxpy:.6g}**, this app at **{last:.6g}**.",
         help="It is a lower bound on the objective, because it has only some of the constraints.",
     )
     st.caption(
-        f"{n:,} images have {n:,}! ≈ 10^{int(lgamma(n + 1) / log(10))} orders, each a constraint. Training adds the "
-        f"most violated one as a plane, which cuts off the optimum over the planes so far. **Notice** that "
-        f"{found.active} of {planes} planes are active at the end: without all other constraints, the optimum is the "
-        f"same within {share_of(found)}."
+        f"{n:,} images have {n:,}! ≈ 10^{int(lgamma(n + 1) / log(10))} orders, each a constraint. Each iteration adds "
+        "one as a plane: the most violated ranking at its weights. **Notice** that "
+        f"{planes.active} of {count} planes are active at the end: all other constraints together change the optimum "
+        f"by at most {1 - last / planes.primal[-1]:.2%}."
     )
-
-
-def share_of(found: FoundPlanes) -> str:
-    """The gap between both bounds, as a share of the objective."""
-    return f"{100 * (1 - found.dual[-1] / found.primal[-1]):.2g}%"
 
 
 # ---------------------------------------------------------------------------------------------------------

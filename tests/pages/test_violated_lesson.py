@@ -56,7 +56,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
         choose(app.slider, "look", 0)
 
     press(app, "next step")
-    planes = cache.found_planes(run)
+    planes = cache.training_planes(run)
     for value in (planes.cvxpy, planes.dual[-1]):
         assert f"**{value:.6g}**" in texts(app)
     assert f"{planes.active} of {len(planes.dual)} planes are active" in texts(app)

@@ -50,11 +50,11 @@ if TYPE_CHECKING:  # these imports would load compiled modules before the first 
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
     from ranking.explain.edge_strength import EdgeStrengthCurve
-    from ranking.explain.found_planes import FoundPlanes
     from ranking.explain.inference_steps import InferenceProblem, Trace
     from ranking.explain.neighbourhood import Neighbourhood
     from ranking.explain.playback import Frame
     from ranking.explain.question_strategies import LabelEntropy
+    from ranking.explain.training_planes import TrainingPlanes
     from ranking.explain.tree_search import TreeSearch
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank
@@ -297,10 +297,10 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
 
 
 @of_home(entries=SOME, spinner="Solving the program over the planes in CVXPY …", needs="model")
-def found_planes(run: Run) -> FoundPlanes:
+def training_planes(run: Run) -> TrainingPlanes:
     """The cutting planes of a run with a ranking loss, whose training is repeated."""
     from ranking.experiments.training import query_of
-    from ranking.explain.found_planes import found_planes as find
+    from ranking.explain.training_planes import training_planes as find
 
     images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = load_features(images, settings.features, home.common().features)

@@ -16,8 +16,8 @@ from ranking.core.run_settings import CvxpySettings, TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
 
-# What a program leaves out of its method's problem.
-LEFT_OUT = {
+# What a program omits of the problem of its method.
+OMITTED = {
     "planes_primal": " With these planes only, the program in CVXPY is a lower bound.",
     "hoap_round": " The program in CVXPY is the convex problem that touches the objective at the trained weights.",
 }
@@ -50,7 +50,7 @@ def show(run: Run) -> None:
     if compared is not None and compared.state not in ENDED:
         jobs_panel.watch(compared)
     elif compared is not None and compared.state == "finished":
-        show_outcome(compared, len(relevant), LEFT_OUT.get(program.__name__, ""))
+        show_outcome(compared, len(relevant), OMITTED.get(program.__name__, ""))
     else:
         if compared is not None:
             jobs_panel.explain_end(compared)
@@ -82,8 +82,8 @@ def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:
     return "\n".join([source, "", *about, f"{program.__name__}({call})"])
 
 
-def show_outcome(compared: Run, samples: int, left_out: str) -> None:
-    """Both solutions of a finished comparison. samples: the number of all training samples. left_out: of LEFT_OUT."""
+def show_outcome(compared: Run, samples: int, omitted: str) -> None:
+    """Both solutions of a finished comparison. samples: the number of all training samples. omitted: of OMITTED."""
     from ranking.experiments.cvxpy_comparison import Solved, seconds_for
 
     with home.or_gone():
@@ -97,7 +97,7 @@ def show_outcome(compared: Run, samples: int, left_out: str) -> None:
     st.caption(
         f"The same {large.samples:,} training samples, {large.relevant:,} relevant, for both. **Notice** that the "
         f"objectives are {percent(apart)} apart, with a duality gap of {percent(gap)}, and the weights "
-        f"{percent(large.apart)}.{left_out}"
+        f"{percent(large.apart)}.{omitted}"
     )
     if samples > large.samples:
         time = jobs_panel.in_minutes(seconds_for(samples, small, large))

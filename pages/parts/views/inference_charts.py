@@ -16,7 +16,7 @@ from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
 
 if TYPE_CHECKING:  # this import would load compiled modules before the first page is shown
-    from ranking.explain.found_planes import FoundPlanes
+    from ranking.explain.training_planes import TrainingPlanes
 
 MOST_SIGNS = 48  # largest number of ranks with a + or − on each bar
 WIDE = 80  # largest number of columns with gaps between them
@@ -289,17 +289,17 @@ def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
     return figure
 
 
-def planes(found: FoundPlanes) -> go.Figure:
+def planes(bounds: TrainingPlanes) -> go.Figure:
     """Plot both bounds by the number of planes found, with a mark for each plane that shows whether it is active."""
-    figure, number = go.Figure(), np.arange(1, len(found.dual) + 1)
-    line(figure, number, found.primal, BLUE, 3, name="primal (best so far)")
-    line(figure, number, found.dual, VERMILLION, 3, "dash", name="optimum over the planes so far")
+    figure, number = go.Figure(), np.arange(1, len(bounds.dual) + 1)
+    line(figure, number, bounds.primal, BLUE, 3, name="primal (best so far)")
+    line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="optimum over the planes so far")
     hover = "plane %{x}, multiplier %{customdata:.3g}<extra></extra>"
     for chosen, name, symbol in (
-        (found.multipliers > 0, "active at the end", "circle"),
-        (found.multipliers == 0, "not active at the end", "circle-open"),
+        (bounds.multipliers > 0, "active at the end", "circle"),
+        (bounds.multipliers == 0, "not active at the end", "circle-open"),
     ):
-        x, y, of = number[chosen], found.dual[chosen], found.multipliers[chosen]
+        x, y, of = number[chosen], bounds.dual[chosen], bounds.multipliers[chosen]
         points(
             figure,
             x,

@@ -1,4 +1,4 @@
-"""The cutting planes that training finds, one after the other, and which of them are active at the end."""
+"""The cutting planes of a training run, one after the other, and which of them are active at the end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ranking.solvers.line import Point
 
 
 @dataclass(frozen=True, eq=False)
-class FoundPlanes:
+class TrainingPlanes:
     """The m planes of a training run, in the order in which they were found.
 
     multipliers: (m,) at the optimum of the program over all m planes, 0 where a plane is not active. dual: (m,) the
@@ -34,7 +34,7 @@ class FoundPlanes:
         return int(np.count_nonzero(self.multipliers))
 
 
-def found_planes(method: StructuredRankSVM, query: Query) -> FoundPlanes:
+def training_planes(method: StructuredRankSVM, query: Query) -> TrainingPlanes:
     """Train on a query again, by `method`'s settings and at most until the solver would drop planes."""
     risk, bounds = method.risk(TrainingSet.of([query])), list[tuple[float, float]]()
     search = PlaneSearch(risk, Point.at_start(risk, None), None, passes=1)
@@ -51,4 +51,4 @@ def found_planes(method: StructuredRankSVM, query: Query) -> FoundPlanes:
         bounds.append((search.best.objective, search.bound))
     primal, dual = np.transpose(bounds)
     optimum = planes_primal([(planes.normals, planes.losses)], risk.C)
-    return FoundPlanes(multipliers, primal, dual, float(optimum.value))
+    return TrainingPlanes(multipliers, primal, dual, float(optimum.value))

@@ -7,13 +7,13 @@ import pytest
 from problems import problem
 
 from ranking import make_method
-from ranking.explain.found_planes import found_planes
+from ranking.explain.training_planes import training_planes
 
 
 @pytest.mark.parametrize("name", ["AP-SVM", "NDCG-SVM"])
 def test_the_planes_end_at_the_bounds_of_training(name: str) -> None:
     query, method = problem(3), make_method(name, C=50.0)
-    found = found_planes(method, query)
+    found = training_planes(method, query)
     certificate = method.fit([query]).certificate
     assert len(found.dual) == len(found.primal) == len(found.multipliers) == certificate.iterations + 1
     assert (np.diff(found.dual) >= 0).all()
@@ -27,6 +27,6 @@ def test_the_planes_end_at_the_bounds_of_training(name: str) -> None:
 
 
 def test_every_plane_has_its_bounds_if_training_ends_early() -> None:
-    found = found_planes(make_method("AP-SVM", C=50.0, max_iterations=3), problem(3))
+    found = training_planes(make_method("AP-SVM", C=50.0, max_iterations=3), problem(3))
     assert len(found.dual) == len(found.multipliers) == 4
     assert found.cvxpy == pytest.approx(found.dual[-1], rel=1e-6)
