@@ -100,8 +100,8 @@ def _solve(program: Program, method: Any, query: Query) -> Solved:
     seconds = time.perf_counter() - start
     parts = method.weights if isinstance(method.weights, tuple) else (method.weights,)
     weights = np.concatenate([np.ravel(part) for part in parts])
-    theirs = optimum.variables[: len(weights)]
-    apart = float(np.linalg.norm(weights - theirs) / max(np.linalg.norm(theirs), np.finfo(float).tiny))
+    length = max(float(np.linalg.norm(optimum.variables)), np.finfo(float).tiny)
+    apart = float(np.linalg.norm(weights - optimum.variables)) / length
     relevant = int(np.count_nonzero(query.relevance))
     ours = certificate.primal, certificate.dual, certificate.seconds
     return Solved(len(query.features), relevant, *ours, float(optimum.value), seconds, apart)
@@ -116,9 +116,10 @@ def _arguments(program: Program, method: Any, query: Query) -> tuple[Any, ...]:
         return [(planes.normals, planes.losses)], C
     if program is programs.svm:
         return features, relevant, C
-    edges, affinity = np.empty((0, 2), np.int64), np.zeros((0, 1))
-    if query.graph is not None:
-        edges, affinity = query.graph.edges, query.graph.affinity.astype(np.float64)
+    if query.graph is None or not len(query.graph.edges):
+        remedy = "train SVM or AP-SVM, which have the same problem without neighbours"
+        raise InputError("similarity graph", "at least one pair of neighbours", "none", remedy)
+    edges, affinity = query.graph.edges, query.graph.affinity.astype(np.float64)
     largest = int(method.potentials_of(query).components.sizes[0])
     if largest > LARGEST_ENUMERATED:
         expected = f"at most {LARGEST_ENUMERATED} to enumerate their labellings"
@@ -128,9 +129,7 @@ def _arguments(program: Program, method: Any, query: Query) -> tuple[Any, ...]:
         return graph
     n = len(relevant)  # the last coefficients of a plane are those of its ranking; the first row is R* itself
     rankings = np.vstack([np.zeros(n), planes.coefficients[:, -n:]])
-    unary, pairwise = method.weights
-    at = unary, pairwise if len(pairwise) else np.zeros(1)
-    return *graph, rankings, np.append(0.0, planes.losses), at
+    return *graph, rankings, np.append(0.0, planes.losses), method.weights
 
 
 def seconds_for(samples: int, small: Solved, large: Solved) -> float:

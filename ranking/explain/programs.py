@@ -13,7 +13,7 @@ import numpy as np
 
 from ranking.core import Bools, Features, Floats, Ints
 
-EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
+EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-9, "tol_feas": 1e-10}
 
 
 class Optimum(NamedTuple):
@@ -43,21 +43,21 @@ def hob_svm(
 ) -> Optimum:
     """High-order, eqs. 4 to 8: all labellings of each component of the graph. Weights: (2 d + d2,), w2 last.
 
-    edges: (m, 2). affinity: (m, d2) >= 0.
+    edges: (m, 2), at least one. affinity: (m, d2) >= 0.
     """
     import cvxpy as cp  # takes a second to load
 
     costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())  # eq. 7 with J = |N| / |P|
     w, w2 = cp.Variable((2, features.shape[1])), cp.Variable(affinity.shape[1], nonpos=True)
-    scores, slacks = cp.Variable(len(features)), []  # scores: of label 1 minus label 0
+    scores, penalties = cp.Variable(len(features)), cp.Variable(len(edges))
+    constraints, slacks = [scores == features @ (w[0] - w[1]), penalties == eta * affinity @ w2], []
     for samples, labels, cut in labellings(len(features), edges):
         losses = (labels != relevant[samples]) @ costs[samples]
-        values = labels @ scores[samples] + eta * (cut @ affinity) @ w2  # w.Psi(X, Y), eqs. 4 and 5
+        values = labels @ scores[samples] + cut @ penalties  # w.Psi(X, Y) up to a constant, eqs. 4 and 5
         truth = (labels == relevant[samples]).all(axis=1)
         slacks.append(cp.max(losses + values - values[truth]))
     value = (cp.sum_squares(w) + cp.sum_squares(w2)) / 2 + C * cp.sum(cp.hstack(slacks))
-    problem = cp.Problem(cp.Minimize(value), [scores == features @ (w[0] - w[1])])
-    return Optimum(problem.solve(**EXACT), np.append(w.value, w2.value))
+    return Optimum(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT), np.append(w.value, w2.value))
 
 
 def hoap_round(
@@ -71,11 +71,13 @@ def hoap_round(
     import cvxpy as cp  # takes a second to load
 
     w, w2 = cp.Variable((2, features.shape[1])), cp.Variable(affinity.shape[1], nonpos=True)
-    scores, excess, slack = cp.Variable(len(features)), cp.Variable(len(features)), cp.Variable(nonneg=True)
-    constraints = [scores == features @ (w[0] - w[1]), slack >= losses + rankings @ excess]
+    scores, penalties = cp.Variable(len(features)), cp.Variable(len(edges))
+    excess, slack = cp.Variable(len(features)), cp.Variable(nonneg=True)
+    constraints = [scores == features @ (w[0] - w[1]), penalties == eta * affinity @ w2]
+    constraints.append(slack >= losses + rankings @ excess)
     for samples, labels, cut in labellings(len(features), edges):
-        values = labels @ scores[samples] + eta * (cut @ affinity) @ w2
-        now = labels @ (features[samples] @ (at[0][0] - at[0][1])) + eta * (cut @ affinity) @ at[1]
+        values = labels @ scores[samples] + cut @ penalties
+        now = labels @ (features[samples] @ (at[0][0] - at[0][1])) + cut @ (eta * affinity @ at[1])
         for label, i in zip(labels.T, samples, strict=True):  # best wrong label - true label, fixed at `at`
             fixed = np.argmax(np.where(label == relevant[i], now, -np.inf))
             constraints.append(excess[i] >= values[label != relevant[i]] - values[fixed])
