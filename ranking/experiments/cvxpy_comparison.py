@@ -14,7 +14,7 @@ import numpy as np
 
 from ranking.core import Bools, ImageSet, Ints, Query
 from ranking.core.errors import InputError
-from ranking.core.run_settings import CvxpySettings
+from ranking.core.run_settings import CvxpySettings, TrainSettings
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.training import query_of
 from ranking.explain import programs
@@ -22,12 +22,16 @@ from ranking.features import load_features
 from ranking.features.projection import fit_projection
 from ranking.inference import AttractivePairs
 from ranking.inference.enumeration import LARGEST_ENUMERATED
-from ranking.methods import make_method, method_class
+from ranking.methods import check_ranks, make_method, method_class
 
 MOST = 200  # samples
-PROGRAMS = {"SVM": programs.svm, "HOB-SVM": programs.hob_svm, "HOAP-SVM": programs.hoap_round}
 
 Program = Callable[..., programs.Optimum]
+PROGRAMS: dict[str, Program] = {
+    "SVM": programs.svm,
+    "HOB-SVM": programs.hob_svm,
+    "HOAP-SVM": programs.hoap_round,
+}
 
 
 class Solved(NamedTuple):
@@ -53,9 +57,12 @@ class CvxpyComparison(Study[CvxpySettings]):
     settings = CvxpySettings
 
     def run(self, settings: CvxpySettings, context: Context) -> Result:
+        check_ranks(settings.method, TrainSettings.task)
         program, images = program_of(settings.method, settings.method_settings), context.images
-        if program is None or images is None:
-            raise InputError("method", f"one of {', '.join(PROGRAMS)}, or of a ranking loss", settings.method)
+        assert images is not None  # the settings name a set
+        if program is None:
+            expected = f"{', '.join(PROGRAMS)} with {AttractivePairs.name}, or a method with a ranking loss"
+            raise InputError("method", expected, settings.method)
         features = load_features(images, settings.features, context.features, context.on_step)
         projection = fit_projection(settings.projection, features, ~images.test, context.on_step)
         relevance = images.relevance(settings.query, settings.corrections)
@@ -93,8 +100,10 @@ def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:
 
 
 def _solve(program: Program, method: Any, query: Query) -> Solved:
+    assert query.relevance is not None
     method.fit([query])
-    certificate, arguments = method.certificate, _arguments(program, method, query)
+    certificate, relevant = method.certificate, query.relevance > 0
+    arguments = _arguments(program, method, query, relevant)
     start = time.perf_counter()
     optimum = program(*arguments)
     seconds = time.perf_counter() - start
@@ -102,15 +111,13 @@ def _solve(program: Program, method: Any, query: Query) -> Solved:
     weights = np.concatenate([np.ravel(part) for part in parts])
     length = max(float(np.linalg.norm(optimum.variables)), np.finfo(float).tiny)
     apart = float(np.linalg.norm(weights - optimum.variables)) / length
-    relevant = int(np.count_nonzero(query.relevance))
     ours = certificate.primal, certificate.dual, certificate.seconds
-    return Solved(len(query.features), relevant, *ours, float(optimum.value), seconds, apart)
+    return Solved(len(relevant), int(relevant.sum()), *ours, float(optimum.value), seconds, apart)
 
 
-def _arguments(program: Program, method: Any, query: Query) -> tuple[Any, ...]:
+def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> tuple[Any, ...]:
     """Return the arguments of the program for a method that was trained on the query."""
-    assert query.relevance is not None
-    features, relevant = query.features.astype(np.float64), query.relevance > 0
+    features = query.features.astype(np.float64)
     planes, C = method.solution.working_set, method.cost([relevant])
     if program is programs.planes_primal:
         return [(planes.normals, planes.losses)], C
@@ -140,4 +147,4 @@ def seconds_for(samples: int, small: Solved, large: Solved) -> float:
     200
     """
     growth = math.log(large.cvxpy_seconds / small.cvxpy_seconds) / math.log(large.samples / small.samples)
-    return large.cvxpy_seconds * (samples / large.samples) ** max(growth, 0.0)
+    return float(large.cvxpy_seconds * (samples / large.samples) ** max(growth, 0.0))

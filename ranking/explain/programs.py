@@ -13,7 +13,7 @@ import numpy as np
 
 from ranking.core import Bools, Features, Floats, Ints
 
-EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-9, "tol_feas": 1e-10}
+EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
 
 
 class Optimum(NamedTuple):

@@ -10,7 +10,7 @@ from ranking.core import Floats, Query
 from ranking.explain.programs import planes_primal
 from ranking.methods.structured_rank_svm import StructuredRankSVM
 from ranking.methods.training_set import TrainingSet
-from ranking.solvers.cutting_plane import IDLE_ITERATIONS, PlaneSearch
+from ranking.solvers.cutting_plane import IDLE_ITERATIONS, SAFETY, PlaneSearch
 from ranking.solvers.line import Point
 
 
@@ -39,11 +39,13 @@ def training_planes(method: StructuredRankSVM, query: Query) -> TrainingPlanes:
     risk, bounds = method.risk(TrainingSet.of([query])), list[tuple[float, float]]()
     search = PlaneSearch(risk, Point.at_start(risk, None), None, passes=1)
 
-    def report(iteration: int, primal: float, dual: float, *_: int, weights: Floats) -> None:
+    def report(
+        iteration: int, primal: float, dual: float, passes: int, planes: int, *, weights: Floats
+    ) -> None:
         bounds.append((primal, dual))
 
     def enough() -> bool:
-        return search.iterations > 0 and search.relative_gap <= method.tolerance
+        return search.iterations > 0 and search.relative_gap <= SAFETY * method.tolerance
 
     search.run(enough, min(method.max_iterations, IDLE_ITERATIONS), report)
     planes, multipliers = search.planes

@@ -20,22 +20,26 @@ from ranking.methods import method_class
 OPEN, SOLVE = "widget the same problem in CVXPY", "widget solve in CVXPY"
 
 
+def code_of(app):
+    return [code.value for code in app.code if code.language == "python"]
+
+
 @pytest.mark.parametrize(
     ("name", "program"), [("finished", programs.planes_primal), ("neighbours", programs.hob_svm)]
 )
 def test_the_code_is_what_runs_and_the_outcome_is_of_both(laboratory, started, open_page, name, program):
     run = laboratory.store.run(getattr(laboratory, name))
     app = open_page("train", run=run.id)
-    assert not app.get("code")
+    assert code_of(app) == []
     app.session_state[OPEN] = True
     app.run()
-    [code] = app.get("code")
+    [code] = code_of(app)
     images = laboratory.store.image_set(run.settings["set"])
     relevant = images.relevance(run.settings["query"])[~images.test] > 0
     method = method_class(run.settings["method"]).load(run.model_file)
-    assert code.value.startswith(inspect.getsource(program))
-    about, call = code.value.partition("# ")[2].splitlines()[0], code.value.splitlines()[-1]
-    about = next(line for line in code.value.splitlines() if line.startswith("# "))
+    assert code.startswith(inspect.getsource(program))
+    about = next(line for line in code.splitlines() if line.startswith("# "))
+    call = code.splitlines()[-1]
     assert numbers_in(about) == [len(relevant), np.count_nonzero(relevant), method.columns]
     assert f"C={method.cost([relevant]):.6g}" in call
 
