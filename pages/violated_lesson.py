@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import factorial, lgamma, log
+from math import ceil, factorial, lgamma, log
 
 import numpy as np
 import streamlit as st
@@ -198,17 +198,24 @@ def show_planes(run: Run) -> None:
     alt = (
         f"Both bounds by the number of planes found: {planes.active} of {count} planes are active at the end"
     )
-    charts.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=380, top=8)
+    charts.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=350, top=8)
     st.markdown(
-        f"The program over these {count} planes: CVXPY ends at **{planes.cvxpy:.6g}**, this app at **{last:.6g}**.",
-        help="It is a lower bound on the objective, because it has only some of the constraints.",
+        f"Optimum over these {count} planes: **{planes.cvxpy:.6g}** in CVXPY, **{last:.6g}** in this app.",
+        help=PLANE,
     )
+    most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100  # in percent, rounded up
+    orders = rf"${n}! \approx 10^{{{int(lgamma(n + 1) / log(10))}}}$"
     st.caption(
-        f"{n:,} images have {n:,}! ≈ 10^{int(lgamma(n + 1) / log(10))} orders, each a constraint. Each iteration adds "
-        "one as a plane: the most violated ranking at its weights. **Notice** that "
-        f"{planes.active} of {count} planes are active at the end: all other constraints together change the optimum "
-        f"by at most {1 - last / planes.primal[-1]:.2%}."
+        f"{n:,} images have {orders} orders, each a constraint. **Notice** that {planes.active} of {count} planes are "
+        f"active: all other constraints change the optimum by at most {most:.2f}%."
     )
+
+
+PLANE = (
+    "Each iteration adds one constraint as a plane: the most violated ranking at its weights. The program over the "
+    "planes has only these constraints, so its optimum is a lower bound on the objective. A plane is active if its "
+    "multiplier is positive."
+)
 
 
 # ---------------------------------------------------------------------------------------------------------

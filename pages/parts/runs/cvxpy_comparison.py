@@ -45,7 +45,7 @@ def show(run: Run) -> None:
     images = cache.image_set(settings.set)
     relevant = images.relevance(settings.query, settings.corrections)[~images.test] > 0
     with home.or_gone():
-        st.code(code_of(program, cache.method_of(run), relevant), language="python")
+        st.code(code_of(program, cache.method_of(run), relevant), language="python", wrap_lines=True)
     compared = lessons.best_equal(home.store(), "study", settings.to_json())
     if compared is not None and compared.state not in ENDED:
         jobs_panel.watch(compared)

@@ -292,12 +292,12 @@ def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
 def planes(bounds: TrainingPlanes) -> go.Figure:
     """Plot both bounds by the number of planes found, with a mark for each plane that shows whether it is active."""
     figure, number = go.Figure(), np.arange(1, len(bounds.dual) + 1)
-    line(figure, number, bounds.primal, BLUE, 3, name="primal (best so far)")
-    line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="optimum over the planes so far")
+    line(figure, number, bounds.primal, BLUE, 3, name="primal")
+    line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="optimum over the planes")
     hover = "plane %{x}, multiplier %{customdata:.3g}<extra></extra>"
     for chosen, name, symbol in (
-        (bounds.multipliers > 0, "active at the end", "circle"),
-        (bounds.multipliers == 0, "not active at the end", "circle-open"),
+        (bounds.multipliers > 0, "active", "circle"),
+        (bounds.multipliers == 0, "not active", "circle-open"),
     ):
         x, y, of = number[chosen], bounds.dual[chosen], bounds.multipliers[chosen]
         points(
