@@ -12,6 +12,7 @@ from pages.parts.app import address, cache, controls, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import (
     certificate,
+    cvxpy_comparison,
     feature_choice,
     graph_choice,
     inference_scores,
@@ -210,6 +211,8 @@ def show_ended(run: Run, obvious: bool) -> None:
         certificate.show_origin(run)
     jobs_panel.explain_end(run)
     show_course(run, jobs_panel.events_of(run))
+    if run.has_model:
+        cvxpy_comparison.offer(run)
     if run.has_scores and runs.has_numbers(run):
         certificate.show(run)
         certificate.show_projection(run)

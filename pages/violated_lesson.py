@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import factorial
+from math import ceil, factorial, lgamma, log
 
 import numpy as np
 import streamlit as st
@@ -23,7 +23,7 @@ from ranking.metrics.ranked import Ranking
 from ranking.workspace.run import Run
 
 METHOD = LESSON.methods[0]
-STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Summary")
+STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Planes", "5 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # irrelevant samples per relevant sample, as in Fig. 1 of the paper
 TINY = 1e-12  # smaller differences are rounding errors
@@ -33,6 +33,7 @@ HEADLINES = (
     f"{FEW} images, {factorial(FEW):,} orders: which is most violated?",
     "Each irrelevant image has its own best rank",
     "The best rank of the median bounds both halves",
+    r"$n!$ constraints, and a few planes that stand for all",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
@@ -52,7 +53,7 @@ def show_step(number: int) -> None:
         problem = cache.inference_problem(few.token, few.scores, few.relevant, "ap")
         (show_worst if number == 1 else show_each)(images, few, problem)
     else:
-        (show_halves if number == 3 else show_summary)(run)
+        {3: show_halves, 4: show_planes, 5: show_summary}[number](run)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -187,7 +188,38 @@ def show_halves(run: Run) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# 4: summary
+# 4: planes
+# ---------------------------------------------------------------------------------------------------------
+
+
+def show_planes(run: Run) -> None:
+    planes, n = cache.training_planes(run), len(cache.ranking(run, "train").scores)
+    count, last = len(planes.dual), planes.dual[-1]
+    alt = (
+        f"Both bounds by the number of planes found: {planes.active} of {count} planes are active at the end"
+    )
+    charts.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=350, top=8)
+    st.markdown(
+        f"Optimum over these {count} planes: **{planes.cvxpy:.6g}** in CVXPY, **{last:.6g}** in this app.",
+        help=PLANE,
+    )
+    most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100  # in percent, rounded up
+    orders = rf"${n}! \approx 10^{{{int(lgamma(n + 1) / log(10))}}}$"
+    st.caption(
+        f"{n:,} images have {orders} orders, each a constraint. **Notice** that {planes.active} of {count} planes are "
+        f"active: all other constraints change the optimum by at most {most:.2f}%."
+    )
+
+
+PLANE = (
+    "Each iteration adds one constraint as a plane: the most violated ranking at its weights. The program over the "
+    "planes has only these constraints, so its optimum is a lower bound on the objective. A plane is active if its "
+    "multiplier is positive."
+)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# 5: summary
 # ---------------------------------------------------------------------------------------------------------
 
 

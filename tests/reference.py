@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import cvxpy
 import numpy as np
 from scipy.optimize import linprog
+
+from ranking.explain.programs import planes_primal
 
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
 
@@ -327,21 +328,15 @@ def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C
 
 
 def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int = 0) -> float:
-    """Return the optimum of the same problem, stated in CVXPY with a constraint for every output.
+    """Return the optimum of the same problem with a constraint for every output.
 
     bound: how many weights, the last ones, are <= 0 (high-order, eq. 8).
     """
-    weights, slacks = cvxpy.Variable(len(queries[0][0][0])), cvxpy.Variable(len(queries))
-    constraints = [
-        slacks[number]
-        >= np.array([loss for _, loss in outputs]) + np.stack([psi for psi, _ in outputs]) @ weights
-        for number, outputs in enumerate(queries)
+    planes = [
+        (np.stack([psi for psi, _ in outputs]), np.array([loss for _, loss in outputs]))
+        for outputs in queries
     ]
-    if bound:
-        constraints.append(weights[-bound:] <= 0)
-    value = cvxpy.sum_squares(weights) / 2 + C / len(queries) * cvxpy.sum(slacks)
-    exact = {"tol_gap_abs": 1e-11, "tol_gap_rel": 1e-11, "tol_feas": 1e-11}
-    return float(cvxpy.Problem(cvxpy.Minimize(value), constraints).solve(solver=cvxpy.CLARABEL, **exact))
+    return planes_primal(planes, C, bound).value
 
 
 def rank_svm_primal(
@@ -402,18 +397,6 @@ def hoap_primal(
     scores = best[0] - best[1]
     slack = max(loss + float(psi) for psi, loss in ranking_outputs(scores, relevant, ap_loss))
     return float(row @ row) / 2 + C * slack
-
-
-def bound_simplex_qp_optimum(root: np.ndarray, linear: np.ndarray, rows: np.ndarray) -> float:
-    """Return max linear.x - 1/2 ||root x||^2 - 1/2 ||max(0, rows'x)||^2 over x >= 0, sum x <= 1, in CVXPY."""
-    x = cvxpy.Variable(len(linear), nonneg=True)
-    value = linear @ x - cvxpy.sum_squares(root @ x) / 2 - cvxpy.sum_squares(cvxpy.pos(rows.T @ x)) / 2
-    return float(cvxpy.Problem(cvxpy.Maximize(value), [cvxpy.sum(x) <= 1]).solve(solver=cvxpy.CLARABEL))
-
-
-def simplex_qp_optimum(root: np.ndarray, linear: np.ndarray) -> float:
-    """Return the same without rows."""
-    return bound_simplex_qp_optimum(root, linear, np.zeros((len(linear), 1)))
 
 
 # Top k of labels: t in {0, 1}^L with k ones; unary (L,), F (L, L) the whole matrix of interactions

@@ -284,6 +284,16 @@ class TimingSettings(StoredSettings):
     parts: str = one_of(TIMED[-1], *TIMED)
 
 
+@dataclass(frozen=True)
+class CvxpySettings(TrainSettings):
+    """A CVXPY comparison: the training run whose problem is solved on few samples, by its method and in CVXPY
+    (`ranking.experiments.cvxpy_comparison`)."""
+
+    task: ClassVar[str] = "cvxpy"
+    implied: ClassVar[bool] = False
+    called: ClassVar[str] = "CVXPY comparison"
+
+
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
 SMALL_GRIDS: Grids = {"C": (10.0, 100.0, 1e3, 1e4), "eta": (0.01, 1.0, 100.0)}
 PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
@@ -347,12 +357,13 @@ class ExperimentSettings(Protocol):
 # ---------------------------------------------------------------------------------------------------------
 
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
-AnyStudySettings = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings
+AnyStudySettings = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings | CvxpySettings
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
     cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
 }
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
-    cls.task: cls for cls in (ExperimentSettings, SimulationSettings, AblationSettings, TimingSettings)
+    cls.task: cls
+    for cls in (ExperimentSettings, SimulationSettings, AblationSettings, TimingSettings, CvxpySettings)
 }
 # How messages name a run of each task.
 CALLED: dict[str, str] = {

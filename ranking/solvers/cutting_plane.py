@@ -109,6 +109,11 @@ class PlaneSearch:
         return self._model.active
 
     @property
+    def planes(self) -> tuple[WorkingSet, Floats]:
+        """All planes that it holds, in the order in which they were found, and the multiplier of each."""
+        return self._model.planes, self._model.multipliers
+
+    @property
     def relative_gap(self) -> float:
         return relative_gap(self.best.objective, self.bound)
 
@@ -230,6 +235,10 @@ class _Model:
     def dual(self) -> Cut:
         """The combination of cuts that attains the bound."""
         return Cut(self.multipliers @ self.coefficients.array, float(self.multipliers @ self.losses))
+
+    @property
+    def planes(self) -> WorkingSet:
+        return WorkingSet(self.coefficients.array, self.losses, self.normals.array)
 
     @property
     def active(self) -> WorkingSet:

@@ -368,7 +368,7 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, t
     without = [imported, store.create_run("train", {})]
     for task in ("labels", "orders"):
         without.append(store.create_run("train", {"task": task}))
-    for task in ("asking", "midrank", "timing", "experiment"):
+    for task in ("asking", "midrank", "timing", "experiment", "cvxpy"):
         without.append(store.create_run("study", {"task": task}))
     for one in without[2:]:
         one.model_file.write_bytes(cold.model_file.read_bytes())

@@ -9,7 +9,6 @@ from collections import Counter
 from types import SimpleNamespace
 from typing import Any
 
-import cvxpy
 import numpy as np
 import pytest
 import reference
@@ -71,19 +70,6 @@ def test_the_certificate_is_of_the_objective_with_all_pairs_or_lists(name: str, 
         for size in (1e-3, 1e-2, 0.1):  # nothing near is below what the certificate proves
             near = SimpleNamespace(weights=exact.weights + size * rng.normal(size=5), C=C)
             assert case.objective(near, data) >= exact.certificate.dual
-
-
-@pytest.mark.parametrize("C", [1.0, 100.0])
-def test_the_optimum_of_rank_svm_is_that_of_a_quadratic_program(C: float) -> None:
-    data = sequences(2, pool=20, count=8)
-    high, low = np.transpose(reference.graded_pairs(data.grades.tolist(), rows_of(data)))
-    w = cvxpy.Variable(data.features.shape[1])
-    losses = cvxpy.pos(1 - (data.features[high] - data.features[low]) @ w)
-    objective = cvxpy.sum_squares(w) / 2 + C * cvxpy.sum(losses) / len(high)
-    best = cvxpy.Problem(cvxpy.Minimize(objective)).solve()
-    certificate = make_method("RankSVM", C=C, tolerance=1e-6).fit(data).certificate
-    assert certificate.primal == pytest.approx(best, rel=2e-6)
-    assert certificate.dual <= best * (1 + 1e-7)
 
 
 def test_the_pairs_of_relative_attributes_are_summed_up() -> None:

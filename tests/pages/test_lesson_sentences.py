@@ -8,7 +8,7 @@ import base64
 import json
 import re
 from itertools import combinations
-from math import comb, factorial
+from math import ceil, comb, factorial
 from statistics import fmean
 from typing import NamedTuple
 
@@ -442,6 +442,21 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
                 *([("^So sample", left)] if left else []),
             ]
         check(app, claims)
+
+    press(app, "next step")
+    [chart] = charts_of(app)
+    primal, dual, active, rest = (values(trace["y"]) for trace in chart["data"])
+    assert (np.diff(dual) >= 0).all()
+    planes, n = len(dual), len(learned.scores)
+    assert len(active) + len(rest) == planes
+    check(
+        app,
+        [
+            ("^Optimum over", [planes, dual[-1], dual[-1]]),
+            ("orders, each a constraint", [n, n, 10, len(str(factorial(n))) - 1]),
+            (r"\*\*Notice", [len(active), planes, ceil(1e4 * (1 - dual[-1] / primal[-1])) / 100]),
+        ],
+    )
 
     press(app, "next step")
     [chart] = charts_of(app)

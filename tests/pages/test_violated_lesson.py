@@ -40,7 +40,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     assert [numbers_in(item["right"]) for item in strip["items"]] == [[rank] for rank in ranks]
     assert ", ".join(map(str, ranks)) in texts(app)
     all_steps(app, page_of("violated_lesson").STEPS)
-    assert len(app.get("plotly_chart")) == 4, "a chart for each step"
+    assert len(app.get("plotly_chart")) == 5, "a chart for each step"
     choose(app.toggle, "all_steps", False)
 
     press(app, "next step")
@@ -54,6 +54,12 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
         below = np.count_nonzero(halves.ranks == whole.highest)
         assert numbers_in(app.caption[-1].value)[-5:] == [*settled, below], done
         choose(app.slider, "look", 0)
+
+    press(app, "next step")
+    planes = cache.training_planes(run)
+    for value in (planes.cvxpy, planes.dual[-1]):
+        assert f"**{value:.6g}**" in texts(app)
+    assert f"{planes.active} of {len(planes.dual)} planes are active:" in texts(app)
 
     press(app, "next step")
     page = page_of("violated_lesson")

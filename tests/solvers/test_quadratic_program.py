@@ -1,4 +1,4 @@
-"""The program over the planes against CVXPY."""
+"""The program over the planes against the same program in CVXPY."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import reference
 from checks import case
 
+from ranking.explain.programs import planes_dual
 from ranking.solvers.simplex_qp import (
     best_step,
     solve_bound_simplex_qp,
@@ -27,7 +27,7 @@ def test_the_optimum_is_that_of_cvxpy() -> None:
     for planes, rank, scale in itertools.product([1, 2, 5, 30], [1, 3, 40], [1e-3, 1.0, 30.0]):
         rng = np.random.default_rng([planes, rank])
         root, linear = scale * rng.normal(size=(rank, planes)), rng.uniform(size=planes)
-        best = reference.simplex_qp_optimum(root, linear)
+        best = planes_dual(root.T, linear, 1.0).value
         for solve in (solve_simplex_qp, solve_by_interior_point):
             x = solve(root.T @ root, linear)
             with case(planes, rank, scale, solve):
@@ -54,7 +54,7 @@ def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
         root -= (root @ shares)[:, None]
         linear = rng.uniform(0.1, 1, 8)
         x = solve_by_interior_point(root.T @ root, linear)
-        best = reference.simplex_qp_optimum(root, linear)
+        best = planes_dual(root.T, linear, 1.0).value
         assert value(x, root.T @ root, linear) >= (1 - 1e-5) * best, seed
         assert best > 0.1
 
@@ -113,7 +113,7 @@ def test_the_optimum_of_bound_weights_is_that_of_cvxpy() -> None:
         rng = np.random.default_rng([planes, bound, seed])
         root, linear = scale * rng.normal(size=(3, planes)), rng.uniform(size=planes)
         rows = scale * rng.normal(size=(planes, bound))
-        best = reference.bound_simplex_qp_optimum(root, linear, rows)
+        best = planes_dual(np.hstack([root.T, rows]), linear, 1.0, bound).value
         for first in (np.zeros(planes), rng.dirichlet(np.ones(planes))):
             x = solve_bound_simplex_qp(root.T @ root, linear, rows, first)
             with case(planes, bound, scale, seed, first):

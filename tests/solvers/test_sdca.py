@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import cvxpy
 import numpy as np
 import pytest
 import reference
 from kernels import interpret
 from problems import Heard
 
+from ranking.explain.programs import planes_primal
 from ranking.methods.subsequence_maps import LINEAR, blocks
 from ranking.solvers import sdca as module
 from ranking.solvers.sdca import PositionHinges, sdca
@@ -33,10 +33,9 @@ def problem(
 @pytest.mark.parametrize("columns", [4, 40])  # more samples than features, and fewer
 def test_the_optimum_is_that_of_a_quadratic_program(representation: str, columns: int) -> None:
     hinges, psis = problem(representation, columns)
-    theta, level = cvxpy.Variable(psis.shape[1]), cvxpy.Variable()
-    margins = cvxpy.multiply(hinges.deltas, psis @ theta + hinges.constant * level)
-    objective = hinges.mu / 2 * (cvxpy.sum_squares(theta) + level**2) + hinges.costs @ cvxpy.pos(1 - margins)
-    best = cvxpy.Problem(cvxpy.Minimize(objective)).solve(solver=cvxpy.CLARABEL)
+    rows = hinges.deltas[:, None] * np.column_stack([psis, np.full(len(psis), hinges.constant)])
+    planes = [(-cost * row[None], np.array([cost])) for cost, row in zip(hinges.costs, rows, strict=True)]
+    best = hinges.mu * planes_primal(planes, len(planes) / hinges.mu).value  # a slack for each hinge
     solution = sdca(hinges, 1e-6, 5000)
     assert solution.certificate.converged
     assert solution.certificate.primal == pytest.approx(best, rel=2e-6)

@@ -54,6 +54,7 @@ if TYPE_CHECKING:  # these imports would load compiled modules before the first 
     from ranking.explain.neighbourhood import Neighbourhood
     from ranking.explain.playback import Frame
     from ranking.explain.question_strategies import LabelEntropy
+    from ranking.explain.training_planes import TrainingPlanes
     from ranking.explain.tree_search import TreeSearch
     from ranking.methods.label_ranker import LabelRanker
     from ranking.methods.mid_rank import MidRank
@@ -293,6 +294,19 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
     described = TrainSettings.from_json(run.settings).features
     load_features(images, described, home.common().features)  # computes them if they are not stored
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
+
+
+@of_home(entries=SOME, spinner="Solving the program over the planes in CVXPY …", needs="model")
+def training_planes(run: Run) -> TrainingPlanes:
+    """The cutting planes of a run with a ranking loss, whose training is repeated."""
+    from ranking.experiments.training import query_of
+    from ranking.explain.training_planes import training_planes as find
+
+    images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = load_features(images, settings.features, home.common().features)
+    relevance = images.relevance(settings.query, settings.corrections)
+    query = query_of(images, settings, features, relevance, ~images.test, projection=projection(run))
+    return find(method_of(run), query)
 
 
 @of_home(needs="model")

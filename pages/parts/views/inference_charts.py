@@ -1,9 +1,10 @@
 """Charts of loss-augmented inference: patterns of rankings, possible ranks, one function of the rank, the recursion of
-SELECT, and bins; for the lesson: all rankings as points, one curve per image, and operations."""
+SELECT, and bins; for the lesson: all rankings as points, one curve per image, planes, and operations."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import plotly.graph_objects as go
@@ -13,6 +14,9 @@ from pages.parts.views.charts import hatched, line, points
 from pages.parts.views.inference_words import MOST_LINES
 from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
+
+if TYPE_CHECKING:  # this import would load compiled modules before the first page is shown
+    from ranking.explain.training_planes import TrainingPlanes
 
 MOST_SIGNS = 48  # largest number of ranks with a + or − on each bar
 WIDE = 80  # largest number of columns with gaps between them
@@ -282,6 +286,34 @@ def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
     title = "interleaving rank i: one plus the relevant samples above it"
     figure.update_xaxes(title_text=title, dtick=1, showgrid=False)
     figure.update_yaxes(title_text="contribution to score + loss, f(i)")
+    return figure
+
+
+def planes(bounds: TrainingPlanes) -> go.Figure:
+    """Plot both bounds by the number of planes found, with a mark for each plane that shows whether it is active."""
+    figure, number = go.Figure(), np.arange(1, len(bounds.dual) + 1)
+    line(figure, number, bounds.primal, BLUE, 3, name="primal")
+    line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="optimum over the planes")
+    hover = "plane %{x}, multiplier %{customdata:.3g}<extra></extra>"
+    for chosen, name, symbol in (
+        (bounds.multipliers > 0, "active", "circle"),
+        (bounds.multipliers == 0, "not active", "circle-open"),
+    ):
+        x, y, of = number[chosen], bounds.dual[chosen], bounds.multipliers[chosen]
+        points(
+            figure,
+            x,
+            y,
+            VERMILLION,
+            symbol,
+            13,
+            (VERMILLION, 2),
+            name=name,
+            customdata=of,
+            hovertemplate=hover,
+        )
+    figure.update_xaxes(title_text="planes found")
+    figure.update_yaxes(title_text="objective", rangemode="tozero")
     return figure
 
 

@@ -1,0 +1,108 @@
+"""The problem of a training run in CVXPY: the code with its numbers, and both optima on few of its samples."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import cache, frame, home, keys
+from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel, lessons
+from pages.parts.runs.certificate import percent
+from ranking.core.run_settings import CvxpySettings, TrainSettings
+from ranking.jobs import jobs
+from ranking.workspace.run import ENDED, Run
+
+# What a program omits of the problem of its method.
+OMITTED = {
+    "planes_primal": " With these planes only, the program in CVXPY is a lower bound.",
+    "hoap_round": " The program in CVXPY is the convex problem that touches the objective at the trained weights.",
+}
+
+
+def offer(run: Run) -> None:
+    """An expander with the code, a button that solves it, and the outcome. run: with a model."""
+    folded = st.expander(
+        "The same problem in CVXPY", key=keys.widget("the same problem in CVXPY"), on_change="rerun"
+    )
+    if folded.open:
+        with folded, frame.in_place():
+            show(run)
+
+
+def show(run: Run) -> None:
+    # Imported here, because the page need not load it before the expander is open.
+    from ranking.experiments.cvxpy_comparison import MOST, program_of
+
+    settings = CvxpySettings(**{**vars(TrainSettings.from_json(run.settings)), "warm_start": None})
+    program = program_of(settings.method, settings.method_settings)
+    if program is None:
+        st.caption(f"{escaped(settings.method)} with these settings has no program in CVXPY.")
+        return
+    images = cache.image_set(settings.set)
+    relevant = images.relevance(settings.query, settings.corrections)[~images.test] > 0
+    with home.or_gone():
+        st.code(code_of(program, cache.method_of(run), relevant), language="python", wrap_lines=True)
+    compared = lessons.best_equal(home.store(), "study", settings.to_json())
+    if compared is not None and compared.state not in ENDED:
+        jobs_panel.watch(compared)
+    elif compared is not None and compared.state == "finished":
+        show_outcome(compared, len(relevant), OMITTED.get(program.__name__, ""))
+    else:
+        if compared is not None:
+            jobs_panel.explain_end(compared)
+        samples = min(MOST, len(relevant))
+        label, key = f"Solve it for {samples:,} samples", keys.widget("solve in CVXPY")
+        if frame.pressed(label, key, icon=":material/play_arrow:"):
+            jobs.start_once(home.store(), "study", settings.to_json())
+            st.rerun()
+
+
+def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:
+    """The source of a program and its call for a training run. relevant: (n,) of the training samples."""
+    from ranking.explain import programs
+
+    planes, sizes = method.solution.working_set, f"{len(relevant):,} samples, {relevant.sum():,} relevant"
+    about = [f"# {sizes}; {method.columns:,} features."]
+    if program is programs.planes_primal:
+        about.append(f"# planes: the {len(planes):,} that are active, of {len(relevant):,}! rankings.")
+    if program is programs.hoap_round:
+        about.append(f"# rankings: those of the {len(planes):,} active planes. at: the trained weights.")
+    known = {"C": f"{method.cost([relevant]):.6g}", "eta": f"{getattr(method, 'eta', 1):g}"}
+    names = [
+        item.name for item in inspect.signature(program).parameters.values() if item.default is item.empty
+    ]
+    call = ", ".join(f"{name}={known[name]}" if name in known else name for name in names)
+    source = inspect.getsource(program)
+    if "labellings(" in source:
+        source += "\n\n" + inspect.getsource(programs.labellings)
+    return "\n".join([source, "", *about, f"{program.__name__}({call})"])
+
+
+def show_outcome(compared: Run, samples: int, omitted: str) -> None:
+    """Both solutions of a finished comparison. samples: the number of all training samples. omitted: of OMITTED."""
+    from ranking.experiments.cvxpy_comparison import Solved, seconds_for
+
+    with home.or_gone():
+        small, large = (Solved(**each) for each in compared.result["solved"])
+    st.markdown(
+        f"| {large.samples:,} samples | {escaped(compared.settings['method'])} | CVXPY |\n|---|--:|--:|\n"
+        f"| Objective | {large.primal:.6g} | {large.optimum:.6g} |\n"
+        f"| Seconds | {large.seconds:.2g} | {large.cvxpy_seconds:.2g} |"
+    )
+    apart, gap = abs(large.primal - large.optimum) / large.primal, 1 - large.dual / large.primal
+    st.caption(
+        f"The same {large.samples:,} training samples, {large.relevant:,} relevant, for both. **Notice** that the "
+        f"objectives are {percent(apart)} apart, with a duality gap of {percent(gap)}, and the weights "
+        f"{percent(large.apart)}.{omitted}"
+    )
+    if samples > large.samples:
+        time = jobs_panel.in_minutes(seconds_for(samples, small, large))
+        st.caption(
+            f"All {samples:,} training samples are too many for this page: CVXPY would take about {time}, extrapolated "
+            f"from {small.samples:,} samples ({small.cvxpy_seconds:.2g} s) and {large.samples:,} "
+            f"({large.cvxpy_seconds:.2g} s)."
+        )

@@ -1,0 +1,150 @@
+"""The problem of a training run on few of its samples, solved by its method and by a program in CVXPY.
+
+The result has the larger of two sizes to compare the optima, and both to extrapolate the seconds of CVXPY.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, ImageSet, Ints, Query
+from ranking.core.errors import InputError
+from ranking.core.run_settings import CvxpySettings, TrainSettings
+from ranking.experiments.study import Context, Result, Study
+from ranking.experiments.training import query_of
+from ranking.explain import programs
+from ranking.features import load_features
+from ranking.features.projection import fit_projection
+from ranking.inference import AttractivePairs
+from ranking.inference.enumeration import LARGEST_ENUMERATED
+from ranking.methods import check_ranks, make_method, method_class
+
+MOST = 200  # samples
+
+Program = Callable[..., programs.Optimum]
+PROGRAMS: dict[str, Program] = {
+    "SVM": programs.svm,
+    "HOB-SVM": programs.hob_svm,
+    "HOAP-SVM": programs.hoap_round,
+}
+
+
+class Solved(NamedTuple):
+    """Both solutions at one size.
+
+    samples, relevant: their numbers. primal, dual, seconds: of the method's certificate. optimum, cvxpy_seconds: of
+    the program. apart: ||w - w'|| / ||w'|| of the method's weights w and the program's w'.
+    """
+
+    samples: int
+    relevant: int
+    primal: float
+    dual: float
+    seconds: float
+    optimum: float
+    cvxpy_seconds: float
+    apart: float
+
+
+class CvxpyComparison(Study[CvxpySettings]):
+    """Solves the problem on half the samples and on all, at most MOST. The result is the two `Solved`."""
+
+    settings = CvxpySettings
+
+    def run(self, settings: CvxpySettings, context: Context) -> Result:
+        check_ranks(settings.method, TrainSettings.task)
+        program, images = program_of(settings.method, settings.method_settings), context.images
+        assert images is not None  # the settings name a set
+        if program is None:
+            expected = f"{', '.join(PROGRAMS)} with {AttractivePairs.name}, or a method with a ranking loss"
+            raise InputError("method", expected, settings.method)
+        features = load_features(images, settings.features, context.features, context.on_step)
+        projection = fit_projection(settings.projection, features, ~images.test, context.on_step)
+        relevance = images.relevance(settings.query, settings.corrections)
+        context.on_step("Loading CVXPY", 0, 1)
+        import cvxpy  # noqa: F401  # now, so that loading it is no part of the seconds
+
+        most, solved = min(MOST, int(np.count_nonzero(~images.test))), []
+        for number, samples in enumerate((most // 2, most)):
+            context.check()
+            context.on_step(f"{samples:,} samples", number, 2)
+            rows = some_rows(images, relevance, samples)
+            query = query_of(images, settings, features, relevance, rows, context.edges, projection)
+            solved.append(_solve(program, make_method(settings.method, **settings.method_settings), query))
+        return {"solved": [each._asdict() for each in solved]}
+
+
+def program_of(method: str, settings: Mapping[str, Any]) -> Program | None:
+    """Return the program of a method that ranks samples; None where there is none."""
+    if settings.get("potentials", AttractivePairs.name) != AttractivePairs.name:
+        return None
+    return programs.planes_primal if method_class(method).loss else PROGRAMS.get(method)
+
+
+def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:
+    """Return (n,) a mask of this many training samples: of whole images in random order, so that neighbours stay
+    together, except for one relevant and one irrelevant sample."""
+    place = np.random.default_rng(0).permutation(len(images.image_names))[images.image_of]
+    rows = np.flatnonzero(~images.test)
+    rows = rows[np.argsort(place[rows], kind="stable")]
+    relevant = relevance[rows] > 0
+    needed = np.concatenate([rows[relevant][:1], rows[~relevant][:1], rows])
+    mask = np.zeros(len(images), bool)
+    mask[list(dict.fromkeys(needed.tolist()))[:samples]] = True
+    return mask
+
+
+def _solve(program: Program, method: Any, query: Query) -> Solved:
+    assert query.relevance is not None
+    method.fit([query])
+    certificate, relevant = method.certificate, query.relevance > 0
+    arguments = _arguments(program, method, query, relevant)
+    start = time.perf_counter()
+    optimum = program(*arguments)
+    seconds = time.perf_counter() - start
+    parts = method.weights if isinstance(method.weights, tuple) else (method.weights,)
+    weights = np.concatenate([np.ravel(part) for part in parts])
+    length = max(float(np.linalg.norm(optimum.variables)), np.finfo(float).tiny)
+    apart = float(np.linalg.norm(weights - optimum.variables)) / length
+    ours = certificate.primal, certificate.dual, certificate.seconds
+    return Solved(len(relevant), int(relevant.sum()), *ours, float(optimum.value), seconds, apart)
+
+
+def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> tuple[Any, ...]:
+    """Return the arguments of the program for a method that was trained on the query."""
+    features = query.features.astype(np.float64)
+    planes, C = method.solution.working_set, method.cost([relevant])
+    if program is programs.planes_primal:
+        return [(planes.normals, planes.losses)], C
+    if program is programs.svm:
+        return features, relevant, C
+    if query.graph is None or not len(query.graph.edges):
+        remedy = "train SVM or AP-SVM, which have the same problem without neighbours"
+        raise InputError("similarity graph", "at least one pair of neighbours", "none", remedy)
+    edges, affinity = query.graph.edges, query.graph.affinity.astype(np.float64)
+    largest = int(method.potentials_of(query).components.sizes[0])
+    if largest > LARGEST_ENUMERATED:
+        expected = f"at most {LARGEST_ENUMERATED} to enumerate their labellings"
+        raise InputError("samples in one component", expected, largest, "choose another similarity graph")
+    graph = features, relevant, edges, affinity, C, method.eta
+    if program is programs.hob_svm:
+        return graph
+    n = len(relevant)  # the last coefficients of a plane are those of its ranking; the first row is R* itself
+    rankings = np.vstack([np.zeros(n), planes.coefficients[:, -n:]])
+    return *graph, rankings, np.append(0.0, planes.losses), method.weights
+
+
+def seconds_for(samples: int, small: Solved, large: Solved) -> float:
+    """Extrapolate the seconds of CVXPY to more samples by the power law through two sizes, which never falls.
+
+    >>> small = Solved(100, 10, 1.0, 1.0, 0.1, 1.0, 0.5, 0.0)
+    >>> round(seconds_for(2000, small, small._replace(samples=200, cvxpy_seconds=2.0)))
+    200
+    """
+    growth = math.log(large.cvxpy_seconds / small.cvxpy_seconds) / math.log(large.samples / small.samples)
+    return float(large.cvxpy_seconds * (samples / large.samples) ** max(growth, 0.0))

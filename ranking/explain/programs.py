@@ -1,0 +1,141 @@
+"""The convex models as written on a blackboard, in CVXPY: short, slow, and independent of the solvers.
+
+Each function states one whole problem and solves it to the last digits. Features are (n, d), one row per sample, and
+relevant (n,) bool. CVXPY is imported where it is used, because that takes a second or two.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ranking.core import Bools, Features, Floats, Ints
+
+EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-9, "tol_feas": 1e-9}
+
+
+class Optimum(NamedTuple):
+    """The optimal value of a program, and the variables that attain it: weights, or multipliers of a dual program."""
+
+    value: float
+    variables: Floats
+
+
+def svm(features: Features, relevant: Bools, C: float) -> Optimum:
+    """High-order, eqs. 4, 7 and 8 without pairs: w[0] scores the relevant class, w[1] the other class.
+
+    The loss is a sum over samples, so the most violated labelling has the worse label of each. Weights: (2 d,).
+    """
+    import cvxpy as cp  # takes a second to load
+
+    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())  # eq. 7 with J = |N| / |P|
+    w = cp.Variable((2, features.shape[1]))
+    margins = cp.multiply(np.where(relevant, 1, -1), features @ (w[0] - w[1]))
+    slack = cp.sum(cp.pos(costs - margins))
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * slack))
+    return Optimum(problem.solve(**EXACT), w.value.ravel())
+
+
+def hob_svm(
+    features: Features, relevant: Bools, edges: Ints, affinity: Features, C: float, eta: float
+) -> Optimum:
+    """High-order, eqs. 4 to 8: all labellings of each component of the graph. Weights: (2 d + d2,), w2 last.
+
+    edges: (m, 2), at least one. affinity: (m, d2) >= 0.
+    """
+    import cvxpy as cp  # takes a second to load
+
+    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())  # eq. 7 with J = |N| / |P|
+    w, w2 = cp.Variable((2, features.shape[1])), cp.Variable(affinity.shape[1], nonpos=True)
+    scores, penalties = cp.Variable(len(features)), cp.Variable(len(edges))
+    constraints, slacks = [scores == features @ (w[0] - w[1]), penalties == eta * affinity @ w2], []
+    for samples, labels, cut in labellings(len(features), edges):
+        losses = (labels != relevant[samples]) @ costs[samples]
+        values = labels @ scores[samples] + cut @ penalties  # w.Psi(X, Y) up to a constant, eqs. 4 and 5
+        truth = (labels == relevant[samples]).all(axis=1)
+        slacks.append(cp.max(losses + values - values[truth]))
+    value = (cp.sum_squares(w) + cp.sum_squares(w2)) / 2 + C * cp.sum(cp.hstack(slacks))
+    return Optimum(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT), np.append(w.value, w2.value))
+
+
+def hoap_round(
+    features: Features, relevant: Bools, edges: Ints, affinity: Features, C: float, eta: float,
+    rankings: Floats, losses: Floats, at: tuple[Floats, Floats],
+) -> Optimum:  # fmt: skip
+    """The convex problem that touches high-order, eq. 14, at the weights `at` (2, d), (d2,): Propositions 3 to 5.
+
+    rankings: (r, n) the sizes of the coefficients of Psi(X, R) - Psi(X, R*), losses (r,). Weights: as `hob_svm`.
+    """
+    import cvxpy as cp  # takes a second to load
+
+    w, w2 = cp.Variable((2, features.shape[1])), cp.Variable(affinity.shape[1], nonpos=True)
+    scores, penalties = cp.Variable(len(features)), cp.Variable(len(edges))
+    excess, slack = cp.Variable(len(features)), cp.Variable(nonneg=True)
+    constraints = [scores == features @ (w[0] - w[1]), penalties == eta * affinity @ w2]
+    constraints.append(slack >= losses + rankings @ excess)
+    for samples, labels, cut in labellings(len(features), edges):
+        values = labels @ scores[samples] + cut @ penalties
+        now = labels @ (features[samples] @ (at[0][0] - at[0][1])) + cut @ (eta * affinity @ at[1])
+        for label, i in zip(labels.T, samples, strict=True):  # best wrong label - true label, fixed at `at`
+            fixed = np.argmax(np.where(label == relevant[i], now, -np.inf))
+            constraints.append(excess[i] >= values[label != relevant[i]] - values[fixed])
+    value = (cp.sum_squares(w) + cp.sum_squares(w2)) / 2 + C * slack
+    return Optimum(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT), np.append(w.value, w2.value))
+
+
+def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
+    """RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second. Weights: (d,)."""
+    import cvxpy as cp  # takes a second to load
+
+    w = cp.Variable(features.shape[1])
+    margins = (features[pairs[:, 0]] - features[pairs[:, 1]]) @ w
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(w) / 2 + C * cp.sum(cp.pos(1 - margins)) / len(pairs)))
+    return Optimum(problem.solve(**EXACT), w.value)
+
+
+def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float, bound: int = 0) -> Optimum:
+    """Quicksort, eq. 4, with some of its constraints: the program over cutting planes. Weights: (d,).
+
+    planes: for each query, normals (m, d) and losses (m,). bound: how many weights, the last ones, are <= 0.
+    """
+    import cvxpy as cp  # takes a second to load
+
+    w, slack = cp.Variable(planes[0][0].shape[1]), cp.Variable(len(planes), nonneg=True)
+    constraints = [xi >= losses + normals @ w for xi, (normals, losses) in zip(slack, planes, strict=True)]
+    if bound:
+        constraints.append(w[-bound:] <= 0)
+    value = cp.sum_squares(w) / 2 + C * cp.sum(slack) / len(planes)
+    return Optimum(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT), w.value)
+
+
+def planes_dual(normals: Floats, losses: Floats, C: float, bound: int = 0) -> Optimum:
+    """The dual of `planes_primal` for one query, with the same value. Multipliers: (m,), one per plane."""
+    import cvxpy as cp  # takes a second to load
+
+    alpha = cp.Variable(len(losses), nonneg=True)
+    normal, free = normals.T @ alpha, normals.shape[1] - bound
+    square = cp.sum_squares(normal[:free])  # the least weights are -normal, or 0 where that would be > 0
+    if bound:
+        square += cp.sum_squares(cp.pos(normal[free:]))
+    problem = cp.Problem(cp.Maximize(losses @ alpha - square / 2), [cp.sum(alpha) <= C])
+    return Optimum(problem.solve(**EXACT), alpha.value)
+
+
+def labellings(n: int, edges: Ints) -> Iterator[tuple[Ints, Bools, Bools]]:
+    """Yield each connected component of n samples: its c samples, its labellings (2^c, c), and which edges each cuts.
+
+    The last are (2^c, m), True where the labels of an edge differ.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    left, right = edges.T
+    number, component = connected_components(coo_array((np.ones(len(edges)), (left, right)), shape=(n, n)))
+    for which in range(number):
+        samples = np.flatnonzero(component == which)
+        labels = np.arange(2 ** len(samples))[:, None] >> np.arange(len(samples)) & 1 == 1
+        whole = np.zeros((len(labels), n), bool)
+        whole[:, samples] = labels
+        yield samples, labels, whole[:, left] != whole[:, right]
