@@ -18,7 +18,7 @@ class OrderRanker(Ranker):
     """Orders samples by grades y (n,), whole numbers from 0, of which the highest comes first.
 
     `groups` (n,), also called `qid`, say which samples are one sequence, or query; by default all are. They may come
-    in any order. X is dense; float32 stays as it is in training. coef_: (d,).
+    in any order. X is dense; methods that compute in float64 convert float32. coef_: (d,).
     """
 
     def fit(
