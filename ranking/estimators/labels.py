@@ -26,7 +26,9 @@ class LabelRanker(Ranker):
     def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
         """Train on samples X (n, d) with labels y (n, L); return self."""
         method = self._make()
-        X, y = validate_data(self, X, y, multi_output=True, ensure_min_samples=2, **checks(False, X))
+        X, y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, ensure_min_samples=2, **checks(False, X)
+        )
         if issparse(y) or y.ndim != 2:
             raise InputError("y", "a dense array of shape (n, L), 0 or 1 for each label", f"shape {y.shape}")
         method.fit(_label_set(X, y, as_groups(groups, len(X))))
