@@ -24,14 +24,7 @@ def _estimator(method: type[Any]) -> type[Ranker]:
     """Return the estimator class of a method, whose parameters are the settings of the method."""
     base = NeighbourRanker if method.uses_graph else BASES[method.ranks]
     settings = settings_of(method)
-    lines = [
-        f"{method.name}. {method.summary}",
-        "",
-        *(base.__doc__ or "").splitlines(),
-        "",
-        "Parameters",
-        "-" * 10,
-    ]
+    lines = [f"{method.name}. {method.summary}", "", getdoc(base) or "", "", "Parameters", "-" * 10]
     for item in settings:
         lines += [
             f"{item.name} : {item.kind.__name__}, default={item.default!r}",

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
-from ranking.core import Bools, Features, Floats, Ints, Query, SimilarityGraph
+from ranking.core import Features, Floats, Ints, Query, SimilarityGraph
 from ranking.core.errors import InputError
 from ranking.estimators.base import Ranker, as_groups, checks
 from ranking.methods import score_direction
@@ -80,7 +80,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         X: Features,
         groups: npt.ArrayLike | None,
         graph: SimilarityGraph | None,
-        relevant: Bools | None = None,
+        relevant: npt.NDArray[Any] | None = None,
     ) -> Query:
         images = as_groups(groups, len(X))
         if images is not None and self.method.uses_graph:
