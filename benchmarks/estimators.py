@@ -7,7 +7,7 @@ Needs the extra [benchmarks] (dlib-bin, liblinear-official, xgboost-cpu). It pri
 - training: seconds of APSVM().fit(X, y) and of make_method("AP-SVM").fit([Query(X, y)]) at C = 1000, on the synthetic
   sets of `training.py`; medians, the two taking turns.
 - import: seconds to import ranking.estimators in a new process, of which scikit-learn takes a part; medians.
-- rankers: test AP on "Action figures" by HOG and colour, the mean over classes, and the mean seconds of one training.
+- rankers: test AP on "Action figures" by HOG and colour, the mean over classes, and the mean seconds of a training run.
   Settings are chosen from a grid for each class, by AP on a quarter of the training images; then a ranker is trained
   on all of them. Trees see all samples of a class as one query. Conversion into a package's own vectors is not timed.
 """
