@@ -149,7 +149,8 @@ def test_rank_score_and_coefficients(name: str):
         np.testing.assert_array_equal(estimator.rank(X), [rank(row) for row in scores])
         known = [average_precision(*pair) for pair in zip(y, scores, strict=True) if pair[0].any()]
         assert estimator.score(X, y) == np.mean(known)
-        assert estimator.coef_.shape == (y.shape[1], X.shape[1])
+        unary = estimator.method_.prediction(LabelSet(X, y, estimator.method_.names)).unary
+        np.testing.assert_allclose(unary - unary[0], (X - X[0]) @ estimator.coef_.T, atol=1e-9)
         return
     np.testing.assert_array_equal(estimator.rank(X), rank(scores))
     if estimator.method.ranks == "samples":
