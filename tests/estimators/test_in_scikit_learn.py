@@ -74,10 +74,13 @@ def test_probabilities_by_calibration():
     assert average_precision(Y, chances[:, 1]) > Y.mean() + 0.1
 
 
-def test_neighbours_reach_a_method_by_routing(routing: None):
-    ranker = HOBSVM(eta=0.1).set_fit_request(groups=True, graph=False)
-    ranker.set_score_request(groups=True)
-    scores = cross_val_score(ranker, X, Y, cv=GroupKFold(3), params={"groups": IMAGES}, error_score="raise")
+@pytest.mark.parametrize("scoring", [None, scorers.average_precision.set_score_request(groups=True)])
+def test_neighbours_reach_a_method_and_a_scorer_by_routing(routing: None, scoring: object):
+    ranker = HOBSVM(eta=0.1).set_fit_request(groups=True).set_score_request(groups=True)
+    given = {"groups": IMAGES}
+    scores = cross_val_score(
+        ranker, X, Y, cv=GroupKFold(3), scoring=scoring, params=given, error_score="raise"
+    )
     for (train, test), measured in zip(GroupKFold(3).split(X, Y, IMAGES), scores, strict=True):
         queries = [
             Query(X[rows], Y[rows], similarity_graph(X[rows], same_image(IMAGES[rows])))
