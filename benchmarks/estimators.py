@@ -216,8 +216,8 @@ def main() -> None:
     arguments.add_argument("--rounds", type=int, default=40)
     arguments.add_argument("--images", type=int, default=600, help="number of scenes")
     arguments.add_argument("--classes", type=int, default=10, help="the first of ten")
-    arguments.add_argument("--trees", nargs="+", type=int, default=[30, 100])
-    arguments.add_argument("--powers", type=int, default=2, help="of 10, for C on both sides of a usual one")
+    arguments.add_argument("--trees", nargs="+", type=int, default=[100, 300])
+    arguments.add_argument("--powers", type=int, default=3, help="of 10, for C on both sides of a usual one")
     options = options_of(arguments, shape=(300, 30, 100), rounds=1, images=60, classes=1, trees=[5], powers=0)
     print(machine() + "\n")
     with threadpool_limits(1):
