@@ -57,6 +57,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/most_violated_ranking.py
 	$(BIN)/python benchmarks/most_violated_ranking.py --cold
 	$(BIN)/python benchmarks/training.py --seeds 3
+	$(BIN)/python benchmarks/estimators.py --classes 5
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/new_home.py
 	$(BIN)/python benchmarks/recording.py

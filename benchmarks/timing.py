@@ -41,7 +41,12 @@ def generated_source(name: str, **settings: Any) -> Source:
     return next(type(made) for made in SETS if made.name == name)(**settings)
 
 
-def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = False) -> dict[str, float]:
+def medians(
+    tasks: dict[str, Callable[[], object]],
+    rounds: int,
+    cold: bool = False,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, float]:
     """Return the median seconds of each task; every round runs all of them in turn, so that slow moments affect all.
 
     In its turn a task first runs once uncounted, so that its code and data are in the caches as in repeated calls; not
@@ -52,10 +57,10 @@ def medians(tasks: dict[str, Callable[[], object]], rounds: int, cold: bool = Fa
         for name, task in tasks.items():
             if not cold:
                 task()
-            start = time.perf_counter()
+            start = clock()
             task()
             if number:
-                times[name].append(time.perf_counter() - start)
+                times[name].append(clock() - start)
     return {name: statistics.median(values) for name, values in times.items()}
 
 

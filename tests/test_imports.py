@@ -17,7 +17,7 @@ HOUSE = (
     ("inference", "datasets"),
     ("solvers", "formats"),
     ("methods", "features"),
-    ("explain", "workspace"),
+    ("explain", "workspace", "estimators"),
     ("experiments",),
     ("reports",),
     ("jobs",),

@@ -31,7 +31,8 @@ def check_features(features: npt.ArrayLike) -> Features:
     if not all_within(array, LARGEST):
         outside = ~(np.abs(array) <= LARGEST)
         rows, least = np.flatnonzero(outside.any(axis=1)), array[outside][0]
-        got = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {least:g}"
+        first = "NaN" if np.isnan(least) else f"{least:g}"
+        got = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {first}"
         raise InputError("features", f"finite numbers from {-LARGEST:g} to {LARGEST:g}", got)
     return array
 

@@ -35,7 +35,7 @@ PATIENCE = 100  # iterations of each first-order solver; a few dozen are enough 
 class HOBSVM(HighOrderMethod):
     """min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y, w2 <= 0.
 
-    That is eq. 8 with the C of `SVM`; the setting `unit` restores the paper's.
+    That is eq. 8 with the C of `LinearSVM`; the setting `unit` restores the paper's.
 
     Delta is the weighted fraction of misclassified samples (eq. 7). The most violated labelling is a minimum cut,
     which decomposes into the connected components of similar samples. Without similar samples this is the SVM.

@@ -8,7 +8,9 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple, Self
 
-from ranking.core import Bools, Certificate, Floats, OnProgress, Query, SampleMethod
+import numpy.typing as npt
+
+from ranking.core import Bools, Certificate, Floats, OnProgress, Query, SampleMethod, check_relevance
 from ranking.core.errors import InputError
 from ranking.core.first_settings import as_first_meant
 from ranking.core.settings import check_settings, settings_dict
@@ -17,8 +19,8 @@ from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.oracles import by_query
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
-from ranking.solvers import Cut, LinearRisk, Solution, WorkingSet
-from ranking.solvers.block import Block, exact_product
+from ranking.solvers import Cut, LinearRisk, Solution, WorkingSet, cutting_plane
+from ranking.solvers.block import Block, FeatureMatrix, exact_product
 
 
 class Start(NamedTuple):
@@ -176,6 +178,36 @@ class UnaryMethod(LinearMethod):
         """Return the objective on `samples`, the mean over their queries."""
         C = self.cost(samples.by_query) / len(samples.parts)
         return LinearRisk(Block(samples.features, self.scale), C, by_query(self.cut, samples))
+
+    def fit_matrix(
+        self, matrix: FeatureMatrix, relevance: npt.ArrayLike, on_progress: OnProgress | None = None
+    ) -> Self:
+        """Train on one query by one-slack cutting planes, which need only products with features; return self.
+
+        matrix: features times `scale`. relevance: (n,) of its rows; ValueError unless it has both kinds. The
+        certificate is that of `fit`.
+        """
+        relevant = check_relevance(relevance, matrix.shape[0]) > 0
+        if relevant.all() or not relevant.any():
+            raise InputError(
+                "relevance",
+                "relevant and irrelevant samples",
+                f"{relevant.sum()} of {len(relevant)} relevant",
+            )
+        risk = LinearRisk(matrix, self.cost([relevant]), lambda scores: self.cut(scores, relevant))
+        self.solution = cutting_plane(risk, self.tolerance, self.max_iterations, on_progress)
+        return self
+
+    def score_matrix(self, matrix: FeatureMatrix) -> Floats:
+        """Return (n,) the score of every row, as `score` does; ValueError for another number of features."""
+        direction = self._fitted().weights
+        if matrix.shape[1] != self.columns:
+            raise InputError(
+                "features of the matrix",
+                f"{self.columns} per sample, as {self.name} was trained on",
+                matrix.shape[1],
+            )
+        return matrix.exact_scores(direction)
 
     def score(self, query: Query) -> Floats:
         """Return (n,) the score of every sample; `rank` of them is the prediction."""

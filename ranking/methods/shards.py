@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Features, Floats, OnProgress, as_floats, check_features, check_relevance
+from ranking.core import Features, Floats, OnProgress, as_floats, check_features
 from ranking.core.errors import InputError
 from ranking.methods.linear import UnaryMethod
-from ranking.solvers import LinearRisk, cutting_plane
 from ranking.solvers.block import Block
 
 if TYPE_CHECKING:
@@ -162,10 +161,10 @@ def _product(
 def fit_on_shards(
     method: M, features: ShardedFeatures, relevance: npt.ArrayLike, on_progress: OnProgress | None = None
 ) -> M:
-    """Train on one query, the rows of `features` with relevance (n,), by one-slack cutting planes; return `method`.
+    """Train `method` on one query, the rows of `features` with relevance (n,), and return it; see `fit_matrix`.
 
-    The duality gap is recomputed in float64 where the rows are stored: the certificate is that of `fit`. ValueError
-    for a method or solver that reads samples one by one, or relevance without both kinds.
+    The duality gap is recomputed in float64 where the rows are stored. ValueError for a method or solver that reads
+    samples one by one.
     """
     if not method.sharded:
         raise InputError(
@@ -174,24 +173,9 @@ def fit_on_shards(
             method.name,
             "choose another method or solver",
         )
-    relevant = check_relevance(relevance, len(features)) > 0
-    if relevant.all() or not relevant.any():
-        raise InputError(
-            "relevance", "relevant and irrelevant samples", f"{relevant.sum()} of {len(relevant)} relevant"
-        )
-    matrix = ShardedBlock(features, method.scale)
-    risk = LinearRisk(matrix, method.cost([relevant]), lambda scores: method.cut(scores, relevant))
-    method.solution = cutting_plane(risk, method.tolerance, method.max_iterations, on_progress)
-    return method
+    return method.fit_matrix(ShardedBlock(features, method.scale), relevance, on_progress)
 
 
 def score_on_shards(method: UnaryMethod, features: ShardedFeatures) -> Floats:
     """Return (n,) the score of every row, as `method.score` does; ValueError for another number of features."""
-    if features.shape[1] != method.columns:
-        raise InputError(
-            "features of the shards",
-            f"{method.columns} per sample, as {method.name} was trained on",
-            features.shape[1],
-        )
-    assert method.solution is not None
-    return ShardedBlock(features, method.scale).exact_scores(method.solution.weights)
+    return method.score_matrix(ShardedBlock(features, method.scale))

@@ -26,7 +26,7 @@ PATIENCE = 300  # rounds of coordinate descent, which needs either a few dozen o
 
 @METHODS.register("SVM")
 @dataclass(kw_only=True, eq=False)
-class SVM(UnaryMethod):
+class LinearSVM(UnaryMethod):
     """min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
 
     w has a row for each class and Psi sums the features of each class (eq. 4); Delta is the weighted fraction of

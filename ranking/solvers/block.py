@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from ranking.core import Features, Floats
+from ranking.core.errors import InputError
 
 ROWS_AT_ONCE = 256  # of the features converted to float64 at a time for an exact product: they fit the cache
 
@@ -87,5 +88,42 @@ class Block:
     def lengths(self) -> Floats:
         """Return (n,) the Euclidean length of each row of scale X."""
         squares = np.einsum("nd,nd->n", self.features, self.features, dtype=np.float64)
+        lengths: Floats = self.scale * np.sqrt(squares)
+        return lengths
+
+
+@dataclass(frozen=True, eq=False)
+class SparseBlock:
+    """A `FeatureMatrix` of a SciPy CSR array (n, d): no row becomes dense, and all products are in float64."""
+
+    features: Any
+    scale: float = 1.0
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        shape: tuple[int, ...] = self.features.shape
+        return shape
+
+    @property
+    def rows(self) -> Features:
+        raise InputError(
+            "features",
+            "a dense array, which this solver reads row by row",
+            "a sparse array",
+            "pass X.toarray()",
+        )
+
+    def scores(self, weights: Floats) -> Floats:
+        product: Floats = self.scale * (self.features @ weights)
+        return product
+
+    def normal(self, coefficients: Floats) -> Floats:
+        product: Floats = self.scale * (coefficients @ self.features)
+        return product
+
+    exact_scores, exact_normal = scores, normal
+
+    def lengths(self) -> Floats:
+        squares = self.features.astype(np.float64).power(2).sum(axis=1)
         lengths: Floats = self.scale * np.sqrt(squares)
         return lengths

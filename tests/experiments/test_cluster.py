@@ -161,7 +161,7 @@ def test_wrong_shards_are_refused(threads):
             (lambda: fit_on_shards(make_method("HOB-SVM"), two, relevance), "method", "HOB-SVM"),
             (lambda: fit_on_shards(make_method("AP-SVM"), two, [0] * 6), "relevance", "0 of 6 relevant"),
             (lambda: fit_on_shards(make_method("AP-SVM"), two, [0, 1]), "relevance", (2,)),
-            (lambda: score_on_shards(fitted, sharded(np.zeros((4, 3)))), "features of the shards", 3),
+            (lambda: score_on_shards(fitted, sharded(np.zeros((4, 3)))), "features of the matrix", 3),
             (lambda: coordinate_descent(risk, np.ones(6), np.ones(6)), "features", "shards"),
         ):
             with refused(subject, came):

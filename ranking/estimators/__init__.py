@@ -1,0 +1,50 @@
+"""scikit-learn estimators: one class for each registered method, made from its settings.
+
+>>> APSVM(C=10.0).fit([[1.0, 0.0], [0.0, 1.0], [1.0, 0.5]], [1, 0, 1]).rank([[0.0, 1.0], [1.0, 0.0]])
+array([1, 0])
+"""
+
+from __future__ import annotations
+
+from dataclasses import field, make_dataclass
+from inspect import getdoc
+from typing import TYPE_CHECKING, Any
+
+from ranking.core.settings import settings_of
+from ranking.estimators.base import Ranker
+from ranking.estimators.labels import LabelRanker
+from ranking.estimators.orders import OrderRanker
+from ranking.estimators.samples import NeighbourRanker, SampleRanker
+from ranking.methods import method_class, method_names
+
+BASES: dict[str, type[Ranker]] = {"samples": SampleRanker, "orders": OrderRanker, "labels": LabelRanker}
+
+
+def _estimator(method: type[Any]) -> type[Ranker]:
+    """Return the estimator class of a method, whose parameters are the settings of the method."""
+    base = NeighbourRanker if method.uses_graph else BASES[method.ranks]
+    settings = settings_of(method)
+    lines = [f"{method.name}. {method.summary}", "", getdoc(base) or "", "", "Parameters", "-" * 10]
+    for item in settings:
+        lines += [
+            f"{item.name} : {item.kind.__name__}, default={item.default!r}",
+            f"    {item.label}. {item.help}",
+        ]
+    return make_dataclass(
+        method.__name__,
+        [(item.name, item.kind, field(default=item.default)) for item in settings],
+        bases=(base,),
+        namespace={"method": method, "__doc__": "\n".join(lines), "__module__": __name__},
+        kw_only=True,
+        eq=False,
+        repr=False,
+    )
+
+
+ESTIMATORS = {made.__name__: made for made in map(_estimator, map(method_class, method_names()))}
+globals().update(ESTIMATORS)
+__all__ = ["ESTIMATORS", *ESTIMATORS]
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...

@@ -1,0 +1,74 @@
+"""What all estimators share: the settings of a method as parameters, its certificate and its weights."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from ranking.core import Certificate, Floats
+from ranking.core.errors import InputError
+from ranking.methods import make_method
+
+# `Query` and the sets of sequences and labels check that features are finite, with one pass over them.
+DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
+
+
+class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+    """A registered method as an estimator; its parameters are the settings of the method.
+
+    method: the class. method_: the fitted method, which `make_method` with the same settings would return.
+    n_features_in_, feature_names_in_: of the training samples.
+    """
+
+    method: ClassVar[type[Any]]
+    method_: Any
+
+    @property
+    def certificate_(self) -> Certificate | None:
+        """The proven bounds of training; None for methods without bounds."""
+        certificate: Certificate | None = self.method_.certificate
+        return certificate
+
+    @property
+    def coef_(self) -> Floats:
+        """The weights of the features, for methods whose scores, without neighbours, are linear in them."""
+        weights = self._linear_weights()
+        if weights is None:
+            raise AttributeError(f"the scores of this {type(self).__name__} are not linear in the features")
+        return weights
+
+    def _linear_weights(self) -> Floats | None:
+        """Return `coef_`; None for scores that are not linear."""
+        raise NotImplementedError
+
+    def _make(self) -> Any:
+        """Return the method with the parameters as its settings; InputError for a wrong one."""
+        settings = self.get_params(deep=False).items()
+        plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings}
+        return make_method(self.method.name, **plain)
+
+    def _checked(self, X: Any, sparse: bool = False) -> Any:
+        """Return samples to be scored, (n, d) as in training."""
+        check_is_fitted(self)
+        return validate_data(self, X, reset=False, **checks(sparse, X))
+
+
+def checks(sparse: bool, X: Any) -> dict[str, Any]:
+    """Return the arguments of `validate_data`; sparse: whether X may be sparse, and is then checked there."""
+    from scipy.sparse import issparse
+
+    return {**DENSE, "accept_sparse": "csr" if sparse else False, "ensure_all_finite": issparse(X)}
+
+
+def as_groups(groups: npt.ArrayLike | None, n: int, name: str = "groups") -> npt.NDArray[Any] | None:
+    """Return (n,) `groups` as an array; InputError for another shape."""
+    if groups is None:
+        return None
+    array = np.asarray(groups)
+    if array.shape != (n,):
+        raise InputError(name, f"shape ({n},), one per sample", array.shape)
+    return array

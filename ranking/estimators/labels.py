@@ -1,0 +1,70 @@
+"""Estimators of the methods that rank the labels of a sample."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import issparse
+from sklearn.utils import ClassifierTags
+from sklearn.utils.validation import validate_data
+
+from ranking.core import Features, Floats, Ints, LabelSet
+from ranking.core.errors import InputError
+from ranking.estimators.base import Ranker, as_groups, checks
+from ranking.metrics import scorers
+
+
+class LabelRanker(Ranker):
+    """Ranks L labels for each sample by y (n, L), whether a sample has a label: 0 or 1.
+
+    `groups` (n,): samples of one group are on one side of the folds of one-vs-all SVMs. X is dense, and becomes
+    float64. coef_: (L, d) for linear unary scores, without the interactions of labels.
+    """
+
+    def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
+        """Train on samples X (n, d) with labels y (n, L); return self."""
+        method = self._make()
+        X, y = validate_data(
+            self, X, y, multi_output=True, y_numeric=True, ensure_min_samples=2, **checks(False, X)
+        )
+        if issparse(y) or y.ndim != 2:
+            raise InputError("y", "a dense array of shape (n, L), 0 or 1 for each label", f"shape {y.shape}")
+        method.fit(_label_set(X, y, as_groups(groups, len(X))))
+        self.method_ = method
+        return self
+
+    def decision_function(self, X: Any, groups: npt.ArrayLike | None = None) -> Floats:
+        """Return (n, L) the scores that rank the labels of each sample. groups have no effect."""
+        X = self._checked(X)
+        as_groups(groups, len(X))
+        scores: Floats = self.method_.scores(_label_set(X, np.zeros((len(X), len(self.method_.names)))))
+        return scores
+
+    def rank(self, X: Any) -> Ints:
+        """Return (n, L) the labels of each sample sorted by falling score."""
+        return np.argsort(-self.decision_function(X), axis=1, kind="stable")
+
+    def score(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+        """Return the mean average precision, with pessimistic ties, of the labels of samples that have any."""
+        return scorers.average_precision(self, X, y, groups)
+
+    def _linear_weights(self) -> Floats | None:
+        if self.method_.unary != "linear":
+            return None
+        weights: Floats = self.method_.weights.shared[:, 1:]  # the first column is the constant's
+        return weights
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = tags.target_tags.multi_output = tags.target_tags.two_d_labels = True
+        tags.target_tags.single_output = False
+        # Each label is a binary class, although this is no classifier: it ranks and predicts no class.
+        tags.classifier_tags = ClassifierTags(multi_class=False, multi_label=True)
+        return tags
+
+
+def _label_set(X: Features, y: npt.NDArray[Any], groups: npt.NDArray[Any] | None = None) -> LabelSet:
+    names = tuple(map(str, range(y.shape[1])))
+    return LabelSet(X, y, names, groups=groups)  # type: ignore[arg-type]  # None: a group for each

@@ -1,0 +1,135 @@
+"""Estimators of the methods that rank samples as relevant or irrelevant."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+from scipy.sparse import csr_array, issparse
+from sklearn.base import ClassifierMixin
+from sklearn.utils.multiclass import type_of_target
+from sklearn.utils.validation import validate_data
+
+from ranking.core import Features, Floats, Ints, Query, SimilarityGraph
+from ranking.core.errors import InputError
+from ranking.estimators.base import Ranker, as_groups, checks
+from ranking.methods import score_direction
+from ranking.methods.linear import UnaryMethod
+from ranking.metrics import rank, scorers
+from ranking.solvers.block import SparseBlock
+
+
+class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-learn has no types
+    """Ranks samples by y (n,) of two values, of which the greater is relevant: a binary classifier.
+
+    `groups` (n,) are the images of the samples; only methods with a similarity graph use them. Scores have no
+    intercept: a ranking loss does not determine where relevant samples end, and `predict` separates them at score 0.
+    X may be sparse where training needs only products with X, which then does not become dense. float32 stays as it
+    is. classes_: (2,) the values of y. coef_: (1, d).
+    """
+
+    def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
+        """Train on samples X (n, d) with relevance y (n,); return self."""
+        return self._fit(X, y, groups, None)
+
+    def decision_function(self, X: Any, groups: npt.ArrayLike | None = None) -> Floats:
+        """Return (n,) the scores of samples; the higher score ranks higher."""
+        return self._scores(X, groups, None)
+
+    def predict(self, X: Any, groups: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+        """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
+        scores = self.decision_function(X, groups)
+        predicted: npt.NDArray[Any] = self.classes_[(scores > 0).astype(np.int64)]
+        return predicted
+
+    def rank(self, X: Any, groups: npt.ArrayLike | None = None) -> Ints:
+        """Return (n,) the rows of X sorted by falling score."""
+        return rank(self.decision_function(X, groups))
+
+    def score(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+        """Return the average precision, with pessimistic ties, of the ranking of X for relevance y."""
+        return scorers.average_precision(self, X, y, groups)
+
+    def _fit(self, X: Any, y: Any, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Self:
+        method = self._make()
+        X, y = validate_data(self, X, y, ensure_min_samples=2, **checks(method.sharded, X))
+        self.classes_ = np.unique(y)
+        if len(self.classes_) != 2:
+            raise _not_binary(y, len(self.classes_))
+        relevant = y == self.classes_[1]
+        if issparse(X):
+            as_groups(groups, X.shape[0])
+            method.fit_matrix(SparseBlock(csr_array(X), method.scale), relevant)
+        else:
+            method.fit([self._query(X, groups, graph, relevant)])
+        self.method_ = method
+        return self
+
+    def _scores(self, X: Any, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Floats:
+        X = self._checked(X, issubclass(self.method, UnaryMethod))
+        if issparse(X):
+            as_groups(groups, X.shape[0])
+            sparse: Floats = self.method_.score_matrix(SparseBlock(csr_array(X), self.method_.scale))
+            return sparse
+        scores: Floats = self.method_.score(self._query(X, groups, graph))
+        return scores
+
+    def _query(
+        self,
+        X: Features,
+        groups: npt.ArrayLike | None,
+        graph: SimilarityGraph | None,
+        relevant: npt.NDArray[Any] | None = None,
+    ) -> Query:
+        images = as_groups(groups, len(X))
+        if images is not None and self.method.uses_graph:
+            from ranking.features.graph.similarity import same_image, similarity_graph  # loads all features
+
+            if graph is not None:
+                raise InputError("graph", "either groups or a graph", "both", "omit the groups")
+            graph = similarity_graph(X, same_image(images))
+        return Query(X, relevant, graph)
+
+    def _linear_weights(self) -> Floats | None:
+        direction = score_direction(self.method_)
+        return None if direction is None else direction[None]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        tags.input_tags.sparse = issubclass(self.method, UnaryMethod)
+        return tags
+
+
+class NeighbourRanker(SampleRanker):
+    """Ranks samples by their features and by their neighbours in a similarity graph.
+
+    Samples of one group are neighbours, their affinity is that of their features. Instead of groups, `graph` is any
+    other similarity graph of the samples. Cross-validation can split groups, by metadata routing, but no graph.
+    Without both, no sample has neighbours.
+    """
+
+    def fit(
+        self,
+        X: Any,
+        y: Any,
+        groups: npt.ArrayLike | None = None,
+        graph: SimilarityGraph | None = None,
+    ) -> Self:
+        """Train on samples X (n, d) with relevance y (n,); return self."""
+        return self._fit(X, y, groups, graph)
+
+    def decision_function(
+        self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
+    ) -> Floats:
+        """Return (n,) the differences of max-marginals of samples; the higher score ranks higher."""
+        return self._scores(X, groups, graph)
+
+
+def _not_binary(y: npt.NDArray[Any], classes: int) -> InputError:
+    if classes == 1:
+        return InputError("y", "two classes, relevant and irrelevant", "one class")
+    kind = type_of_target(y, input_name="y", raise_unknown=True)
+    remedy = "pass whether a sample is relevant, such as y > 0. Only binary classification is supported."
+    return InputError("y", "two classes, relevant and irrelevant", f"a {kind} target", remedy)

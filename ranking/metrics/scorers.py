@@ -1,0 +1,90 @@
+"""Scorers for `scoring=` of scikit-learn: measures of this package, whose ties are pessimistic, of any estimator.
+
+>>> from sklearn.linear_model import LogisticRegression
+>>> average_precision(LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 0, 1]), [[0.0], [1.0], [2.0]], [0, 0, 1])
+1.0
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Floats
+from ranking.core.errors import InputError
+from ranking.metrics import measures
+
+Measure = Callable[[npt.NDArray[Any], Floats], float]  # of grades (n,) and scores (n,)
+
+
+@dataclass(frozen=True)
+class RankingScorer:
+    """`scorer(estimator, X, y)`: the mean of a measure over the rankings by `decision_function`.
+
+    There is one ranking for a binary classifier, whose second class is the relevant one, one for each row of y (n, L),
+    and otherwise one for each of the `groups` (n,), by default a single one. Rankings with fewer than `grades`
+    different grades, or without a relevant sample, do not count.
+
+    groups are passed on to `decision_function`. scikit-learn passes them to a scorer that requests them by
+    `set_score_request(groups=True)`, where `enable_metadata_routing` is set.
+    """
+
+    measure: Measure
+    grades: int = 1
+    requests_groups: bool = False
+
+    def __call__(self, estimator: Any, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+        known = {} if groups is None else {"groups": groups}
+        rankings = _rankings(estimator, np.asarray(y), estimator.decision_function(X, **known), groups)
+        values = [self.measure(*ranking) for ranking in rankings if self._counts(ranking[0])]
+        if not values:
+            got = "none" if self.grades == 1 else "none with two different grades"
+            raise InputError("y", "a ranking with a relevant sample", got)
+        return float(np.mean(values))
+
+    def _counts(self, grades: npt.NDArray[Any]) -> bool:
+        return bool(grades.any()) and len(np.unique(grades)) >= self.grades
+
+    def set_score_request(self, *, groups: bool) -> RankingScorer:
+        """Return the scorer that requests `groups`, or does not."""
+        return replace(self, requests_groups=groups)
+
+    def get_metadata_routing(self) -> Any:
+        from sklearn.utils.metadata_routing import MetadataRequest  # which takes half a second to load
+
+        request = MetadataRequest(owner=self)
+        request.score.add_request(param="groups", alias=self.requests_groups)
+        return request
+
+
+def _rankings(
+    estimator: Any, y: npt.NDArray[Any], scores: Floats, groups: npt.ArrayLike | None
+) -> Iterator[tuple[npt.NDArray[Any], Floats]]:
+    """Yield grades and scores of each ranking."""
+    from sklearn.base import is_classifier  # as above
+
+    if scores.ndim == 2:
+        yield from zip(y, scores, strict=True)
+    elif is_classifier(estimator):
+        yield y == estimator.classes_[1], scores
+    elif groups is None:
+        yield y, scores
+    else:
+        names, group = np.unique(np.asarray(groups), return_inverse=True)
+        for number in range(len(names)):
+            yield y[group == number], scores[group == number]
+
+
+average_precision = RankingScorer(measures.average_precision)
+ndcg = RankingScorer(measures.ndcg)
+kendall_tau = RankingScorer(measures.kendall_tau, grades=2)
+
+
+def precision_at(k: int) -> RankingScorer:
+    """Return the scorer of precision at k, for rankings of at least k samples."""
+    return RankingScorer(partial(measures.precision_at_k, k=k))

@@ -1,0 +1,119 @@
+"""Estimators as parts of what scikit-learn composes: pipelines, searches, calibration, routed metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+import sklearn
+from order_problems import sequences
+from problems import problem
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.metrics import average_precision_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ranking import Query, make_method
+from ranking.estimators import APSVM, HOBSVM, MidRank, RankSVM
+from ranking.features.graph.similarity import same_image, similarity_graph
+from ranking.metrics import average_precision, kendall_tau, scorers
+
+QUERY = problem(n=90, positives=30)
+X, Y = QUERY.features, QUERY.relevance
+IMAGES = np.arange(90) // 3
+POOL = sequences(count=15)
+MEMBERS, GRADES = POOL.features[POOL.members], POOL.grades[POOL.members]
+SEQUENCES = np.repeat(np.arange(15), 6)
+
+
+@pytest.fixture
+def routing() -> Iterator[None]:
+    with sklearn.config_context(enable_metadata_routing=True):
+        yield
+
+
+def test_a_pipeline_with_names_of_features():
+    pipeline = make_pipeline(StandardScaler(), APSVM()).set_output(transform="pandas").fit(X, Y)
+    ranker = pipeline[-1]
+    assert ranker.feature_names_in_.tolist() == [f"x{column}" for column in range(X.shape[1])]
+    assert ranker.n_features_in_ == X.shape[1]
+    scaled = StandardScaler().fit_transform(X)
+    known = make_method("AP-SVM").fit([Query(scaled, Y)]).score(Query(scaled))
+    np.testing.assert_allclose(pipeline.decision_function(X), known, rtol=1e-12)
+    assert pipeline.score(X, Y) == average_precision(Y, known)
+
+
+def test_a_search_over_settings_by_groups():
+    search = GridSearchCV(
+        make_pipeline(StandardScaler(), APSVM()),
+        {"apsvm__C": np.logspace(-3, 3, 3), "apsvm__max_iterations": np.array([5, 500])},
+        scoring="average_precision",
+        cv=GroupKFold(3),
+        error_score="raise",
+    ).fit(X, Y, groups=IMAGES)
+    part = next(GroupKFold(3).split(X, Y, IMAGES))
+    best = search.best_estimator_
+    held = sklearn.base.clone(best).fit(X[part[0]], Y[part[0]]).decision_function(X[part[1]])
+    scores = search.cv_results_["split0_test_score"][search.best_index_]
+    assert scores == pytest.approx(average_precision_score(Y[part[1]], held))
+    assert search.best_score_ > Y.mean() + 0.1
+
+
+def test_cross_validation_by_its_own_score_and_by_that_of_scikit_learn():
+    own = cross_val_score(APSVM(), X, Y, cv=3)
+    np.testing.assert_allclose(own, cross_val_score(APSVM(), X, Y, cv=3, scoring="average_precision"))
+    np.testing.assert_allclose(own, cross_val_score(APSVM(), X, Y, cv=3, scoring=scorers.average_precision))
+
+
+def test_probabilities_by_calibration():
+    calibrated = CalibratedClassifierCV(APSVM(C=10.0), cv=3).fit(X, Y)
+    chances = calibrated.predict_proba(X)
+    assert np.all((chances >= 0) & (chances <= 1))
+    assert average_precision(Y, chances[:, 1]) > Y.mean() + 0.1
+
+
+@pytest.mark.parametrize("scoring", [None, scorers.average_precision.set_score_request(groups=True)])
+def test_neighbours_reach_a_method_and_a_scorer_by_routing(routing: None, scoring: object):
+    ranker = HOBSVM(eta=0.1).set_fit_request(groups=True).set_score_request(groups=True)
+    given = {"groups": IMAGES}
+    scores = cross_val_score(
+        ranker, X, Y, cv=GroupKFold(3), scoring=scoring, params=given, error_score="raise"
+    )
+    for (train, test), measured in zip(GroupKFold(3).split(X, Y, IMAGES), scores, strict=True):
+        queries = [
+            Query(X[rows], Y[rows], similarity_graph(X[rows], same_image(IMAGES[rows])))
+            for rows in (train, test)
+        ]
+        method = make_method("HOB-SVM", eta=0.1).fit(queries[:1])
+        assert measured == average_precision(Y[test], method.score(queries[1]))
+
+
+@pytest.mark.parametrize("ranker", [RankSVM(), MidRank(subsequences=20, longest=3)])
+def test_sequences_reach_a_method_and_a_scorer_by_routing(routing: None, ranker: object):
+    ranker = sklearn.base.clone(ranker).set_fit_request(groups=True, qid=False)
+    for scoring in (None, scorers.kendall_tau.set_score_request(groups=True)):
+        own = ranker.set_score_request(groups=True)
+        scores = cross_val_score(
+            own,
+            MEMBERS,
+            GRADES,
+            cv=GroupKFold(3),
+            scoring=scoring,
+            params={"groups": SEQUENCES},
+            error_score="raise",
+        )
+        for (train, test), measured in zip(
+            GroupKFold(3).split(MEMBERS, GRADES, SEQUENCES), scores, strict=True
+        ):
+            queries = [
+                [
+                    Query(MEMBERS[rows][SEQUENCES[rows] == each], GRADES[rows][SEQUENCES[rows] == each])
+                    for each in np.unique(SEQUENCES[rows])
+                ]
+                for rows in (train, test)
+            ]
+            method = make_method(ranker.method.name, **ranker.get_params()).fit(queries[0])
+            taus = [kendall_tau(query.relevance, method.score(query)) for query in queries[1]]
+            assert measured == pytest.approx(np.mean(taus))
