@@ -35,12 +35,13 @@ INNER = 0.25  # of the tolerance: how far cutting planes, and windows that they 
 class BagSolution:
     """Where a descent ended, and its certificate: the primal is f there, the dual that of the bound that touches.
 
-    stopped: whether a callback stopped training.
+    passes: products with all windows. stopped: whether a callback stopped training.
     """
 
     place: Place
     certificate: Certificate
-    stopped: bool = False
+    passes: int
+    stopped: bool
 
 
 def bag_cccp(
@@ -72,11 +73,11 @@ class _Descent:
         self.certificate: Certificate | None = None  # set once nothing more can be gained
         self._target = SAFETY * tolerance
         self._number = self._iterations = self._passes = 0  # before this search
-        self._search: PlaneSearch | None = None
+        self._rows = np.empty(0, np.int64)
         of_windows = np.issubdtype(start.dtype, np.integer)
         place = problem.at(np.zeros(problem.windows.shape[1]) if of_windows else start)
         self._passes += bool(place.weights.any())
-        self._begin(place, start if of_windows else place.best)
+        self._begin(place, start if of_windows else place.best, None)
 
     @property
     def iterations(self) -> int:
@@ -99,24 +100,22 @@ class _Descent:
         return stopped
 
     def solution(self, stopped: bool) -> BagSolution:
-        return BagSolution(self.place, self.certificate or self._certified(), stopped)
+        return BagSolution(self.place, self.certificate or self._certified(), self.passes, stopped)
 
-    def _begin(self, place: Place, fixed: Ints) -> None:
+    def _begin(self, place: Place, fixed: Ints, planes: WorkingSet | None) -> None:
         """Begin a round at `place` with the windows `fixed` (n,) of images that show the object."""
         self.place, self._fixed, self._number = place, fixed, self._number + 1
         self._touches = bool((place.image_scores == place.scores[fixed])[self.problem.relevant].all())
         self._lowest = place, self.problem.bound_at(place, fixed)
-        self._search_in(self.problem.highest(place, KEPT))
+        self._search_in(self.problem.highest(place, KEPT), planes)
 
-    def _search_in(self, rows: Ints) -> None:
-        """Begin a search for the minimum of the bound over `rows` and those that planes need, at the lowest place."""
-        problem, planes, before = self.problem, None, self._search
-        needed = np.empty(0, np.int64)
-        if before is not None:
+    def _search_in(self, rows: Ints, planes: WorkingSet | None) -> None:
+        """Begin a search, at the lowest place, for the minimum of the bound over `rows` and those that planes need."""
+        problem, old = self.problem, self._rows
+        if planes is not None:
             self._iterations, self._passes = self.iterations, self.passes
-            planes = before.active
-            needed = self._rows[planes.coefficients.any(axis=0)]
-        old, self._rows = getattr(self, "_rows", needed), problem.rows_of(self._fixed, rows, needed)
+            rows = np.concatenate([rows, old[planes.coefficients.any(axis=0)]])
+        self._rows = problem.rows_of(self._fixed, rows)
         risk = problem.bound(self._rows)
         if planes is not None and len(planes):
             coefficients, losses = problem.moved(planes.coefficients, planes.losses, old, self._rows)
@@ -143,24 +142,24 @@ class _Descent:
 
         last: go to the next round anyway, if f is lower.
         """
-        problem, best = self.problem, self._search.best
+        problem, best, planes = self.problem, self._search.best, self._search.active
         if best is self._first:
             there, value = self._lowest
         else:
             there = problem.at(best.weights)
             self._passes += 1
             value = problem.bound_at(there, self._fixed)
-        if value - best.objective > INNER * self._target * value and not last:
+        unknown = np.setdiff1d(there.best[~problem.relevant], self._rows)
+        if len(unknown) and not last and value - best.objective > INNER * self._target * value:
             if value < self._lowest[1]:
                 self._lowest = there, value
-            self._search_in(np.concatenate([self._rows, problem.highest(there, KEPT)]))
-            return True
-        if there.objective < self.place.objective:
-            self._begin(there, self._best_at(there))
-            return True
-        if self._touches:
+            self._search_in(np.concatenate([self._rows, problem.highest(there, KEPT)]), planes)
+        elif there.objective < self.place.objective:
+            self._begin(there, self._best_at(there), planes)
+        elif not self._touches:  # the windows of the start were not the best ones
+            self._begin(self.place, self._best_at(self.place), planes)
+        else:
             return False
-        self._begin(self.place, self._best_at(self.place))  # those of the start were not the best ones
         return True
 
     def _best_at(self, place: Place) -> Ints:

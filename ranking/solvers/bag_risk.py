@@ -79,9 +79,8 @@ class BagProblem:
         hinge = cut.loss + float(image_scores @ cut.coefficients)
         return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
 
-    def rows_of(self, fixed: Ints, *others: Ints) -> Ints:
-        """Return the fixed windows and other rows of images that do not show the object, ascending, each once."""
-        rows = np.concatenate(others)
+    def rows_of(self, fixed: Ints, rows: Ints) -> Ints:
+        """Return the windows `fixed` of images that show the object and the `rows` of the others, ascending."""
         return np.union1d(fixed[self.relevant], rows[self.irrelevant_rows[rows]])
 
     def highest(self, place: Place, k: int) -> Ints:
