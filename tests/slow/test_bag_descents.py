@@ -1,0 +1,16 @@
+"""The objective of bag methods over the rounds of many training runs, recomputed by its definition."""
+
+from __future__ import annotations
+
+import itertools
+
+from bag_problems import descent
+
+
+def test_the_objective_never_rises_over_rounds_of_300_runs() -> None:
+    rounds = 0
+    for seed in range(300):
+        values = descent(seed)
+        assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values)), seed
+        rounds += len(values)
+    assert rounds > 900
