@@ -40,10 +40,10 @@ class Descents:
     def __init__(self, problem: BagProblem, on_progress: OnProgress | None) -> None:
         zero = np.zeros(problem.windows.shape[1])
         self.problem, self.at_zero, self.stopped = problem, problem.at(zero).objective, False
-        self._on_progress = on_progress or (lambda event: None)
+        self._on_progress = on_progress
         self._best: BagSolution | None = None
         self._preparing = False
-        self._clock = Clock(self._report)
+        self._clock = Clock(None if on_progress is None else self._report)
         self._before = self._last = ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero)
 
     def descend(self, start: Floats | Ints, tolerance: float, iterations: int) -> BagSolution:
@@ -65,6 +65,7 @@ class Descents:
 
     def _report(self, event: ProgressEvent) -> None:
         before = self._before
+        assert self._on_progress is not None
         if self._preparing:
             self._on_progress(replace(before, seconds=event.seconds))
             return

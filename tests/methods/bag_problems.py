@@ -15,13 +15,14 @@ STARTS = ("whole image", "centre", "random", "LDA", "self-paced")
 def bag_set(
     seed: int = 0, n: int = 24, d: int = 6, positives: int = 8, most: int = 7, dtype: Any = np.float64
 ) -> BagSet:
-    """Images of which the first ones show an object in one window, and a little of it in the whole image."""
+    """Images of which the first ones show an object: all of it in one window, some of it in the others."""
     rng = np.random.default_rng(seed)
     relevance, sizes = (np.arange(n) < positives).astype(int), rng.integers(2, most + 1, n)
     starts = np.append(0, np.cumsum(sizes))
     windows = rng.normal(size=(starts[-1], d))
-    windows[starts[:positives], 0] += 1.5
-    windows[starts[:positives] + rng.integers(1, sizes[:positives]), 0] += 4.0
+    shown = slice(starts[positives])
+    windows[shown, 0] += 3.0 * rng.random(starts[positives])
+    windows[starts[:positives] + rng.integers(1, sizes[:positives]), 0] += 3.0
     windows /= np.linalg.norm(windows, axis=1, keepdims=True)
     return BagSet(windows.astype(dtype), starts, boxes_of(rng, starts), relevance)
 

@@ -164,11 +164,13 @@ def test_a_working_set_ends_where_all_windows_do_with_fewer_passes(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     bags = bag_set(5, n=90, d=12, positives=20, most=60)
-    method = make_method(name, C=100.0)
-    problem = method.problem([bags])
+    problem, starts = (
+        make_method(name, C=1000.0).problem([bags]),
+        np.random.default_rng(0).normal(size=(3, 12)),
+    )
+    starts[:, 0] = 3.0
 
     def solutions() -> list[Any]:
-        starts = bags.starts[:-1], best_windows(bags.windows[:, 0], bags.starts)
         return [bag_cccp.bag_cccp(problem, start, 1e-7) for start in starts]
 
     few = solutions()
