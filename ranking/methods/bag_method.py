@@ -27,7 +27,6 @@ from ranking.solvers.clock import Clock
 
 SEVERAL = "several"
 START_TOLERANCE = 1e-2  # of the runs that give first weights
-START_ITERATIONS = 1000  # of each of them at most
 
 
 class Descents:
@@ -37,18 +36,21 @@ class Descents:
     callback stopped training.
     """
 
-    def __init__(self, problem: BagProblem, on_progress: OnProgress | None) -> None:
+    def __init__(
+        self, problem: BagProblem, tolerance: float, max_iterations: int, on_progress: OnProgress | None
+    ) -> None:
         zero = np.zeros(problem.windows.shape[1])
         self.problem, self.at_zero, self.stopped = problem, problem.at(zero).objective, False
-        self._on_progress = on_progress
+        self._tolerance, self._max_iterations, self._on_progress = tolerance, max_iterations, on_progress
         self._best: BagSolution | None = None
         self._preparing = False
         self._clock = Clock(None if on_progress is None else self._report)
         self._before = self._last = ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero)
 
-    def descend(self, start: Floats | Ints, tolerance: float, iterations: int) -> BagSolution:
+    def descend(self, start: Floats | Ints) -> BagSolution:
         """Descend from `start`; return the lowest solution of all starts so far, with the time of all."""
-        solution = bag_cccp(self.problem, start, tolerance, 0 if self.stopped else iterations, self._clock)
+        left = 0 if self.stopped else self._max_iterations
+        solution = bag_cccp(self.problem, start, self._tolerance, left, self._clock)
         self._before = replace(self._last, passes=self._before.passes + solution.passes)
         self.stopped = self.stopped or solution.stopped
         if self._best is None or solution.place.objective < self._best.place.objective:
@@ -59,7 +61,7 @@ class Descents:
     def prepare(self, problem: BagProblem, start: Floats | Ints, rounds: int | None) -> BagSolution:
         """Descend on a problem that gives a start; its progress is reported as waiting, so that it can be stopped."""
         self._preparing = True
-        solution = bag_cccp(problem, start, START_TOLERANCE, START_ITERATIONS, self._clock, rounds)
+        solution = bag_cccp(problem, start, START_TOLERANCE, self._max_iterations, self._clock, rounds)
         self._preparing, self.stopped = False, self.stopped or solution.stopped
         return solution
 
@@ -175,7 +177,7 @@ class BagMethod(Method):
         problem = self.problem(bag_sets)
         [bags] = bag_sets
         weights = None if warm_start is None else self._weights_of(warm_start, bags)
-        descents = Descents(problem, on_progress)
+        descents = Descents(problem, self.tolerance, self.max_iterations, on_progress)
         solution = self._solve(bags, descents, weights)
         self.weights, self.certificate = solution.place.weights, solution.certificate
         self.learned = solution.place.objective < (1.0 - self.tolerance) * descents.at_zero
@@ -208,12 +210,12 @@ class BagMethod(Method):
 
     def _solve(self, bags: BagSet, descents: Descents, weights: Floats | None) -> BagSolution:
         if weights is not None:
-            return descents.descend(weights, self.tolerance, self.max_iterations)
+            return descents.descend(weights)
         for name in STARTS if self.start == SEVERAL else (self.start,):
             if descents.stopped:
                 break
             start = STARTS[name](bags, descents.problem, descents.prepare)
-            best = descents.descend(start, self.tolerance, self.max_iterations)
+            best = descents.descend(start)
         return best
 
     def _weights_of(self, warm_start: Self, bags: BagSet) -> Floats:

@@ -50,10 +50,8 @@ def linear_discriminant(bags: BagSet, problem: BagProblem, descend: Descend) -> 
     windows, of every few of them where there are many. Windows of the object are the ones that only m1 includes.
     """
     usable = problem.bonus > -np.inf
-    difference = sum(
-        (1 if shown else -1) * _mean(bags, usable & (problem.irrelevant_rows != shown))
-        for shown in (True, False)
-    )
+    shown, hidden = (_mean(bags, usable & (problem.irrelevant_rows == kind)) for kind in (False, True))
+    difference = shown - hidden
     rows = np.flatnonzero(usable)
     rows = rows[:: math.ceil(len(rows) / MOST)]
     centred = bags.windows[rows].astype(np.float64)
@@ -62,8 +60,8 @@ def linear_discriminant(bags: BagSet, problem: BagProblem, descend: Descend) -> 
     spread = float(np.trace(covariance)) / len(covariance)
     if spread > 0:
         covariance[np.diag_indices_from(covariance)] += SHRINKAGE * spread
-        difference = np.linalg.solve(covariance, difference)
-    return problem.at(np.asarray(difference)).best
+        difference = np.linalg.solve(covariance, difference).astype(np.float64)
+    return problem.at(difference).best
 
 
 def self_paced(bags: BagSet, problem: BagProblem, descend: Descend) -> Floats:

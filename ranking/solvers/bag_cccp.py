@@ -73,11 +73,11 @@ class _Descent:
         self.certificate: Certificate | None = None  # set once nothing more can be gained
         self._target = SAFETY * tolerance
         self._number = self._iterations = self._passes = 0  # before this search
-        self._rows = np.empty(0, np.int64)
+        self._rows: Ints = np.empty(0, np.int64)
         of_windows = np.issubdtype(start.dtype, np.integer)
-        place = problem.at(np.zeros(problem.windows.shape[1]) if of_windows else start)
+        place = problem.at(np.zeros(problem.windows.shape[1]) if of_windows else start.astype(np.float64))
         self._passes += bool(place.weights.any())
-        self._begin(place, start if of_windows else place.best, None)
+        self._begin(place, start.astype(np.int64) if of_windows else place.best, None)
 
     @property
     def iterations(self) -> int:
