@@ -155,16 +155,12 @@ class _Descent:
                 self._lowest = there, value
             self._search_in(np.concatenate([self._rows, problem.highest(there, KEPT)]), planes)
         elif there.objective < self.place.objective:
-            self._begin(there, self._best_at(there), planes)
+            self._begin(there, there.best, planes)
         elif not self._touches:  # the windows of the start were not the best ones
-            self._begin(self.place, self._best_at(self.place), planes)
+            self._begin(self.place, self.place.best, planes)
         else:
             return False
         return True
-
-    def _best_at(self, place: Place) -> Ints:
-        """Return (n,) the best windows at a place; of equal ones those that are fixed, so that ties end a descent."""
-        return np.where(place.scores[self._fixed] == place.image_scores, self._fixed, place.best)
 
     def _certified(self) -> Certificate:
         search = self._search

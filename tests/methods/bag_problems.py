@@ -56,6 +56,7 @@ def descent(seed: int) -> list[float]:
         size_bonus=float(rng.choice([0.0, 0.1])),
         smallest_window=float(rng.choice([0.0, 0.1])),
         tolerance=1e-4,
+        max_iterations=int(rng.choice([2, 10, 5000])),
     )
     weights: dict[int, np.ndarray] = {}
 
@@ -65,4 +66,5 @@ def descent(seed: int) -> list[float]:
             weights[event.round] = event.weights.copy()
 
     method.fit([bags], keep)
+    assert method.certificate.converged or method.certificate.iterations == method.max_iterations
     return [objective(method, place, bags) for place in [*weights.values(), method.weights]]
