@@ -71,6 +71,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/max_marginals.py --rounds 3
 	$(BIN)/python benchmarks/high_order.py
 	$(BIN)/python benchmarks/small_problems.py
+	$(BIN)/python benchmarks/latent_training.py
 	$(BIN)/python benchmarks/four_methods.py --sets "Action figures" --variants "start C" "short rounds"
 	$(BIN)/python benchmarks/label_ranking.py --part inference exact training
 	$(BIN)/python benchmarks/label_ranking.py --part folds --unary linear

@@ -19,13 +19,22 @@ from typing import Any
 import numpy as np
 from timing import machine, options_of, parser, table
 
-from ranking import LabelSet, Query, SequenceSet, SimilarityGraph, make_method, method_class, method_names
+from ranking import (
+    BagSet,
+    LabelSet,
+    Query,
+    SequenceSet,
+    SimilarityGraph,
+    make_method,
+    method_class,
+    method_names,
+)
 from ranking.core.errors import InputError
 from ranking.core.settings import Setting, settings_of
 
 # Sizes that only cost time on small data, and ranges of the settings that determine how hard a problem is.
 FIXED = {"rounds": 20, "subsequences": 50, "longest": 4, "steps": 5000, "hidden": 0, "core_size": 2}
-FIXED |= {"trees": 1, "least": 1}
+FIXED |= {"trees": 1, "least": 1, "size_bonus": 0.1, "smallest_window": 0.05}
 RANGES = {"C": (-4, 4), "start_C": (-4, 4), "eta": (-3, 3), "tolerance": (-6, -2), "gamma": (-2, 2)}
 SCALES = (0.1, 1.0, 1.0, 1.0, 10.0)
 
@@ -82,7 +91,18 @@ def sequence_set(generator: np.random.Generator) -> SequenceSet:
     return SequenceSet(features_of(generator, count), grades, np.array(members), np.array(starts))
 
 
-PROBLEMS = {"samples": query, "labels": label_set, "orders": sequence_set}
+def bag_set(generator: np.random.Generator) -> list[BagSet]:
+    """Return one bag set of 2 to 20 images with 1 to 5 windows each."""
+    count = int(generator.integers(2, 21))
+    relevance = generator.permutation(np.arange(count) < generator.integers(1, count))
+    starts = np.append(0, np.cumsum(generator.integers(1, 6, count)))
+    corners = generator.uniform(0, 50, (starts[-1], 2))
+    boxes = np.hstack([corners, corners + generator.uniform(1, 50, (starts[-1], 2))])
+    boxes[starts[:-1]] = [0, 0, 100, 100]
+    return [BagSet(features_of(generator, int(starts[-1])), starts, boxes, relevance)]
+
+
+PROBLEMS = {"samples": query, "labels": label_set, "orders": sequence_set, "bags": bag_set}
 
 
 def value_of(item: Setting, generator: np.random.Generator) -> Any:
@@ -100,7 +120,7 @@ def method_for(name: str, generator: np.random.Generator) -> Any:
         values["potentials"] = "attractive pairs"  # the only form that it supports
     if values.get("solver") == "subgradient":
         values["solver"] = "planes"  # subgradient steps have no certificate, as the page says
-    if name == "NDCG-SVM" and values["algorithm"] == "search":
+    if name.endswith("NDCG-SVM") and values["algorithm"] == "search":
         values["algorithm"] = "auto"  # search supports AP only
     return make_method(name, **values)
 

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from ranking.core import (
+    BagSet,
     Certificate,
     LabelSet,
     ProgressEvent,
@@ -22,6 +23,7 @@ from ranking.methods import check_ranks, make_method, method_class, method_names
 from ranking.metrics import rank
 
 __all__ = [
+    "BagSet",
     "Certificate",
     "LabelSet",
     "ProgressEvent",

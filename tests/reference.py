@@ -360,6 +360,37 @@ def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, 
     return float((weights**2).sum()) / 2 + C * float(np.maximum(0, costs - margins).sum())
 
 
+def best_scores(window_scores: np.ndarray, starts: Sequence[int]) -> np.ndarray:
+    """Return the highest score of each image, whose windows are in the rows starts[i] to starts[i + 1]."""
+    return np.array([max(window_scores[a:b]) for a, b in itertools.pairwise(starts)])
+
+
+def bag_slack(scores: np.ndarray, relevant: np.ndarray, loss: str | None) -> float:
+    """Return the hinge of the best scores: of a ranking loss, or where it is None the least over b of MI-SVM's."""
+    if loss is not None:
+        return ranking_slack(scores, relevant, loss)
+    signs, costs = (
+        np.where(relevant, 1, -1),
+        np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum()),
+    )
+    # It is linear between the b at which an image has margin 1.
+    return min(float(costs @ np.maximum(0, 1 - signs * (scores + b))) for b in signs - scores)
+
+
+def bag_primal(
+    weights: np.ndarray,
+    windows: np.ndarray,
+    starts: Sequence[int],
+    bonus: np.ndarray,
+    relevant: np.ndarray,
+    C: float,
+    loss: str | None,
+) -> float:
+    """Return 1/2 ||w||^2 + C times the hinge of the images' best windows, in float64."""
+    scores = best_scores(windows.astype(float) @ weights + bonus, starts)
+    return float(weights @ weights) / 2 + C * bag_slack(scores, relevant, loss)
+
+
 def pairwise_model(
     weights: tuple[np.ndarray, np.ndarray], features: np.ndarray, pairs: Pairs, eta: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -784,3 +815,54 @@ def pca_of(
     return (
         (np.array(rows_to_project, np.float64) - rows.mean(axis=0)) @ directions[: len(variances)].T * scale
     )
+
+
+# Detections: boxes (left, top, right, bottom)
+
+
+Box = Sequence[float]
+
+
+def overlap_of(box: Box, other: Box) -> float:
+    """Return the intersection over union of two boxes."""
+    width = min(box[2], other[2]) - max(box[0], other[0])
+    height = min(box[3], other[3]) - max(box[1], other[1])
+    shared = width * height if width > 0 and height > 0 else 0.0
+    return shared / sum([(b[2] - b[0]) * (b[3] - b[1]) for b in (box, other)], -shared)
+
+
+def suppressed(boxes: Sequence[Box], scores: Sequence[float], most: float) -> list[int]:
+    """Return the boxes that remain, by falling score."""
+    kept: list[int] = []
+    for number in sorted(range(len(boxes)), key=lambda number: -scores[number]):
+        if all(overlap_of(boxes[number], boxes[higher]) <= most for higher in kept):
+            kept.append(number)
+    return kept
+
+
+def detection_points(
+    detections: Sequence[tuple[Sequence[Box], Sequence[float]]], objects: Sequence[Sequence[Box]]
+) -> list[tuple[float, bool]]:
+    """Return score and correctness of every detection of all images, by falling score, as VOC's program does."""
+    every = [
+        (score, image, box)
+        for image, (boxes, scores) in enumerate(detections)
+        for box, score in zip(boxes, scores, strict=True)
+    ]
+    taken, points = set(), []
+    for score, image, box in sorted(every, key=lambda detection: -detection[0]):
+        overlaps = [overlap_of(box, real) for real in objects[image]]
+        nearest = (image, overlaps.index(max(overlaps))) if overlaps else None
+        hit = nearest is not None and max(overlaps) >= 0.5 and nearest not in taken
+        taken |= {nearest} if hit else set()
+        points.append((score, hit))
+    return points
+
+
+def detection_ap(points: Sequence[tuple[float, bool]], total: int) -> float:
+    """Return the area below the highest precision at each recall or a higher one."""
+    precisions, hits = [], 0
+    for number, (_, hit) in enumerate(points, start=1):
+        hits += hit
+        precisions.append(hits / number)
+    return sum(max(precisions[number:]) for number, (_, hit) in enumerate(points) if hit) / total

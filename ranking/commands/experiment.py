@@ -17,7 +17,7 @@ import os
 from pathlib import Path
 
 from ranking.commands.comparing import OUTPUTS, add_outputs, check_outputs, write_experiment
-from ranking.commands.naming import add_samples, features_of, set_of
+from ranking.commands.naming import add_samples, features_of, set_of, trained_methods
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
@@ -35,7 +35,7 @@ from ranking.experiments.cross_validation.tables import (
 )
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.jobs import jobs
-from ranking.methods import method_class, method_names
+from ranking.methods import method_class
 from ranking.metrics.fold_curves import curves_of
 from ranking.reports.exports import plain
 from ranking.reports.findings import Findings
@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "set", metavar="SET", help="title, key or path of an image set, or a protocol (JSON file)"
     )
     parser.add_argument(
-        "--methods", nargs="+", choices=method_names(), default=["SVM", "AP-SVM"], metavar="METHOD"
+        "--methods", nargs="+", choices=trained_methods(), default=["SVM", "AP-SVM"], metavar="METHOD"
     )
     parser.add_argument("--queries", nargs="+", default=[], metavar="CLASS", help="default: the first three")
     add_samples(parser)

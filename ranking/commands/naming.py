@@ -11,7 +11,7 @@ from typing import Any
 from ranking.commands.watching import finished
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import ImportSettings, LookSettings, Named
+from ranking.core.run_settings import TASK_SETTINGS, ImportSettings, LookSettings, Named
 from ranking.core.settings import settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
@@ -19,7 +19,13 @@ from ranking.features import default_names
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.tree_source import tree_sources
 from ranking.jobs import jobs
+from ranking.methods import method_class, method_names
 from ranking.workspace.store import ImageSetRow, Store
+
+
+def trained_methods() -> list[str]:
+    """Return the names of the methods that a task trains."""
+    return [name for name in method_names() if method_class(name).ranks in TASK_SETTINGS]
 
 
 def set_of(store: Store, text: str) -> ImageSet:

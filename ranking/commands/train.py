@@ -13,7 +13,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ranking.commands.naming import add_samples, features_of, set_of, settings_from
+from ranking.commands.naming import add_samples, features_of, set_of, settings_from, trained_methods
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
@@ -26,7 +26,7 @@ from ranking.core.run_settings import (
     train_settings,
 )
 from ranking.jobs import jobs
-from ranking.methods import method_class, method_names
+from ranking.methods import method_class
 from ranking.workspace.store import Store
 
 SUMMARY = "train one method and print its measures"
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "set", metavar="SET", help="title, key or path of an image set, or a JSON file of settings"
     )
     parser.add_argument("--query", help="the class to rank first (methods that rank samples)")
-    parser.add_argument("--method", choices=method_names(), default="AP-SVM", help="default: %(default)s")
+    parser.add_argument("--method", choices=trained_methods(), default="AP-SVM", help="default: %(default)s")
     parser.add_argument(
         "--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method"
     )

@@ -20,6 +20,7 @@ from ranking.core.arrays import (
     is_number,
     is_real,
 )
+from ranking.core.bag_set import BagSet
 from ranking.core.image_set import Feature, ImageSet
 from ranking.core.label_set import LabelSet
 from ranking.core.queries import Query, SimilarityGraph
@@ -39,6 +40,7 @@ from ranking.core.training import (
 
 __all__ = [
     "LARGEST",
+    "BagSet",
     "Bools",
     "Bounds",
     "Certificate",

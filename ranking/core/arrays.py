@@ -20,20 +20,24 @@ LARGEST = 1e15  # of features: larger ones keep methods far from their optimum; 
 BLOCK = 1 << 20  # entries of a matrix that are processed at a time, to save memory
 
 
-def check_features(features: npt.ArrayLike) -> Features:
-    """Return `features` as (n, d) float32 or float64 of at most LARGEST; InputError about "features" otherwise."""
+def check_features(features: npt.ArrayLike, name: str = "features", half: bool = False) -> Features:
+    """Return `features` as (n, d) float32 or float64 of at most LARGEST; InputError about `name` otherwise.
+
+    half: keep float16 too.
+    """
     array = np.asarray(features)
     if array.ndim != 2:
-        raise InputError("features", "shape (n, d)", array.shape)
+        raise InputError(name, "shape (n, d)", array.shape)
     if not is_real(array):
-        raise InputError("features", "real numbers", array.dtype)
-    array = as_floats(array)
+        raise InputError(name, "real numbers", array.dtype)
+    if not (half and array.dtype == np.float16):
+        array = as_floats(array)
     if not all_within(array, LARGEST):
-        outside = ~(np.abs(array) <= LARGEST)
+        outside = ~(np.abs(array) <= np.float64(LARGEST))  # which float16 cannot hold
         rows, least = np.flatnonzero(outside.any(axis=1)), array[outside][0]
         first = "NaN" if np.isnan(least) else f"{least:g}"
         got = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {first}"
-        raise InputError("features", f"finite numbers from {-LARGEST:g} to {LARGEST:g}", got)
+        raise InputError(name, f"finite numbers from {-LARGEST:g} to {LARGEST:g}", got)
     return array
 
 

@@ -18,7 +18,12 @@ __all__ = [
     "score_direction",
 ]
 
-RANKED = {"samples": "samples", "orders": "whole sequences", "labels": "the labels of an image"}
+RANKED = {
+    "samples": "samples",
+    "orders": "whole sequences",
+    "labels": "the labels of an image",
+    "bags": "images by the best of their windows",
+}
 
 make_method = METHODS.make
 method_class = METHODS.get
@@ -27,7 +32,8 @@ method_class = METHODS.get
 def method_names(ranks: str | None = None) -> list[str]:
     """Return the names of all methods, or of those that rank `ranks`.
 
-    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, or the "labels" of an image.
+    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, the "labels" of an image, or
+    "bags": images by the best of their windows.
 
     >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
     (True, False)

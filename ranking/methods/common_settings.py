@@ -9,6 +9,7 @@ from typing import Any
 from ranking.core import Bools
 from ranking.core.first_settings import PAPER_UNIT, RANKING_UNIT
 from ranking.core.settings import setting
+from ranking.inference import ALGORITHMS
 from ranking.losses.weighted_zero_one import unit_of_cost
 
 
@@ -76,5 +77,19 @@ def most_iterations(default: int, trained: str = "Training") -> Any:
         formula=r"t \le t_{\max}",
         minimum=1,
         maximum=1_000_000,
+        advanced=True,
+    )
+
+
+def inference_algorithm() -> Any:
+    """Return the setting for the algorithm of loss-augmented inference of a ranking loss."""
+    return setting(
+        "auto",
+        label="Algorithm for the most violated ranking",
+        help="All find a ranking of the same value and differ only in speed. greedy evaluates every rank, search "
+        "bisects (average precision only), select is quicksort-like, buckets counts scores; auto chooses by the number "
+        "of samples.",
+        formula=r"\hat R = \arg\max_R\bigl[\Delta(R) + w^\top\Psi(R)\bigr]",
+        choices=ALGORITHMS,
         advanced=True,
     )

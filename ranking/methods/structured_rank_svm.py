@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ranking.core import Bools, Floats, OnProgress
-from ranking.core.settings import setting
-from ranking.inference import ALGORITHMS
+from ranking.methods.common_settings import inference_algorithm
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.oracles import ranking_cut
 from ranking.methods.training_set import TrainingSet
@@ -26,16 +25,7 @@ class StructuredRankSVM(UnaryMethod):
 
     loss: ClassVar[str]
 
-    algorithm: str = setting(
-        "auto",
-        label="Algorithm for the most violated ranking",
-        help="All find a ranking of the same value and differ only in speed. greedy evaluates every rank, search "
-        "bisects (average precision only), select is quicksort-like, buckets counts scores; auto chooses by the number "
-        "of samples.",
-        formula=r"\hat R = \arg\max_R\bigl[\Delta(R) + w^\top\Psi(R)\bigr]",
-        choices=ALGORITHMS,
-        advanced=True,
-    )
+    algorithm: str = inference_algorithm()
     inference_scores: Floats | None = field(default=None, init=False, repr=False)
 
     @property

@@ -12,6 +12,7 @@ from PIL import Image
 from refusals import refused
 
 from ranking.core import (
+    BagSet,
     Certificate,
     LabelSet,
     ProgressEvent,
@@ -215,3 +216,53 @@ def test_an_image_opens_as_rgb_and_is_refused_where_it_is_gone_or_damaged(tmp_pa
         two_images.open_image(0)
     assert str(file) in damaged.value.expected
     assert damaged.value.came != gone.value.came
+
+
+BAGS: dict[str, Any] = {
+    "windows": np.eye(4, 3),
+    "starts": [0, 1, 4],
+    "boxes": [[0, 0, 9, 9], [2, 2, 8, 6], [2, 2, 4, 6], [3, 2, 4, 3]],
+}
+
+
+def test_a_bag_set_keeps_floats_and_numbers_its_images():
+    for dtype in (np.float16, np.float32, np.float64):
+        assert BagSet(**{**BAGS, "windows": np.eye(4, 3, dtype=dtype)}).windows.dtype == dtype
+    bags = BagSet(**BAGS, relevance=[True, False])
+    assert (len(bags), bags.ids.tolist(), bags.relevance.tolist()) == (2, [0, 1], [1, 0])
+    assert bags.boxes.dtype == np.float64
+    assert bags.shares.tolist() == [1, 1, 1 / 3, 1 / 24]
+    assert BagSet(**BAGS, ids=["a", "b"]).ids.tolist() == ["a", "b"]
+    assert len(BagSet(np.empty((0, 3)), [0], np.empty((0, 4)))) == 0
+
+
+def test_what_is_no_bag_set_is_refused():
+    def boxes(row: int, box: list[float]) -> list[list[float]]:
+        return [*BAGS["boxes"][:row], box, *BAGS["boxes"][row + 1 :]]
+
+    for name, wrong in (
+        ("windows", np.eye(4)[0]),
+        ("windows", np.full((4, 3), "a")),
+        *(
+            ("windows", np.full((4, 3), bad, dtype))
+            for bad in (np.nan, np.inf)
+            for dtype in (np.float16, float)
+        ),
+        ("starts", [0, 1, 3]),
+        ("starts", [0, 1, 1, 4]),  # an image without windows
+        ("starts", [1, 4]),
+        ("starts", []),
+        ("starts", [0.0, 1.0, 4.0]),
+        ("starts", [[0, 4]]),
+        ("boxes", BAGS["boxes"][:3]),
+        ("boxes", boxes(1, [np.nan, 2, 8, 6])),
+        ("boxes", boxes(1, [2, 2, 2, 6])),
+        ("boxes", boxes(1, [2, 6, 8, 2])),
+        ("boxes", boxes(3, [1, 2, 4, 3])),  # outside the image
+        ("boxes", boxes(3, [3, 2, 4, 7])),
+        ("relevance", [1]),
+        ("relevance", [1, 0.5]),
+        ("ids", [1]),
+    ):
+        with refused(name):
+            BagSet(**{**BAGS, name: wrong})

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
+import bag_problems
 import label_problems
 import numpy as np
 import problems
@@ -13,7 +14,7 @@ import pytest
 import reference
 from order_problems import rows_of, sequences
 
-from ranking import LabelSet, Query, SequenceSet, make_method, method_class, method_names
+from ranking import BagSet, LabelSet, Query, SequenceSet, make_method, method_class, method_names
 from ranking.core.settings import settings_of
 
 Refused = tuple[Any, str]  # training data, and the subject of the error
@@ -29,6 +30,7 @@ class Case:
     optional: ClassVar[set[str]] = set()  # what may be missing in a file
     starts: ClassVar[bool] = True  # whether another run may be its start
     needs: ClassVar[set[str]] = set()  # settings that it has
+    features: ClassVar[str] = "features"  # the field of the data that holds them
     wrong_features: ClassVar[str] = "features of the query"
 
     def __str__(self) -> str:
@@ -206,6 +208,51 @@ class RanksOrders(Case):
         yield self.make().fit(self.problem())
 
 
+@dataclass(frozen=True)
+class RanksBags(Case):
+    """Learns from images with candidate windows, and scores the images."""
+
+    needs: ClassVar[set[str]] = {"C", "start", "tolerance", "max_iterations"}
+    features: ClassVar[str] = "windows"
+    wrong_features: ClassVar[str] = "windows of the images"
+
+    def problem(self, seed: int = 0, dtype: Any = np.float64) -> list[BagSet]:
+        return [bag_problems.bag_set(seed, dtype=dtype)]
+
+    def arrays(self, data: list[BagSet]) -> list[np.ndarray]:
+        [bags] = data
+        return [bags.windows, bags.starts, bags.boxes, bags.relevance]
+
+    def blind(self, data: list[BagSet]) -> list[BagSet]:
+        return [replace(bags, relevance=None) for bags in data]
+
+    def weights(self, method: Any) -> np.ndarray:
+        weights: np.ndarray = method.weights
+        return weights
+
+    def scores(self, method: Any, data: list[BagSet]) -> np.ndarray:
+        scores: np.ndarray = method.score(data[0])
+        return scores
+
+    def scores_of_features(self, method: Any, features: np.ndarray) -> np.ndarray:
+        boxes = np.tile([0, 0, 1, 1], (len(features), 1))
+        return self.scores(method, [BagSet(features, np.arange(len(features) + 1), boxes)])
+
+    def objective(self, method: Any, data: list[BagSet]) -> float | None:
+        return bag_problems.objective(method, method.weights, data[0])
+
+    def refused(self) -> Iterator[Refused]:
+        [good] = self.problem()
+        yield [], "bag_sets"
+        yield [good, good], "bag_sets"
+        yield [Query(np.eye(3), [1, 0, 1])], "bag_sets"
+        for relevance in (None, np.zeros(24, int), np.ones(24, int)):
+            yield [replace(good, relevance=relevance)], "bag_sets"
+
+    def refused_starts(self) -> Iterator[Any]:
+        yield self.make().fit([bag_problems.bag_set(d=5)])
+
+
 def _of_lists(loss: Callable[..., float]) -> Callable[..., float]:
     return lambda w, features, grades, rows, C: w @ w / 2 + C * loss(features @ w, grades, rows)
 
@@ -226,6 +273,7 @@ SAMPLES = [
 SOLVERS = [RanksSamples("SVM", solver=solver) for solver in ("coordinate descent", "cutting plane")]
 LABELS = [RanksLabels(name) for name in method_names(ranks="labels")]
 ORDERS = [RanksOrders(name) for name in method_names(ranks="orders")]
-CASES: list[Any] = [*SAMPLES, *LABELS, *ORDERS]
+BAGS = [RanksBags(name) for name in method_names(ranks="bags")]
+CASES: list[Any] = [*SAMPLES, *LABELS, *ORDERS, *BAGS]
 EVERY_SOLVER = pytest.mark.parametrize("case", [*SAMPLES, *SOLVERS], ids=str)
 CONVEX = pytest.mark.parametrize("case", [case for case in [*SAMPLES, *SOLVERS] if case.convex], ids=str)

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contract_cases import CASES, LABELS, ORDERS, SAMPLES, RanksSamples
+from contract_cases import BAGS, CASES, LABELS, ORDERS, SAMPLES, RanksSamples
 from label_problems import images
 from order_problems import sequences
 from problems import Heard
@@ -40,7 +40,7 @@ EVERY = pytest.mark.parametrize("case", CASES, ids=str)
 WITH_ITERATIONS = pytest.mark.parametrize(
     ("case", "settings"),
     [
-        *((case, {}) for case in [*SAMPLES, *LABELS]),
+        *((case, {}) for case in [*SAMPLES, *LABELS, *BAGS]),
         *((case, settings) for case in LABELS for settings in ({"k": 2}, {"solver": "subgradient"})),
     ],
     ids=str,
@@ -70,8 +70,8 @@ def without(kept: dict[str, Any], key: str) -> dict[str, Any]:
     return {name: value for name, value in kept.items() if name != key}
 
 
-def test_every_method_ranks_samples_labels_or_orders() -> None:
-    names = [name for ranks in ("samples", "labels", "orders") for name in method_names(ranks=ranks)]
+def test_every_method_ranks_samples_labels_orders_or_bags() -> None:
+    names = [name for ranks in ("samples", "labels", "orders", "bags") for name in method_names(ranks=ranks)]
     assert sorted(names) == sorted(method_names())
     with refused("ranks", "'images'"):
         method_names(ranks="images")
@@ -135,28 +135,27 @@ def test_scores_are_of_features_alone(case: Any) -> None:
     np.testing.assert_allclose(single, expected, rtol=1e-4, atol=1e-5)
 
 
-def scaled(data: Any, factor: float) -> Any:
+def scaled(case: Any, data: Any, factor: float) -> Any:
     """The same problem with features that many times as large."""
     if isinstance(data, list):
-        return [scaled(query, factor) for query in data]
-    return dataclasses.replace(data, features=data.features * factor)
+        return [scaled(case, query, factor) for query in data]
+    return dataclasses.replace(data, **{case.features: getattr(data, case.features) * factor})
 
 
 @EVERY
 def test_features_as_large_as_they_may_be_are_learned_from_and_larger_ones_refused(case: Any) -> None:
     data = case.problem()
-    parts = data if isinstance(data, list) else [data]
-    factor = 0.99 * LARGEST / max(np.abs(part.features).max() for part in parts)
+    factor = 0.99 * LARGEST / np.abs(case.arrays(data)[0]).max()
     has = {item.name for item in settings_of(method_class(case.name))}
     few = {"max_iterations": 5, "subsequences": 100, "longest": 4}
     method = case.make(**{name: value for name, value in few.items() if name in has})
-    large = scaled(data, factor)
+    large = scaled(case, data, factor)
     method.fit(large)
     assert np.isfinite(case.scores(method, large)).all()
     if method.certificate is not None:
         assert np.isfinite([method.certificate.primal, method.certificate.dual]).all()
-    with refused("features"):
-        scaled(data, 1.1 * factor)
+    with refused(case.features):
+        scaled(case, data, 1.1 * factor)
 
 
 @EVERY
@@ -232,7 +231,7 @@ def test_methods_of_orders_report_progress_and_can_be_stopped(case: Any) -> None
     assert certificate is None or certificate.converged == (certificate.relative_gap <= stopped.tolerance)
 
 
-@pytest.mark.parametrize("case", [*SAMPLES, *LABELS], ids=str)
+@pytest.mark.parametrize("case", [*SAMPLES, *LABELS, *BAGS], ids=str)
 def test_time_in_callbacks_is_not_training_time(case: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     now, calls = [0.0], list[float]()
     monkeypatch.setattr("ranking.solvers.clock.time.perf_counter", lambda: now[0])
@@ -345,7 +344,7 @@ def test_a_file_brings_everything_back(case: Any, tmp_path: Path) -> None:
         np.testing.assert_array_equal(case.scores(loaded, data), case.scores(method, data))
         assert loaded.certificate == method.certificate
         assert settings_dict(loaded) == settings_dict(method)
-        for kept in ("columns", "names", "usual_k", "fingerprint"):
+        for kept in ("columns", "names", "usual_k", "fingerprint", "bias", "outcome"):
             assert getattr(loaded, kept, None) == getattr(method, kept, None)
         if case.starts and dtype == np.float32:
             later = [dataclasses.replace(method).fit(data, warm_start=start) for start in (method, loaded)]

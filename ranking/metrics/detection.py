@@ -1,0 +1,125 @@
+"""Measures of localisation and detection: do boxes lie on objects? All boxes are (left, top, right, bottom), half open.
+
+A box lies on an object where their intersection over union is at least 0.5, as in the PASCAL VOC challenge
+(Everingham et al. 2010).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from ranking.core import Floats, Ints, is_real
+from ranking.core.errors import InputError
+from ranking.metrics.measures import rank, ranking_order
+
+ENOUGH = 0.5  # of overlap: a box lies on an object
+
+
+def overlap(boxes: npt.ArrayLike, others: npt.ArrayLike) -> Floats:
+    """Return (n, m) the intersection over union of boxes (n, 4) and others (m, 4); ValueError for empty boxes.
+
+    >>> overlap([[0, 0, 2, 2]], [[1, 0, 3, 2], [5, 5, 6, 6]]).round(3)
+    array([[0.333, 0.   ]])
+    """
+    left, right = _checked(boxes), _checked(others)
+    sides = np.minimum(left[:, None, 2:], right[:, 2:]) - np.maximum(left[:, None, :2], right[:, :2])
+    shared = np.maximum(sides, 0.0).prod(axis=2)
+    areas = [(corners[:, 2:] - corners[:, :2]).prod(axis=1) for corners in (left, right)]
+    return np.asarray(shared / (areas[0][:, None] + areas[1] - shared))
+
+
+def correct_localisation(boxes: npt.ArrayLike, objects: Sequence[npt.ArrayLike]) -> float:
+    """Return CorLoc (Deselaers et al. 2012): the share of images whose box lies on one of their objects.
+
+    boxes: (n, 4), one per image that shows an object. objects: the boxes (k, 4) of the objects of each image, at least
+    one each (else ValueError).
+
+    >>> correct_localisation([[0, 0, 2, 2], [0, 0, 2, 2]], [[[0, 0, 2, 3]], [[1, 1, 5, 5]]])
+    0.5
+    """
+    chosen = _checked(boxes)
+    if len(chosen) != len(objects) or not len(objects) or not all(len(np.asarray(real)) for real in objects):
+        empty = sum(not len(np.asarray(real)) for real in objects)
+        got = f"{len(chosen)} boxes and {len(objects)} images, {empty} of them without"
+        raise InputError("objects", "at least one object for each box", got, "omit images without objects")
+    return float(
+        np.mean([overlap(box[None], real).max() >= ENOUGH for box, real in zip(chosen, objects, strict=True)])
+    )
+
+
+def non_maximum_suppression(boxes: npt.ArrayLike, scores: npt.ArrayLike, most: float = 0.3) -> Ints:
+    """Return the boxes that remain, highest score first: none overlaps a higher one that remains by more than `most`.
+
+    Boxes (n, 4) of equal score come in their order.
+
+    >>> non_maximum_suppression([[0, 0, 4, 4], [0, 0, 4, 5], [9, 9, 12, 12]], [0.2, 0.9, 0.1])
+    array([1, 2])
+    """
+    corners, order = _checked(boxes), rank(scores)
+    if len(order) != len(corners):
+        raise InputError("scores", f"({len(corners)},), one score per box", (len(order),))
+    kept: list[int] = []
+    while len(order):
+        kept.append(int(order[0]))
+        order = order[1:][overlap(corners[order[:1]], corners[order[1:]])[0] <= most]
+    return np.array(kept, np.int64)
+
+
+def detection_average_precision(
+    detections: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], objects: Sequence[npt.ArrayLike]
+) -> float:
+    """Return the average precision of detections as VOC computes it since 2010: the area below the envelope.
+
+    detections: boxes (k, 4) and scores (k,) of each image, after suppression. objects: the boxes (m, 4) of the objects
+    of each image; ValueError if there are none in all. From the highest score on, a detection is correct if it lies on
+    the object that it overlaps most and no higher one does. The envelope is the highest precision at that recall or a
+    higher one. Equal scores are ranked pessimistically.
+
+    >>> detection_average_precision([([[0, 0, 2, 2], [5, 5, 6, 6]], [0.9, 0.8])], [[[0, 0, 2, 2], [7, 7, 9, 9]]])
+    0.5
+    """
+    if len(detections) != len(objects):
+        raise InputError("objects", f"those of {len(detections)} images", len(objects))
+    total = sum(len(_checked(real)) for real in objects)
+    if not total:
+        raise InputError("objects", "at least one object", 0, "omit a class without objects")
+    correct = [
+        _correct(boxes, values, real) for (boxes, values), real in zip(detections, objects, strict=True)
+    ]
+    scores = np.concatenate([np.asarray(values, np.float64) for _, values in detections])
+    hits = np.concatenate(correct)[ranking_order(np.concatenate(correct), scores)]
+    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    envelope = np.maximum.accumulate(precision[::-1])[::-1]
+    return float(envelope[hits].sum() / total)
+
+
+def _correct(boxes: npt.ArrayLike, scores: npt.ArrayLike, objects: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    """Return (k,) which detections of one image are correct."""
+    corners, order = _checked(boxes), rank(scores)
+    if len(order) != len(corners):
+        raise InputError("scores", f"({len(corners)},), one score per box", (len(order),))
+    shared, correct = overlap(corners, objects), np.zeros(len(corners), np.bool_)
+    taken = np.zeros(shared.shape[1], np.bool_)
+    for number in order if shared.shape[1] else ():
+        nearest = int(np.argmax(shared[number]))
+        correct[number] = shared[number, nearest] >= ENOUGH and not taken[nearest]
+        taken[nearest] |= correct[number]
+    return correct
+
+
+def _checked(boxes: npt.ArrayLike) -> Floats:
+    """Return boxes (n, 4) as float64; ValueError unless they are finite and not empty."""
+    corners = np.asarray(boxes)
+    if not corners.size:
+        return np.empty((0, 4))
+    if corners.ndim != 2 or corners.shape[1] != 4 or not is_real(corners) or not np.isfinite(corners).all():
+        raise InputError(
+            "boxes", "finite numbers of shape (n, 4)", f"{corners.dtype} of shape {corners.shape}"
+        )
+    if (corners[:, :2] >= corners[:, 2:]).any():
+        wrong = (corners[:, :2] >= corners[:, 2:]).any(axis=1)
+        raise InputError("boxes", "left < right and top < bottom", corners[wrong][0].tolist())
+    return corners.astype(np.float64)

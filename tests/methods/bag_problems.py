@@ -1,0 +1,70 @@
+"""Small bag sets, and the objective of bag methods by its definition."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import reference
+
+from ranking import BagSet, ProgressEvent, make_method, method_class
+
+STARTS = ("whole image", "centre", "random", "LDA", "self-paced")
+
+
+def bag_set(
+    seed: int = 0, n: int = 24, d: int = 6, positives: int = 8, most: int = 7, dtype: Any = np.float64
+) -> BagSet:
+    """Images of which the first ones show an object: all of it in one window, some of it in the others."""
+    rng = np.random.default_rng(seed)
+    relevance, sizes = (np.arange(n) < positives).astype(int), rng.integers(2, most + 1, n)
+    starts = np.append(0, np.cumsum(sizes))
+    windows = rng.normal(size=(starts[-1], d))
+    shown = slice(starts[positives])
+    windows[shown, 0] += 3.0 * rng.random(starts[positives])
+    windows[starts[:positives] + rng.integers(1, sizes[:positives]), 0] += 3.0
+    windows /= np.linalg.norm(windows, axis=1, keepdims=True)
+    return BagSet(windows.astype(dtype), starts, boxes_of(rng, starts), relevance)
+
+
+def boxes_of(rng: np.random.Generator, starts: np.ndarray) -> np.ndarray:
+    """Random boxes in images of 100 x 80 pixels, the first of which is the whole image."""
+    corners = rng.uniform(0, [50, 40], (starts[-1], 2))
+    boxes = np.hstack([corners, corners + rng.uniform(1, [50, 40], (starts[-1], 2))])
+    boxes[starts[:-1]] = [0, 0, 100, 80]
+    return boxes
+
+
+def objective(method: Any, weights: np.ndarray, bags: BagSet) -> float:
+    """The objective of a method at some weights, by its definition."""
+    assert bags.relevance is not None
+    loss = getattr(method_class(method.name), "loss", None)
+    return reference.bag_primal(
+        weights, bags.windows, bags.starts, method.bonus(bags), bags.relevance > 0, method.C, loss
+    )
+
+
+def descent(seed: int) -> list[float]:
+    """The objective, by its definition, where the rounds of a training run begin, and at its end."""
+    name = ("Latent AP-SVM", "Latent NDCG-SVM", "MI-SVM")[seed % 3]
+    rng = np.random.default_rng([seed, 1])
+    bags = bag_set(seed, int(rng.integers(6, 40)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))
+    method = make_method(
+        name,
+        C=10 ** rng.uniform(0, 4),
+        start=STARTS[seed % 5],
+        size_bonus=float(rng.choice([0.0, 0.1])),
+        smallest_window=float(rng.choice([0.0, 0.1])),
+        tolerance=1e-4,
+        max_iterations=int(rng.choice([2, 10, 5000])),
+    )
+    weights: dict[int, np.ndarray] = {}
+
+    def keep(event: ProgressEvent) -> None:
+        assert event.weights is not None
+        if event.round not in weights:
+            weights[event.round] = event.weights.copy()
+
+    method.fit([bags], keep)
+    assert method.certificate.converged or method.certificate.iterations == method.max_iterations
+    return [objective(method, place, bags) for place in [*weights.values(), method.weights]]
