@@ -47,10 +47,14 @@ def store() -> Store:
     """
     if rooms.used():
         common()  # its content is shared with the visitor's workspace
-    opened, _ = _recovered(rooms.here())
-    if is_due(opened.home):
-        keep_copy(opened.home)
-    return opened
+    return _recovered(rooms.here())[0]
+
+
+def keep_copy_if_due() -> None:
+    """Copy the visitor's database if the last copy is more than an hour old."""
+    folder = store().home
+    if is_due(folder):
+        keep_copy(folder)
 
 
 def taken_in() -> TakenIn:
