@@ -428,7 +428,8 @@ def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, mo
     command = [sys.executable, "-c", SERVER, str(store.home), *SCRIPTED]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
     orphan = iterating(store, store.run(done.stdout.strip()))
-    assert os.getsid(orphan.pid) != os.getsid(0), "what stops the server in its terminal does not stop it"
+    assert os.getpgid(orphan.pid) != os.getpgid(0), "what stops the server in its terminal does not stop it"
+    assert os.getsid(orphan.pid) == os.getsid(0), "its priority counts beside that of the server"
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert os.getpriority(os.PRIO_PROCESS, orphan.pid) == min(19, ours + LESS_URGENT)
     restarted = Store(store.home)
