@@ -231,7 +231,7 @@ def show_summary(run: Run) -> None:
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
     charts.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
     st.caption(
-        "**Greedy** tries every rank of each irrelevant sample, **SEARCH** bisects, **SELECT** halves as in step 3, "
+        "**Greedy** tries every rank of each irrelevant sample, **SEARCH** bisects, **SELECT** halves, "
         "and **Buckets** counts scores into bins. Operations: comparisons of scores, scores counted, differences of "
         f"$f_j$; one relevant sample per {ONE_IN} irrelevant. **Notice**: {grown(counts)}."
     )

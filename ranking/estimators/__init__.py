@@ -1,4 +1,5 @@
-"""scikit-learn estimators: one class for each registered method, made from its settings.
+"""scikit-learn estimators: one class for each method but those that rank bags, made from its
+settings.
 
 >>> APSVM(C=10.0).fit([[1.0, 0.0], [0.0, 1.0], [1.0, 0.5]], [1, 0, 1]).rank([[0.0, 1.0], [1.0, 0.0]])
 array([1, 0])
@@ -41,7 +42,9 @@ def _estimator(method: type[Any]) -> type[Ranker]:
     )
 
 
-ESTIMATORS = {made.__name__: made for made in map(_estimator, map(method_class, method_names()))}
+# Not the methods that rank bags, whose input is a BagSet.
+METHODS = [method for method in map(method_class, method_names()) if method.ranks in BASES]
+ESTIMATORS = {made.__name__: made for made in map(_estimator, METHODS)}
 globals().update(ESTIMATORS)
 __all__ = ["ESTIMATORS", *ESTIMATORS]
 

@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
 from pages.parts.app import address, home_repair, keys, menu, room_space, room_view, rooms
-from pages.parts.app.home import Gone, keep_copy_if_due
+from pages.parts.app.home import Gone
 from pages.parts.app.page_end import PageEnd
 from pages.parts.app.page_end import end_page as end_page
 from pages.parts.app.presses import pressed as pressed
@@ -63,7 +63,6 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
                 menu.draw("menu-first")
             if not entered:
                 room_view.offer_instead()
-            keep_copy_if_due()
             steps()
     except (HomeError, Gone) as error:
         note(error)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
+from math import inf
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
@@ -26,6 +28,7 @@ from ranking.workspace.store import Store, TakenIn
 
 log = logging.getLogger(__name__)
 EACH = 32  # entries of a cache: enough for a class of thirty with a workspace each
+CHECK_SECONDS = 60  # between two checks whether a copy of the database is due
 SOME = 8  # entries of a cache whose entries take much memory
 
 # The message if the folder of the examples is incomplete.
@@ -47,14 +50,13 @@ def store() -> Store:
     """
     if rooms.used():
         common()  # its content is shared with the visitor's workspace
-    return _recovered(rooms.here())[0]
-
-
-def keep_copy_if_due() -> None:
-    """Copy the visitor's database if the last copy is more than an hour old."""
-    folder = store().home
-    if is_due(folder):
-        keep_copy(folder)
+    opened, _ = _recovered(rooms.here())
+    now = time.monotonic()
+    if now - _checked.get(opened.home, -inf) > CHECK_SECONDS:
+        _checked[opened.home] = now
+        if is_due(opened.home):
+            keep_copy(opened.home)
+    return opened
 
 
 def taken_in() -> TakenIn:
@@ -74,6 +76,7 @@ def common() -> Store:
 
 # Not a cache of Streamlit's: a page needs its store thirty times, and each look into such a cache takes 0.1 ms.
 _opened: dict[str | None, tuple[Store, TakenIn]] = {}
+_checked: dict[Path, float] = {}  # when it was last checked whether a copy of the database is due
 
 
 def _recovered(home: str | None) -> tuple[Store, TakenIn]:
