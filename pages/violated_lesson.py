@@ -33,7 +33,7 @@ HEADLINES = (
     f"{FEW} images, {factorial(FEW):,} orders: which is most violated?",
     "Each irrelevant image has its own best rank",
     "The best rank of the median bounds both halves",
-    r"$n!$ constraints, and a few planes that stand for all",
+    r"$n!$ constraints, of which a few determine the optimum",
     r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
 )
 
@@ -212,7 +212,7 @@ def show_planes(run: Run) -> None:
 
 
 PLANE = (
-    "Each iteration adds one constraint as a plane: the most violated ranking at its weights. The program over the "
+    "Each iteration adds one plane: the constraint of the ranking most violated by its weights. The program over the "
     "planes has only these constraints, so its optimum is a lower bound on the objective. A plane is active if its "
     "multiplier is positive."
 )

@@ -61,7 +61,7 @@ class BagSet:
         if boxes.shape != (len(self.windows), 4):
             raise InputError("boxes", f"shape ({len(self.windows)}, 4), one box per window", boxes.shape)
         if not is_real(boxes) or not np.isfinite(boxes).all():
-            raise InputError("boxes", "finite real numbers", f"{boxes.dtype} with others")
+            raise InputError("boxes", "finite real numbers", f"{boxes.dtype}, some not finite or not real")
         boxes = boxes.astype(np.float64)
         whole = boxes[self.starts[:-1]].repeat(np.diff(self.starts), axis=0)
         for wrong, expected in (

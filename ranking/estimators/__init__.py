@@ -1,5 +1,4 @@
-"""scikit-learn estimators: one class for each method but those that rank bags, made from its
-settings.
+"""scikit-learn estimators, generated from the settings of each method; methods that rank bags have none.
 
 >>> APSVM(C=10.0).fit([[1.0, 0.0], [0.0, 1.0], [1.0, 0.5]], [1, 0, 1]).rank([[0.0, 1.0], [1.0, 0.0]])
 array([1, 0])

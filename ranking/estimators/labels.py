@@ -19,8 +19,8 @@ from ranking.metrics import scorers
 class LabelRanker(Ranker):
     """Ranks L labels for each sample by y (n, L), whether a sample has a label: 0 or 1.
 
-    `groups` (n,): samples of one group are on one side of the folds of one-vs-all SVMs. X is dense, and becomes
-    float64. coef_: (L, d) for linear unary scores, without the interactions of labels.
+    `groups` (n,): samples of one group are in the same fold when one-vs-all SVMs are cross-validated. X is dense, and
+    is converted to float64. coef_: (L, d) for linear unary scores, without the interactions of labels.
     """
 
     def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:

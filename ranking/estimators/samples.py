@@ -105,9 +105,9 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
 class NeighbourRanker(SampleRanker):
     """Ranks samples by their features and by their neighbours in a similarity graph.
 
-    Samples of one group are neighbours, their affinity is that of their features. Instead of groups, `graph` is any
-    other similarity graph of the samples. Cross-validation can split groups, by metadata routing, but no graph.
-    Without both, no sample has neighbours.
+    Samples of one group are neighbours, with affinities computed from their features. To use another similarity graph,
+    pass it as `graph` instead of `groups`; without either, no sample has neighbours. Cross-validation with metadata
+    routing can split `groups`, but not a `graph`.
     """
 
     def fit(

@@ -62,7 +62,8 @@ class CvxpyComparison(Study[CvxpySettings]):
         assert images is not None  # the settings name a set
         if program is None:
             expected = f"{', '.join(PROGRAMS)} with {AttractivePairs.name}, or a method with a ranking loss"
-            raise InputError("method", expected, settings.method)
+            got = f"{settings.method} with other settings" if settings.method in PROGRAMS else settings.method
+            raise InputError("method", expected, got, "train a method that has a program in CVXPY")
         features = load_features(images, settings.features, context.features, context.on_step)
         projection = fit_projection(settings.projection, features, ~images.test, context.on_step)
         relevance = images.relevance(settings.query, settings.corrections)
@@ -140,7 +141,7 @@ def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> 
 
 
 def seconds_for(samples: int, small: Solved, large: Solved) -> float:
-    """Extrapolate the seconds of CVXPY to more samples by the power law through two sizes, which never falls.
+    """Extrapolate the seconds of CVXPY to more samples by a power law through two sizes, with an exponent >= 0.
 
     >>> small = Solved(100, 10, 1.0, 1.0, 0.1, 1.0, 0.5, 0.0)
     >>> round(seconds_for(2000, small, small._replace(samples=200, cvxpy_seconds=2.0)))

@@ -100,18 +100,18 @@ class BagMethod(Method):
     start: str = setting(
         SEVERAL,
         label="Start from",
-        help="Which window of an image that shows the object is assumed first. The objective is not convex, so the "
-        "result depends on it. several trains from each of the others and keeps the lowest objective, which needs no "
-        "ground truth. LDA: the best windows by linear discriminant analysis. self-paced: first the images with the "
-        "highest scores, then more and more.",
+        help="The window that is first assumed to show the object. The objective is not convex, so the result "
+        "depends on it. several: train from every other start and keep the lowest objective, which needs no "
+        "true boxes. LDA: the best windows by linear discriminant analysis. self-paced: learn first from the "
+        "images with the highest scores, then from more and more.",
         formula=r"h_i^{(0)}",
         choices=(SEVERAL, *STARTS),
     )
     smallest_window: float = setting(
         0.0,
         label="Smallest window",
-        help="Windows with a smaller share of the area of their image are ignored, so that a part of the object cannot "
-        "be taken for the object.",
+        help="Windows that cover a smaller share of their image are ignored. Raise it if the best windows show "
+        "only a part of the object.",
         formula=r"\frac{|h|}{|x_i|} \ge \text{smallest}",
         minimum=0.0,
         maximum=0.5,
@@ -120,8 +120,8 @@ class BagMethod(Method):
     size_bonus: float = setting(
         0.0,
         label="Bonus of large windows",
-        help="Multiplies the logarithm of a window's share of the area of its image, which is added to its score. "
-        "Raise it if a part of the object is taken for the object.",
+        help="The logarithm of the share of the image that a window covers, times this number, is added to its score. "
+        "Raise it if the best windows show only a part of the object.",
         formula=r"s_i(w) = \max_h\ w^\top\varphi_i(h) + \beta\log\tfrac{|h|}{|x_i|}",
         minimum=0.0,
         maximum=100.0,
@@ -157,7 +157,7 @@ class BagMethod(Method):
         if self.certificate is None:
             return "not trained"
         if not self.learned:
-            return "nothing was learned; try another start"
+            return "nothing was learned; try another start, a larger C or other features"
         if not self.certificate.converged:
             return "stopped before no round gains more"
         return f"no round gains more than {self.tolerance:.2g} of the objective"

@@ -67,8 +67,7 @@ def linear_discriminant(bags: BagSet, problem: BagProblem, descend: Descend) -> 
 def self_paced(bags: BagSet, problem: BagProblem, descend: Descend) -> Floats:
     """Return weights (d,) learned from more and more of the images that show the object (Kumar et al. 2010).
 
-    The surest images, those of the highest scores, come first; before the first ones are chosen, the whole images are
-    learned from.
+    Images with the highest scores come first. The scores that choose the first ones are from one round on whole images.
     """
     shown, hidden = np.flatnonzero(problem.relevant), np.flatnonzero(~problem.relevant)
     solution = descend(problem, whole_image(bags, problem, descend), 1)

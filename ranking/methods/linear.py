@@ -191,7 +191,7 @@ class UnaryMethod(LinearMethod):
         if relevant.all() or not relevant.any():
             raise InputError(
                 "relevance",
-                "relevant and irrelevant samples",
+                "at least one relevant and one irrelevant sample",
                 f"{relevant.sum()} of {len(relevant)} relevant",
             )
         risk = LinearRisk(matrix, self.cost([relevant]), lambda scores: self.cut(scores, relevant))

@@ -43,7 +43,7 @@ def correct_localisation(boxes: npt.ArrayLike, objects: Sequence[npt.ArrayLike])
     chosen = _checked(boxes)
     if len(chosen) != len(objects) or not len(objects) or not all(len(np.asarray(real)) for real in objects):
         empty = sum(not len(np.asarray(real)) for real in objects)
-        got = f"{len(chosen)} boxes and {len(objects)} images, {empty} of them without"
+        got = f"{len(chosen)} boxes and {len(objects)} images, {empty} of them without objects"
         raise InputError("objects", "at least one object for each box", got, "omit images without objects")
     return float(
         np.mean([overlap(box[None], real).max() >= ENOUGH for box, real in zip(chosen, objects, strict=True)])
@@ -82,7 +82,9 @@ def detection_average_precision(
     0.5
     """
     if len(detections) != len(objects):
-        raise InputError("objects", f"those of {len(detections)} images", len(objects))
+        raise InputError(
+            "objects", f"boxes of objects for {len(detections)} images", f"{len(objects)} images"
+        )
     total = sum(len(_checked(real)) for real in objects)
     if not total:
         raise InputError("objects", "at least one object", 0, "omit a class without objects")

@@ -43,8 +43,8 @@ class RankingScorer:
         rankings = _rankings(estimator, np.asarray(y), estimator.decision_function(X, **known), groups)
         values = [self.measure(*ranking) for ranking in rankings if self._counts(ranking[0])]
         if not values:
-            got = "none" if self.grades == 1 else "none with two different grades"
-            raise InputError("y", "a ranking with a relevant sample", got)
+            kind = "a relevant sample" if self.grades == 1 else f"{self.grades} different grades"
+            raise InputError("y", f"at least one ranking with {kind}", "none", "score on other samples")
         return float(np.mean(values))
 
     def _counts(self, grades: npt.NDArray[Any]) -> bool:
@@ -66,7 +66,7 @@ def _rankings(
     estimator: Any, y: npt.NDArray[Any], scores: Floats, groups: npt.ArrayLike | None
 ) -> Iterator[tuple[npt.NDArray[Any], Floats]]:
     """Yield grades and scores of each ranking."""
-    from sklearn.base import is_classifier  # as above
+    from sklearn.base import is_classifier  # which takes a second to load
 
     if scores.ndim == 2:
         yield from zip(y, scores, strict=True)

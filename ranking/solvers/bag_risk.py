@@ -10,8 +10,8 @@ problem of Behl, Jawahar and Kumar (2014), in which windows and rankings are cho
 best scores: an image that shows the object takes its best window whatever the ranking is, and so does one that does
 not in the most violated output.
 
-f is convex but for the windows of the images that show the object. With one of them fixed per image it is a convex
-bound above f, which touches f where the fixed windows are the best ones. A cut of one bound is a cut of the next with
+f is not convex only because images that show the object choose their windows. With one window fixed for each of
+them it is a convex upper bound, which touches f where they are the best. A cut of one bound is a cut of the next with
 its coefficients moved to the new windows. b is a fixed bonus of windows, -inf for a window that is ignored; a cut's
 loss includes c_i b_h of the windows that it takes, so it changes where a coefficient is moved.
 """

@@ -63,7 +63,7 @@ def test_components_too_large_and_methods_without_a_program_are_refused(figures,
         studies.run(settings, Context(figures, tmp_path))
     with refused("method"):
         solved(figures, tmp_path, "RankSVM")
-    with refused("method", "HOB-SVM"):
+    with refused("method", "HOB-SVM with other settings"):
         solved(figures, tmp_path, "HOB-SVM", potentials="pairs of either sign")
 
 

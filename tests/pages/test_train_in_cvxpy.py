@@ -56,7 +56,7 @@ def test_the_code_is_what_runs_and_the_outcome_is_of_both(laboratory, started, o
         assert value in shown
     assert percent(abs(large.primal - large.optimum) / large.primal) in shown
     whole = jobs_panel.in_minutes(seconds_for(len(relevant), small, large))
-    assert f"All {len(relevant):,} training samples" in shown
+    assert f"For all {len(relevant):,} training samples" in shown
     assert whole in shown
     assert large.dual * (1 - 1e-9) <= large.optimum <= large.primal * (1 + 1e-9)
 

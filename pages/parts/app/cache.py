@@ -296,7 +296,9 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
 
 
-@of_home(entries=SOME, spinner="Solving the program over the planes in CVXPY …", needs="model")
+@of_home(
+    entries=SOME, spinner="Training again and solving the program over the planes in CVXPY …", needs="model"
+)
 def training_planes(run: Run) -> TrainingPlanes:
     """The cutting planes of a run with a ranking loss, whose training is repeated."""
     from ranking.experiments.training import query_of

@@ -18,8 +18,8 @@ from ranking.workspace.run import ENDED, Run
 
 # What a program omits of the problem of its method.
 OMITTED = {
-    "planes_primal": " With these planes only, the program in CVXPY is a lower bound.",
-    "hoap_round": " The program in CVXPY is the convex problem that touches the objective at the trained weights.",
+    "planes_primal": " The program in CVXPY has only these planes, so its optimum is a lower bound on the objective.",
+    "hoap_round": " The program in CVXPY is the convex bound at the trained weights, with the active planes only.",
 }
 
 
@@ -40,7 +40,7 @@ def show(run: Run) -> None:
     settings = CvxpySettings(**{**vars(TrainSettings.from_json(run.settings)), "warm_start": None})
     program = program_of(settings.method, settings.method_settings)
     if program is None:
-        st.caption(f"{escaped(settings.method)} with these settings has no program in CVXPY.")
+        st.caption(f"This app has no program in CVXPY for {escaped(settings.method)} with these settings.")
         return
     images = cache.image_set(settings.set)
     relevant = images.relevance(settings.query, settings.corrections)[~images.test] > 0
@@ -55,7 +55,7 @@ def show(run: Run) -> None:
         if compared is not None:
             jobs_panel.explain_end(compared)
         samples = min(MOST, len(relevant))
-        label, key = f"Solve it for {samples:,} samples", keys.widget("solve in CVXPY")
+        label, key = f"Solve in CVXPY for {samples:,} samples", keys.widget("solve in CVXPY")
         if frame.pressed(label, key, icon=":material/play_arrow:"):
             jobs.start_once(home.store(), "study", settings.to_json())
             st.rerun()
@@ -95,14 +95,14 @@ def show_outcome(compared: Run, samples: int, omitted: str) -> None:
     )
     apart, gap = abs(large.primal - large.optimum) / large.primal, 1 - large.dual / large.primal
     st.caption(
-        f"The same {large.samples:,} training samples, {large.relevant:,} relevant, for both. **Notice** that the "
-        f"objectives are {percent(apart)} apart, with a duality gap of {percent(gap)}, and the weights "
-        f"{percent(large.apart)}.{omitted}"
+        f"Both use the same {large.samples:,} training samples, {large.relevant:,} of them relevant. **Notice** that "
+        f"the objectives differ by {percent(apart)} and the weights by {percent(large.apart)}; the method's duality "
+        f"gap is {percent(gap)}.{omitted}"
     )
     if samples > large.samples:
         time = jobs_panel.in_minutes(seconds_for(samples, small, large))
         st.caption(
-            f"All {samples:,} training samples are too many for this page: CVXPY would take about {time}, extrapolated "
+            f"For all {samples:,} training samples, CVXPY would take about {time}, extrapolated "
             f"from {small.samples:,} samples ({small.cvxpy_seconds:.2g} s) and {large.samples:,} "
             f"({large.cvxpy_seconds:.2g} s)."
         )
