@@ -64,6 +64,11 @@ class BagProblem:
         """Which windows belong to images that do not show the object, (rows,)."""
         return np.repeat(~self.relevant, np.diff(self.starts))
 
+    @cached_property
+    def _largest_bonus(self) -> float:
+        """The largest absolute bonus of a window that is not ignored."""
+        return float(np.abs(self.bonus[np.isfinite(self.bonus)]).max(initial=0.0))
+
     def at(self, weights: Floats) -> Place:
         """Return the place at `weights`: one pass over all windows, unless all weights are 0."""
         scores = self.bonus + (exact_product(self.windows, weights) if weights.any() else 0.0)
@@ -105,7 +110,8 @@ class BagProblem:
 
         windows = self.windows[rows]
         half = windows.dtype == np.float16
-        return LinearRisk(Block(windows.astype(np.float32) if half else as_floats(windows)), self.C, oracle)
+        block = Block(windows.astype(np.float32) if half else as_floats(windows))
+        return LinearRisk(block, self.C, oracle, offset=self._largest_bonus)
 
     def moved(self, coefficients: Floats, losses: Floats, rows: Ints, to: Ints) -> tuple[Floats, Floats]:
         """Return cuts (m, k) of the bound over `rows` and their losses (m,) as those of the bound over the rows `to`.

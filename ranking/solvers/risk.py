@@ -40,6 +40,9 @@ class LinearRisk:
     `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then (n
     + m,) and weights (d + d2,), first those of the samples. The dual bound holds with the least weights that the
     bound allows, min(highest, .) of the pairwise ones.
+
+    offset: the largest number that the oracle, or that of an earlier bound with the same cuts, adds to a score. Cuts
+    have it in their losses, where it may cancel.
     """
 
     features: FeatureMatrix
@@ -47,6 +50,7 @@ class LinearRisk:
     oracle: Callable[[Floats], Cut]
     pairwise: Block | None = None
     highest: float = 0.0
+    offset: float = 0.0
 
     @property
     def blocks(self) -> tuple[FeatureMatrix, ...]:
@@ -132,6 +136,8 @@ class LinearRisk:
         length = float(np.linalg.norm(self.least(normal)))
         # The normal is a sum of rows that may nearly cancel: its error scales with their lengths.
         summands += length * self.total_length(dual.coefficients)
+        both = self.C * np.abs(cut.coefficients).sum() + np.abs(dual.coefficients).sum()
+        summands += self.offset * float(both)
         return primal, dual.loss - 0.5 * length**2, ROUNDING * summands
 
 

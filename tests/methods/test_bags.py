@@ -285,3 +285,14 @@ def test_half_precision_is_kept_and_trained_on() -> None:
 
 def test_no_task_trains_methods_of_bags_yet() -> None:
     assert set(trained_methods()) == set(method_names()) - set(BAGS)
+
+
+def test_a_large_bonus_leaves_bounds_in_order_but_for_rounding() -> None:
+    """The bonus is in the losses of cuts, where it cancels."""
+    rng = np.random.default_rng(2388)
+    images = int(rng.integers(2, 15))
+    positives = int(rng.integers(1, images))
+    kind = [np.float64, np.float32, np.float16][rng.integers(3)]
+    bags = bag_set(2388, images, int(rng.integers(1, 5)), positives, dtype=kind)
+    method = make_method("Latent AP-SVM", C=0.0449, size_bonus=100.0).fit([bags])
+    assert method.certificate.primal == pytest.approx(objective(method, method.weights, bags), rel=1e-9)

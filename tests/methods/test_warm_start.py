@@ -12,6 +12,7 @@ from problems import Heard, primal_of
 
 from ranking import Query, make_method
 from ranking.methods.training_set import TrainingSet
+from ranking.solvers.block import Block
 
 
 def same_optimum(
@@ -93,3 +94,18 @@ def test_weights_of_other_samples_are_a_start(case: RanksSamples) -> None:
     from_dual = case.name == "SVM" and case.solver != "cutting plane"
     known = np.inf if from_dual else primal_of(case.name, first.weights, query, 10.0)
     assert events[0].primal <= min(known, 10.0) * (1 + 1e-9)  # that of weights 0
+
+
+def test_cuts_of_a_matrix_prove_nothing_about_the_samples_of_an_earlier_run() -> None:
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        relevant = np.arange(20) % 4 == 0
+        features = rng.normal(size=(20, 4)) + 0.6 * relevant[:, None] * [1, 0, 0, 0]
+        other = np.roll(relevant, 1)
+        query, C = Query(features, relevant), 10 ** rng.uniform(-1, 2)
+        before = make_method("AP-SVM", C=C).fit([query])
+        before.fit_matrix(Block(features), other)
+        warm = make_method("AP-SVM", C=C).fit([query], warm_start=before).certificate
+        cold = make_method("AP-SVM", C=C, tolerance=1e-7).fit([query]).certificate
+        assert warm.primal <= cold.primal * 1.0011
+        assert warm.dual <= cold.primal * (1 + 1e-9)

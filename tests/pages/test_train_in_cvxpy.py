@@ -55,9 +55,10 @@ def test_the_code_is_what_runs_and_the_outcome_is_of_both(laboratory, started, o
     for value in (f"{large.primal:.6g}", f"{large.optimum:.6g}", percent(large.apart)):
         assert value in shown
     assert percent(abs(large.primal - large.optimum) / large.primal) in shown
-    whole = jobs_panel.in_minutes(seconds_for(len(relevant), small, large))
-    assert f"For all {len(relevant):,} training samples" in shown
-    assert whole in shown
+    extrapolated = f"For all {len(relevant):,} training samples" in shown
+    assert extrapolated == (program is programs.hob_svm), "of the others the planes are given"
+    if extrapolated:
+        assert jobs_panel.in_minutes(seconds_for(len(relevant), small, large)) in shown
     assert large.dual * (1 - 1e-9) <= large.optimum <= large.primal * (1 + 1e-9)
 
 

@@ -18,8 +18,10 @@ from ranking.workspace.run import ENDED, Run
 
 # What a program omits of the problem of its method.
 OMITTED = {
-    "planes_primal": " The program in CVXPY has only these planes, so its optimum is a lower bound on the objective.",
-    "hoap_round": " The program in CVXPY is the convex bound at the trained weights, with the active planes only.",
+    "planes_primal": " The program in CVXPY is given the planes of the training run, so it takes less time than the "
+    "whole problem, and its optimum is a lower bound on the objective.",
+    "hoap_round": " The program in CVXPY is the convex bound at the trained weights. It is given the planes of the "
+    "training run, so it takes less time than the whole problem.",
 }
 
 
@@ -50,7 +52,7 @@ def show(run: Run) -> None:
     if compared is not None and compared.state not in ENDED:
         jobs_panel.watch(compared)
     elif compared is not None and compared.state == "finished":
-        show_outcome(compared, len(relevant), OMITTED.get(program.__name__, ""))
+        show_outcome(compared, len(relevant), OMITTED.get(program.__name__))
     else:
         if compared is not None:
             jobs_panel.explain_end(compared)
@@ -82,8 +84,9 @@ def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:
     return "\n".join([source, "", *about, f"{program.__name__}({call})"])
 
 
-def show_outcome(compared: Run, samples: int, omitted: str) -> None:
-    """Both solutions of a finished comparison. samples: the number of all training samples. omitted: of OMITTED."""
+def show_outcome(compared: Run, samples: int, omitted: str | None) -> None:
+    """Both solutions of a finished comparison. samples: the number of all training samples. omitted: of OMITTED; None
+    for the whole problem, whose time for all samples is extrapolated."""
     from ranking.experiments.cvxpy_comparison import Solved, seconds_for
 
     with home.or_gone():
@@ -97,9 +100,9 @@ def show_outcome(compared: Run, samples: int, omitted: str) -> None:
     st.caption(
         f"Both use the same {large.samples:,} training samples, {large.relevant:,} of them relevant. **Notice** that "
         f"the objectives differ by {percent(apart)} and the weights by {percent(large.apart)}; the method's duality "
-        f"gap is {percent(gap)}.{omitted}"
+        f"gap is {percent(gap)}.{omitted or ''}"
     )
-    if samples > large.samples:
+    if samples > large.samples and omitted is None:
         time = jobs_panel.in_minutes(seconds_for(samples, small, large))
         st.caption(
             f"For all {samples:,} training samples, CVXPY would take about {time}, extrapolated "
