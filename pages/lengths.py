@@ -31,7 +31,9 @@ def steps() -> None:
         run_actions.show_deleted(ablation_form.PAGE.task)
         varied = {name: name.capitalize() for name in FIGURES}
         with frame.picture("question"):
-            study = controls.segments("Setting to vary", keys.ABLATION, varied, next(iter(FIGURES)))
+            study = controls.segments(
+                "Setting to vary", keys.ABLATION, varied, next(iter(FIGURES)), label_visibility="collapsed"
+            )
             st.markdown(f"## {WORDS[study].question}")
     with right:
         run = choose_run(row, criterion, study, named)
@@ -82,7 +84,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
         )
         alt = ablation_charts.in_words(curves, measure)
         charts.show(
-            figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=315, top=8
+            figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=425, top=8
         )
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
@@ -107,7 +109,7 @@ def choose_measure(outcome: AblationResult) -> str:
     if len(names) == 1:
         return first
     bound = address.bound(keys.MEASURE, address.one_of(names), first)
-    return str(st.segmented_control("Measure", names, required=True, **bound))
+    return str(st.segmented_control("Measure", names, required=True, label_visibility="collapsed", **bound))
 
 
 def measured_on(run: Run, row: ImageSetRow, measure: str, outcome: AblationResult) -> str:

@@ -132,7 +132,7 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
         keys.widget(f"tree {node}"),
         alt,
         "search-tree",
-        height=345,
+        height=322,
         on_point=lambda visit: address.put(**{keys.VISIT: str(visit)}),
     )
     count = len(search.trees.values)
@@ -241,4 +241,4 @@ def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Int
     )
 
 
-frame.show_page("search_tree", "The orders that one search evaluates.", steps)
+frame.show_page("search_tree", "The orders of one search.", steps)

@@ -57,7 +57,7 @@ MOST_AT_ONCE = max(
 MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 # Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
 # wait while training uses all cores. Workers still get all the time that pages leave.
-LESS_URGENT = 19
+LESS_URGENT = 5
 STOP_SECONDS = 0.8  # between asking a worker to stop and killing it
 SAVE_SECONDS = 5.0  # the same, if it is saving a model
 MEASURE_SECONDS = 60.0  # the same, if it evaluates a model, which cannot be shown without
@@ -123,12 +123,14 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=output,
             pass_fds=[lock],
-            # Ctrl-C on the server does not stop its workers. They stay in its session, because Linux compares the
-            # priorities of processes only within a session (sched_autogroup).
-            process_group=0,
+            start_new_session=True,  # Ctrl-C on the server does not stop its workers
             env={**SPARE_A_CORE, **os.environ, LOCK_VARIABLE: str(lock)},
         )
     os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + LESS_URGENT)
+    # Linux compares priorities only within a session, and sessions by this file (sched_autogroup). Not every system has
+    # it, and it can be written ten times a second only; a worker that keeps its weight makes pages slower, not wrong.
+    with contextlib.suppress(OSError):
+        Path(f"/proc/{child.pid}/autogroup").write_text(f"{LESS_URGENT}")
     return child
 
 

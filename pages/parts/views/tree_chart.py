@@ -74,7 +74,7 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
         # Named in the legend, because a text at the line would be hidden by the marks of the best order found.
         ends = [min(across.values()), max(across.values())]
         line(
-            figure, ends, [search.best_value] * 2, GREY, 2, "dot", name="best of all orders", hoverinfo="skip"
+            figure, ends, [search.best_value] * 2, GREY, 2, "dot", name="best of all", hoverinfo="skip"
         )
     figure.update_xaxes(visible=False)
     figure.update_yaxes(title_text="value of the order, eq. 3")
