@@ -73,9 +73,7 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
     if search.best_value is not None:
         # Named in the legend, because a text at the line would be hidden by the marks of the best order found.
         ends = [min(across.values()), max(across.values())]
-        line(
-            figure, ends, [search.best_value] * 2, GREY, 2, "dot", name="best of all", hoverinfo="skip"
-        )
+        line(figure, ends, [search.best_value] * 2, GREY, 2, "dot", name="best of all", hoverinfo="skip")
     figure.update_xaxes(visible=False)
     figure.update_yaxes(title_text="value of the order, eq. 3")
     return figure
