@@ -64,11 +64,11 @@ def checks(sparse: bool, X: Any) -> dict[str, Any]:
     return {**DENSE, "accept_sparse": "csr" if sparse else False, "ensure_all_finite": issparse(X)}
 
 
-def as_groups(groups: npt.ArrayLike | None, n: int, name: str = "groups") -> npt.NDArray[Any] | None:
+def as_groups(groups: npt.ArrayLike | None, n: int) -> npt.NDArray[Any] | None:
     """Return (n,) `groups` as an array; InputError for another shape."""
     if groups is None:
         return None
     array = np.asarray(groups)
     if array.shape != (n,):
-        raise InputError(name, f"shape ({n},), one per sample", array.shape)
+        raise InputError("groups", f"shape ({n},), one per sample", array.shape)
     return array

@@ -101,12 +101,18 @@ def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:
 
 
 def _solve(program: Program, method: Any, query: Query) -> Solved:
+    from cvxpy import SolverError  # takes a second to load
+
     assert query.relevance is not None
     method.fit([query])
     certificate, relevant = method.certificate, query.relevance > 0
     arguments = _arguments(program, method, query, relevant)
     start = time.perf_counter()
-    optimum = program(*arguments)
+    try:
+        optimum = program(*arguments)
+    except SolverError as error:
+        remedy = "choose a smaller C, or features of similar lengths"
+        raise InputError("program in CVXPY", "a solution", f"{error!s:.100}", remedy) from error
     seconds = time.perf_counter() - start
     parts = method.weights if isinstance(method.weights, tuple) else (method.weights,)
     weights = np.concatenate([np.ravel(part) for part in parts])

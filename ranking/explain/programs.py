@@ -1,7 +1,7 @@
 """The convex models as written on a blackboard, in CVXPY: short, slow, and independent of the solvers.
 
-Each function states one whole problem and solves it to the last digits. Features are (n, d), one row per sample, and
-relevant (n,) bool. CVXPY is imported where it is used, because that takes a second or two.
+Each function states one whole problem and solves it by interior points, to a relative gap of 1e-9. Features are (n, d),
+one row per sample, and relevant (n,) bool. CVXPY is imported where it is used, because that takes a second or two.
 """
 
 from __future__ import annotations

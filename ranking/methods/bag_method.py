@@ -63,6 +63,7 @@ class Descents:
         self._preparing = True
         solution = bag_cccp(problem, start, START_TOLERANCE, self._max_iterations, self._clock, rounds)
         self._preparing, self.stopped = False, self.stopped or solution.stopped
+        self._before = replace(self._before, passes=self._before.passes + solution.passes)
         return solution
 
     def _report(self, event: ProgressEvent) -> None:

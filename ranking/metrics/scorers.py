@@ -69,10 +69,12 @@ def _rankings(
     """Yield grades and scores of each ranking."""
     from sklearn.base import is_classifier  # which takes a second to load
 
-    if scores.ndim == 2:
-        yield from zip(y, scores, strict=True)
-    elif is_classifier(estimator):
+    if is_classifier(estimator):
+        if len(estimator.classes_) != 2:
+            raise InputError("estimator", "a classifier of two classes", f"{len(estimator.classes_)} classes")
         yield y == estimator.classes_[1], scores
+    elif scores.ndim == 2:
+        yield from zip(y, scores, strict=True)
     elif groups is None:
         yield y, scores
     else:

@@ -86,7 +86,7 @@ class _Descent:
     @property
     def passes(self) -> int:
         """Products with all windows so far."""
-        return self._passes + (self._search.iterations if self._complete else 0)
+        return self._passes + (self._search.passes if self._complete else 0)
 
     def descend(self, max_iterations: int, rounds: float) -> bool:
         """Run rounds until no more is gained, or none makes progress; return whether a callback stopped it."""
@@ -122,7 +122,10 @@ class _Descent:
             planes = WorkingSet(coefficients, losses, risk.normal(coefficients))
         weights = self._lowest[0].weights
         self._first = Point.of(risk, weights, risk.exact_scores(weights))
-        self._search = PlaneSearch(risk, self._first, planes, passes=0)
+        # Scores and a normal at the start, and the normals of moved planes.
+        self._search = PlaneSearch(
+            risk, self._first, planes, passes=3 if planes is not None and len(planes) else 2
+        )
         usable = problem.irrelevant_rows & (problem.bonus > -np.inf)
         self._complete = np.count_nonzero(usable) == np.count_nonzero(problem.irrelevant_rows[self._rows])
 
@@ -164,6 +167,7 @@ class _Descent:
 
     def _certified(self) -> Certificate:
         search = self._search
+        self._passes += 2 * self._complete
         return certified(
             search.risk, self.place.weights, search.dual, self.tolerance, self.iterations, self.clock.seconds
         )

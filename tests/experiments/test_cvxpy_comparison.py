@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import cvxpy
 import numpy as np
 import pytest
 from refusals import refused
@@ -65,6 +66,16 @@ def test_components_too_large_and_methods_without_a_program_are_refused(figures,
         solved(figures, tmp_path, "RankSVM")
     with refused("method", "HOB-SVM with other settings"):
         solved(figures, tmp_path, "HOB-SVM", potentials="pairs of either sign")
+
+
+def test_a_program_that_cvxpy_cannot_solve_has_a_remedy(figures, tmp_path, monkeypatch):
+    def unsolved(*_: object, **__: object) -> float:
+        raise cvxpy.SolverError("no solution")
+
+    monkeypatch.setattr(cvxpy_comparison, "MOST", 20)
+    monkeypatch.setattr(cvxpy.Problem, "solve", unsolved)
+    with refused("program in CVXPY", "no solution"):
+        solved(figures, tmp_path, "SVM")
 
 
 def test_extrapolation_follows_the_power_law_and_never_falls():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -35,17 +36,24 @@ def boxes_of(rng: np.random.Generator, starts: np.ndarray) -> np.ndarray:
     return boxes
 
 
-def objective(method: Any, weights: np.ndarray, bags: BagSet) -> float:
-    """The objective of a method at some weights, by its definition."""
+def objective(method: Any, weights: np.ndarray, bags: BagSet, fixed: np.ndarray | None = None) -> float:
+    """The objective of a method at some weights, by its definition; with the windows `fixed` (n,) of the images that
+    show the object, the convex bound."""
     assert bags.relevance is not None
     loss = getattr(method_class(method.name), "loss", None)
-    return reference.bag_primal(
-        weights, bags.windows, bags.starts, method.bonus(bags), bags.relevance > 0, method.C, loss
-    )
+    bonus, relevant = method.bonus(bags), bags.relevance > 0
+    if fixed is not None:
+        free = np.repeat(~relevant, np.diff(bags.starts))
+        free[fixed] = True
+        bonus = np.where(free, bonus, -np.inf)
+    return reference.bag_primal(weights, bags.windows, bags.starts, bonus, relevant, method.C, loss)
 
 
-def descent(seed: int) -> list[float]:
-    """The objective, by its definition, where the rounds of a training run begin, and at its end."""
+def descends(seed: int) -> int:
+    """Check that no round of a training run raises the objective; return the number of rounds.
+
+    The bound that touches the objective where a round begins is lower where the next one does, and above the objective.
+    """
     name = ("Latent AP-SVM", "Latent NDCG-SVM", "MI-SVM")[seed % 3]
     rng = np.random.default_rng([seed, 1])
     bags = bag_set(seed, int(rng.integers(6, 40)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))
@@ -67,4 +75,12 @@ def descent(seed: int) -> list[float]:
 
     method.fit([bags], keep)
     assert method.certificate.converged or method.certificate.iterations == method.max_iterations
-    return [objective(method, place, bags) for place in [*weights.values(), method.weights]]
+    places = list(weights.values())
+    values = [objective(method, place, bags) for place in [*places, method.weights]]
+    assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values)), seed
+    for number in range(1, len(places) - 1):  # the first round begins with the windows of the start
+        method.weights = places[number]
+        bound = objective(method, places[number + 1], bags, method.best_windows(bags))
+        assert values[number + 1] * (1 - 1e-12) <= bound, seed
+        assert bound <= values[number] * (1 + method.tolerance), seed
+    return len(values)

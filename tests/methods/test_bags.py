@@ -10,15 +10,16 @@ from typing import Any
 import numpy as np
 import pytest
 import reference
-from bag_problems import STARTS, bag_set, boxes_of, descent, objective
+from bag_problems import STARTS, bag_set, boxes_of, descends, objective
 from problems import Heard
 
-from ranking import BagSet, Query, make_method, method_names
+from ranking import BagSet, ProgressEvent, Query, make_method, method_names
 from ranking.commands.naming import trained_methods
 from ranking.core.settings import settings_of
 from ranking.inference.best_windows import best_windows, k_best_windows
 from ranking.methods import bag_starts
-from ranking.solvers import bag_cccp
+from ranking.solvers import bag_cccp, bag_risk
+from ranking.solvers.block import Block
 
 BAGS = method_names(ranks="bags")
 EVERY = pytest.mark.parametrize("name", BAGS)
@@ -155,9 +156,7 @@ def test_the_objective_never_rises_over_rounds(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(bag_cccp, "KEPT", 1)  # so that rounds lack windows at first
     rounds = 0
     for seed in range(20):
-        values = descent(seed)
-        assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values)), seed
-        rounds += len(values)
+        rounds += descends(seed)
     assert rounds > 50
 
 
@@ -296,3 +295,31 @@ def test_a_large_bonus_leaves_bounds_in_order_but_for_rounding() -> None:
     bags = bag_set(2388, images, int(rng.integers(1, 5)), positives, dtype=kind)
     method = make_method("Latent AP-SVM", C=0.0449, size_bonus=100.0).fit([bags])
     assert method.certificate.primal == pytest.approx(objective(method, method.weights, bags), rel=1e-9)
+
+
+@pytest.mark.parametrize("kept", [8, 10**9])
+@pytest.mark.parametrize("start", STARTS)
+def test_passes_are_the_products_with_all_windows(
+    monkeypatch: pytest.MonkeyPatch, start: str, kept: int
+) -> None:
+    bags, made, events = bag_set(5, n=60, d=12, positives=20, most=40), [0], list[ProgressEvent]()
+    rows = (
+        len(bags.windows) - int(np.diff(bags.starts)[:20].sum()) + 20
+    )  # one of each image that shows the object
+
+    def counted(product: Any, of_all: Any) -> Any:
+        def count(matrix: Any, *arguments: Any) -> Any:
+            made[0] += of_all(matrix)
+            return product(matrix, *arguments)
+
+        return count
+
+    monkeypatch.setattr(bag_cccp, "KEPT", kept)
+    monkeypatch.setattr(bag_risk, "exact_product", counted(bag_risk.exact_product, lambda windows: True))
+    for name in ("scores", "normal", "exact_scores", "exact_normal"):
+        product = counted(getattr(Block, name), lambda block: block.shape[0] >= rows)
+        monkeypatch.setattr(Block, name, product)
+    make_method("Latent AP-SVM", start=start).fit([bags], events.append)
+    assert 0 <= made[0] - events[-1].passes <= 3, (
+        "the last report is before the certificate, which takes up to 3"
+    )

@@ -1,4 +1,4 @@
-"""Scorers measure the rankings of any estimator as `ranking.metrics` measures scores."""
+"""Scorers measure the rankings of estimators as `ranking.metrics` measures scores."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from refusals import refused
 from sklearn.base import is_classifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.model_selection import cross_val_score
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 
 from ranking import metrics
 from ranking.metrics import scorers
@@ -74,5 +74,11 @@ def test_the_second_class_of_a_classifier_is_the_relevant_one():
     scores = LogisticRegression().fit(features, names).decision_function(features)
     fitted = LogisticRegression().fit(features, names)
     assert scorers.ndcg(fitted, features, names) == metrics.ndcg(y, scores)
-    values = cross_val_score(LogisticRegression(), features, names, scoring=scorers.precision_at(5), cv=3)
-    assert set(values.round(9)) <= {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}
+    folds = list(StratifiedKFold(3).split(features, names))
+    values = cross_val_score(LogisticRegression(), features, names, scoring=scorers.precision_at(5), cv=folds)
+    for value, (train, test) in zip(values, folds, strict=True):
+        scores = LogisticRegression().fit(features[train], names[train]).decision_function(features[test])
+        assert value == metrics.precision_at_k(y[test], scores, k=5)
+    with refused("estimator", "3 classes"):
+        three = np.arange(60) % 3
+        scorers.ndcg(LogisticRegression().fit(features, three), features, three)

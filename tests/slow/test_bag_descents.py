@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-
 import pytest
-from bag_problems import descent
+from bag_problems import descends
 
 from ranking.solvers import bag_cccp
 
@@ -14,7 +12,5 @@ def test_the_objective_never_rises_over_rounds_of_300_runs(monkeypatch: pytest.M
     rounds = 0
     for seed in range(300):
         monkeypatch.setattr(bag_cccp, "KEPT", 1 + seed % 4)  # so that rounds lack windows at first
-        values = descent(seed)
-        assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values)), seed
-        rounds += len(values)
+        rounds += descends(seed)
     assert rounds > 750
