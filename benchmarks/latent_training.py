@@ -122,10 +122,10 @@ def main() -> None:
         "start",
         "rounds",
         "passes",
-        "without",
+        "all windows: passes",
         "least ratio",
         "seconds",
-        "without",
+        "all windows: seconds",
         "difference",
     ]
     print(table(header, [row for name in method_names("bags") for row in pass_rows(name, bag_sets)]))
