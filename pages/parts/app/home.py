@@ -81,7 +81,7 @@ _checked: dict[Path, float] = {}  # when it was last checked whether a copy of t
 
 def _recovered(home: str | None) -> tuple[Store, TakenIn]:
     if home not in _opened:
-        _opened[home] = _open(home)
+        _opened.setdefault(home, _open(home))  # of two that open it at the same time, the first
     return _opened[home]
 
 
