@@ -120,7 +120,7 @@ class BagMethod(Method):
     )
     size_bonus: float = setting(
         0.0,
-        label="Bonus of large windows",
+        label="Bonus for large windows",
         help="The logarithm of the share of the image that a window covers, times this number, is added to its score. "
         "Raise it if the best windows show only a part of the object.",
         formula=r"s_i(w) = \max_h\ w^\top\varphi_i(h) + \beta\log\tfrac{|h|}{|x_i|}",

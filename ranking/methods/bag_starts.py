@@ -1,6 +1,6 @@
 """Where training on bags begins: windows of the images that show the object, or weights.
 
-The objective is not convex, so the result depends on the start. None of them needs to know where the object is.
+The objective is not convex, so the result depends on the start. No start uses the true boxes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from ranking.solvers.bag_risk import BagProblem
 
 MOST = 20_000  # windows that are enough for their covariance
 SHRINKAGE = 0.1  # of the covariance towards a multiple of the identity
-SHARES = (0.25, 0.5, 0.75)  # of the images that show the object, the surest first
+SHARES = (0.25, 0.5, 0.75)  # of the images that show the object, those with the highest scores first
 Descend = Callable[[BagProblem, Floats | Ints, int | None], BagSolution]  # problem, start, rounds at most
 
 

@@ -1,4 +1,4 @@
-"""Latent AP-SVM: AP-SVM on images whose objects are somewhere in them (quicksort, section 6.2)."""
+"""Latent AP-SVM: AP-SVM for images that show an object in an unknown window (quicksort, section 6.2)."""
 
 from __future__ import annotations
 

@@ -196,9 +196,8 @@ class UnaryMethod(LinearMethod):
             )
         risk = LinearRisk(matrix, self.cost([relevant]), lambda scores: self.cut(scores, relevant))
         self.solution = cutting_plane(risk, self.tolerance, self.max_iterations, on_progress)
-        self.fingerprint = self.pairs = (
-            0  # no later training run takes its cuts for those of an earlier `fit`
-        )
+        # So that no later training run takes these cuts for those of an earlier `fit`.
+        self.fingerprint = self.pairs = 0
         return self
 
     def score_matrix(self, matrix: FeatureMatrix) -> Floats:

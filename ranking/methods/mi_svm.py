@@ -1,4 +1,4 @@
-"""MI-SVM: the SVM on images whose objects are somewhere in them (Andrews, Tsochantaridis and Hofmann 2003)."""
+"""MI-SVM: an SVM for images that show an object in an unknown window (Andrews, Tsochantaridis and Hofmann 2003)."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from ranking.solvers import Cut
 class MISVM(BagMethod):
     """min 1/2 ||w||^2 + C min_b sum_i cost_i max(0, 1 - y_i (s_i(w) + b)), cost_i = 1/(2|P|) or 1/(2|N|).
 
-    That is their MI-SVM, whose bias b has no cost, but both kinds of images have the same weight, as in `SVM`. By
-    duality the minimum over b is
+    This is the MI-SVM of the paper, with a bias b that is not regularised, except that relevant and irrelevant images
+    have the same total weight, as in `SVM`. By duality the minimum over b is
 
         max_a sum_i a_i (1 - y_i s_i),  0 <= a_i <= cost_i,  sum_P a = sum_N a,
 
-    so an output is a choice of a: the lowest of P and the highest of N share one mass, as long as they are less than
-    2 apart.
+    so an output is a vector a. The best a pairs images of P from the lowest score up with images of N from the highest
+    score down, in equal total mass, as long as their scores satisfy s_P - s_N < 2.
     """
 
     summary: ClassVar[str] = (
