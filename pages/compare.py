@@ -54,7 +54,8 @@ def look(shown: Compared, looks: list[Look]) -> None:
     with frame.in_place():
         sample = selected(shown)
         with frame.picture("rows"):
-            st.markdown(f"## {escaped(comparison_words.verdict(shown.names, shown.resampled))}")
+            verdict = comparison_words.verdict(shown.names, shown.resampled)
+            st.markdown(f"## {escaped(f'“{shown.query}”: {verdict}')}")
             if labels := comparison_words.of_labels(shown.names, shown.runs):
                 st.caption(escaped(labels))
             top = show_rows(shown, looks, sample)
@@ -95,7 +96,7 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
         follow = controls.segments(
             "Lines follow", keys.FOLLOW, FOLLOWED, "one", help=FOLLOWING, width="content"
         )
-        st.caption(comparison_words.of_rows(shown.names, shown.compared))
+        st.caption(f"{comparison_words.of_rows(shown.names, shown.compared)} {comparison_words.AS_TRAINED}")
         tiles.explain_cards(shown.images)
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):

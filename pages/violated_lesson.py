@@ -120,7 +120,7 @@ def show_order(images: ImageSet, few: Scores, problem: InferenceProblem, ranks: 
         few.rows[order], few.relevant[order].astype(np.int64), -np.arange(len(order), dtype=float)
     )
     shown = [
-        replace(tile, right=f"{few.scores[row]:+.2f}")
+        replace(tile, right=f"{few.scores[row]:+.1f}")
         for tile, row in zip(tiles.top_tiles(images, ranked), order, strict=True)
     ]
     label = f"{TITLES[name]}: {len(shown)} images"

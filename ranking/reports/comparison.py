@@ -54,7 +54,7 @@ def _about(shown: Compared) -> Markup:
     if labels := comparison_words.of_labels(shown.names, shown.runs):
         facts["Labels"] = labels
     verdict = element("p", element("b", comparison_words.verdict(shown.names, shown.resampled)))
-    return element("div", page.facts(facts), verdict)
+    return element("div", page.facts(facts), verdict, page.note(comparison_words.AS_TRAINED))
 
 
 def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Markup:

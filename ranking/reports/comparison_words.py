@@ -14,6 +14,9 @@ from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped
 from ranking.workspace.run import Run
 
+AS_TRAINED = (
+    "One query, and each method with the settings of its run. Experiments tune C and average over queries."
+)
 FEW = 100  # images; with fewer, intervals are measurably too narrow: see benchmarks/intervals.py
 CURVES = (
     "Precision and recall at every cutoff; AP is the area under the curve. **Notice** where curves cross: one method "
@@ -92,23 +95,20 @@ def _signed(value: float) -> str:
 def of_rows(names: Sequence[str], compared: Comparison) -> str:
     """Compare the first errors of the rows."""
     firsts = [first_mistake(ranked.relevance) for ranked in compared.rankings]
-    placed = [(first, name) for first, name in zip(firsts, names, strict=True) if first is not None]
+    placed = [first for first in firsts if first is not None]
     if not placed:
         return "**Notice** that no method ranks an irrelevant sample above a relevant one."
-    early = min(first for first, _ in placed)
-    which = [escaped(name) for first, name in placed if first == early]
-    verb = "has" if len(which) == 1 else "have"
-    sentence = (
-        f"**Notice** the first error of each row: {listed(which)} {verb} the earliest, at rank {early:,}"
-    )
-    late = max(first for first, _ in placed)
+
+    def which(rank: int | None) -> str:
+        chosen = [escaped(name) for first, name in zip(firsts, names, strict=True) if first == rank]
+        return f"{listed(chosen)} {'has' if len(chosen) == 1 else 'have'}"
+
+    words = [f"{which(min(placed))} the earliest"]
     if None in firsts:
-        clean = [escaped(name) for first, name in zip(firsts, names, strict=True) if first is None]
-        return f"{sentence}; {listed(clean)} {'has' if len(clean) == 1 else 'have'} none."
-    if late == early:
-        return f"{sentence}."
-    last = [escaped(name) for first, name in placed if first == late]
-    return f"{sentence}; {listed(last)} {'has' if len(last) == 1 else 'have'} the latest, at rank {late:,}."
+        words.append(f"{which(None)} none")
+    elif max(placed) > min(placed):
+        words.append(f"{which(max(placed))} the latest")
+    return f"**Notice** the first errors: {', '.join(words)}."
 
 
 def of_gains(compared: Comparison, left: int, right: int, names: Sequence[str]) -> str:

@@ -228,8 +228,9 @@ def test_a_protocol_file_starts_its_experiment_but_does_not_choose_where_it_is_t
 def test_a_preset_says_how_long_it_takes_as_the_form_does_once_it_is_chosen(here, open_page):
     app = open_page("experiments", experiment_set=here.key, experiment=here.run)
     labels = app.segmented_control(key="widget scale").options
-    assert labels[0] == "Same as above"
-    for label in labels[1:]:
-        scale, _, time = label.partition(" · about ")
+    scales = ("The one above", "Small", "As in the paper")
+    for scale, label in zip(scales, labels, strict=True):
+        name, _, time = label.partition(" · about ")
+        assert name == ("Same as above" if scale == "The one above" else scale)
         turn_to(app, experiment_set=here.key, experiment=here.run, scale=scale)
         assert f"about {time} on this computer" in texts(app)

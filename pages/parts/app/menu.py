@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from functools import partial
+from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 import streamlit as st
 
 from pages.parts.app import address, keys
+
+FOLDER = Path(__file__).parent
 
 
 class Title(NamedTuple):
@@ -111,7 +114,8 @@ def draw(key: str) -> None:
 
 
 def _offer_lecture(here: str, key: str) -> None:
-    """The links that turn lecture mode on and off. The URL has the mode; frame.css selects by the container's key."""
+    """The links that turn lecture mode on and off, and its styles: in frame.css they would slow every click, because
+    their selectors depend on the whole page."""
     now = address.lecture()
     help = "For a projector: larger type and only the main figure. The URL keeps this mode."
     ways: dict[str, tuple[str | None, str]] = {"Lecture": (address.PICTURE, help)}
@@ -124,7 +128,9 @@ def _offer_lecture(here: str, key: str) -> None:
             ),
             "End lecture": (None, "Return to the normal view."),
         }
-    with st.container(key=f"{key}-lecture-{now or 'off'}", horizontal=True, width="content"):
+        for style in ("lecture.css", "lecture_picture.css")[: 1 + folded]:
+            st.html(FOLDER / style)
+    with st.container(key=f"{key}-lecture", horizontal=True, width="content"):
         for label, (state, help) in ways.items():
             st.page_link(
                 f"pages/{here}.py",

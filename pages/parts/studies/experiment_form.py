@@ -85,7 +85,7 @@ PAGE = StudyPage(
 def show(row: ImageSetRow, shown: Run | None) -> None:
     """Show the form and the start button. shown: the experiment above the form."""
     scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
-    named = {scale: with_time(row, scale) for scale in scales}
+    named = {scale: with_time(row, scale, shown) for scale in scales}
     scale = controls.segments("Preset", keys.SCALE, named, scales[0])
     left, right = st.columns(2, gap="large")
     with left:
@@ -126,22 +126,24 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
     offer(row, settings)
 
 
-def with_time(row: ImageSetRow, scale: str) -> str:
-    """The label of a scale; for a preset with its time at the default settings."""
-    if scale == LIKE:
-        return "Same as above"
-    settings = ExperimentSettings(
-        row.key,
-        tuple((name, {}) for name in default_names(cache.image_set(row.key))),
-        queries=first_queries(row, scale),
-        grids=grids_of(scale),
-        folds=FOLDS,
-    )
+def with_time(row: ImageSetRow, scale: str, shown: Run | None) -> str:
+    """The label of a scale with its time: of a preset at the default settings, or of the experiment `shown`."""
+    if scale == LIKE and shown is not None:
+        label, settings = "Same as above", ExperimentSettings.from_json(shown.settings)
+    else:
+        label = scale
+        settings = ExperimentSettings(
+            row.key,
+            tuple((name, {}) for name in default_names(cache.image_set(row.key))),
+            queries=first_queries(row, scale),
+            grids=grids_of(scale),
+            folds=FOLDS,
+        )
     try:
         _, seconds = cost(row, settings)
     except home.Gone:
-        return scale  # it cannot run on this image set; the form shows the reason when it is chosen
-    return f"{scale} · about {in_minutes(seconds)}"
+        return label  # it cannot run on this image set; the form shows the reason when it is chosen
+    return f"{label} · about {in_minutes(seconds)}"
 
 
 def first_queries(row: ImageSetRow, scale: str) -> tuple[str, ...]:
