@@ -12,6 +12,7 @@ from ranking.core import Features, LabelSet, Query, SequenceSet
 from ranking.core.settings import settings_of
 from ranking.datasets.copies import fingerprints, near_copies
 from ranking.features import feature_names, make_feature
+from ranking.features.windows import WindowSettings, candidate_windows, describe_windows
 from ranking.inference import (
     ALGORITHMS,
     best_labelling,
@@ -29,6 +30,8 @@ def compile_kernels() -> None:
     picture = Image.fromarray(generator.integers(0, 256, (8, 8, 3), np.uint8))
     for name in feature_names():
         make_feature(name).describe(picture)
+    halves = Image.fromarray(np.repeat([[0], [255]], 40, axis=0).repeat(80, axis=1).astype(np.uint8))
+    describe_windows(halves, candidate_windows(halves, WindowSettings()))
     near_copies([fingerprints(Image.fromarray(generator.integers(0, 256, (80, 80, 3), np.uint8)))] * 2)
     relevance = np.arange(200) % 10 == 0
     for algorithm in ALGORITHMS:

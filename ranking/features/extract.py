@@ -5,18 +5,19 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Feature, ImageSet
+from ranking.core import Feature, ImageSet, OnCount
 from ranking.core.errors import InputError
 from ranking.core.settings import settings_dict
 from ranking.features import matrix_files
@@ -26,6 +27,7 @@ from ranking.features.onnx_model import OnnxModel
 from ranking.features.registry import FEATURES
 from ranking.features.uploaded_vectors import OwnVectors
 
+T = TypeVar("T")
 OnFeatures = Callable[[str, int, int], None]  # (name, finished images, all images)
 
 THREADS = min(
@@ -186,8 +188,7 @@ def _compute(
 ) -> list[Matrix]:
     """Return one matrix per feature; each image is decoded once and each box cropped once.
 
-    Threads process the images and fill different rows, so that their number does not change the result. `on_progress`
-    is called after each image and every BEAT seconds; an exception that it raises ends the computation.
+    Threads process the images and fill different rows, so that their number does not change the result.
     """
     matrices = [np.empty((len(image_set), feature.size), np.float32) for feature in features]
     if not features:
@@ -197,23 +198,37 @@ def _compute(
     by_image = np.argsort(image_set.image_of)
     ends = np.searchsorted(image_set.image_of[by_image], np.arange(total), side="right")
     samples = np.split(by_image, ends[:-1])
-    images, waiting, done, stop = iter(range(total)), set[Future[None]](), 0, Event()
+
+    def describe(image: int, stop: Event) -> None:
+        _describe(image_set, image, samples[image], features, matrices, stop)
+
+    for _ in by_threads(describe, total, lambda done, total: report(what, done, total)):
+        pass
+    return matrices
+
+
+def by_threads(work: Callable[[int, Event], T], total: int, on_count: OnCount | None) -> Iterator[T]:
+    """Yield work(0, stop), ..., work(total - 1, stop) in this order, computed by THREADS threads.
+
+    `on_count` is called after each and every BEAT seconds; an exception that it raises ends the computation. Work that
+    takes long should end early when `stop` is set.
+    """
+    report = on_count or (lambda *_: None)
+    numbers, waiting, done, stop = iter(range(total)), deque[Future[T]](), 0, Event()
     with ThreadPoolExecutor(THREADS) as pool:
         try:
             while done < total:
-                for image in islice(images, 2 * THREADS - len(waiting)):
-                    task = (image_set, image, samples[image], features, matrices, stop)
-                    waiting.add(pool.submit(_describe, *task))
-                finished, waiting = wait(waiting, BEAT, FIRST_COMPLETED)
-                for future in finished:
-                    future.result()
+                for number in islice(numbers, 2 * THREADS - len(waiting)):
+                    waiting.append(pool.submit(work, number, stop))
+                if wait([waiting[0]], BEAT).done:
+                    result = waiting.popleft().result()
                     done += 1
-                    report(what, done, total)
-                if not finished:
-                    report(what, done, total)
+                    report(done, total)
+                    yield result
+                else:
+                    report(done, total)
         finally:
             stop.set()
-    return matrices
 
 
 def _describe(

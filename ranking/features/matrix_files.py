@@ -10,7 +10,7 @@ import logging
 import mmap
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
@@ -60,14 +60,35 @@ def keep_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], No
     """Write `joined` of large parts to `path`, by blocks of rows; return it, mapped. on_rows: called with the number of
     rows written so far."""
     shape = (len(parts[0]), sum(part.shape[1] for part in parts))
-    with _whole(path) as file:
-        type_of_numbers = np.lib.format.dtype_to_descr(np.dtype(np.float32))
-        header = {"descr": type_of_numbers, "fortran_order": False, "shape": shape}
-        np.lib.format.write_array_header_1_0(file, header)
+
+    def blocks() -> Iterator[Matrix]:
         for rows in blocks_of_rows(shape):
-            file.write(joined([part[rows] for part in parts]).data)
+            yield joined([part[rows] for part in parts])
             on_rows(rows.stop)
+
+    return keep_blocks(path, blocks(), shape[1])
+
+
+def keep_blocks(
+    path: Path, blocks: Iterable[Features], columns: int, precision: npt.DTypeLike = np.float32
+) -> Any:
+    """Write blocks of rows (k, columns) to `path` as one matrix of that precision; return it, mapped."""
+    with _whole(path) as file:
+        _write_header(file, (0, columns), precision)
+        start, rows = file.tell(), 0
+        for block in blocks:
+            file.write(np.ascontiguousarray(block, precision).data)
+            rows += len(block)
+        file.seek(0)
+        _write_header(file, (rows, columns), precision)
+        assert file.tell() == start  # NumPy's headers have space for the number of rows
     return _mapped(path)
+
+
+def _write_header(file: IO[bytes], shape: tuple[int, int], precision: npt.DTypeLike) -> None:
+    described = np.lib.format.dtype_to_descr(np.dtype(precision))
+    header = {"descr": described, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(file, header)
 
 
 def joined(parts: Sequence[Matrix]) -> Matrix:
