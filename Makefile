@@ -67,6 +67,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/near_copies.py
 	$(BIN)/python benchmarks/fuzz_intake.py --files 100500 --uploaded 200
 	$(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/windows.py
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/max_marginals.py --rounds 3
 	$(BIN)/python benchmarks/high_order.py

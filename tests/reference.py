@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from PIL import Image
 from scipy.optimize import linprog
 
 from ranking.explain.programs import planes_primal
@@ -866,3 +867,92 @@ def detection_ap(points: Sequence[tuple[float, bool]], total: int) -> float:
         hits += hit
         precisions.append(hits / number)
     return sum(max(precisions[number:]) for number, (_, hit) in enumerate(points) if hit) / total
+
+
+# Candidate windows and their features
+
+
+def grouped(pixels: np.ndarray, segments: np.ndarray) -> list[Box]:
+    """Return the boxes of segments, and of the unions of the most similar two neighbours, until there are no more."""
+    regions = [set(zip(*np.nonzero(segments == number), strict=True)) for number in range(segments.max() + 1)]
+    boxes = [bounds(region) for region in regions]
+    while True:
+        best = None
+        for i, j in itertools.combinations(range(len(regions)), 2):
+            if touching(regions[i], regions[j]):
+                similarity = similarity_of(pixels, regions[i], regions[j])
+                if best is None or similarity > best[0]:
+                    best = similarity, i, j
+        if best is None:
+            return boxes
+        regions[best[1]] |= regions.pop(best[2])
+        boxes.append(bounds(regions[best[1]]))
+
+
+def bounds(region: set[tuple[int, int]]) -> Box:
+    rows, columns = zip(*region, strict=True)
+    return tuple(int(edge) for edge in (min(columns), min(rows), max(columns) + 1, max(rows) + 1))
+
+
+def touching(first: set[tuple[int, int]], second: set[tuple[int, int]]) -> bool:
+    return any((y + dy, x + dx) in second for y, x in first for dy, dx in ((0, 1), (1, 0), (0, -1), (-1, 0)))
+
+
+def similarity_of(pixels: np.ndarray, first: set[tuple[int, int]], second: set[tuple[int, int]]) -> float:
+    counts = [Counter(tuple(pixels[place] // 64) for place in region) for region in (first, second)]
+    common = sum(
+        min(counts[0][colour] / len(first), counts[1][colour] / len(second)) for colour in sorted(counts[0])
+    )
+    left, top, right, bottom = bounds(first | second)
+    area, both = pixels.shape[0] * pixels.shape[1], len(first) + len(second)
+    return common + (1 - both / area) + (1 - ((right - left) * (bottom - top) - both) / area)
+
+
+def window_features(picture: Image.Image, box: Box) -> np.ndarray:
+    """Return (964,) HOG and colours of one window, pixel after pixel: of the level whose cells are about 8 pixels."""
+    side = math.sqrt((box[2] - box[0]) * (box[3] - box[1]))
+    for _ in range(min(2, max(0, round(math.log2(side / 48))))):
+        picture, box = picture.reduce(2), tuple(edge / 2 for edge in box)
+    orientations, colours = votes(picture)
+    hog = cell_means(orientations, box, 6)
+    blocks = []
+    for y, x in itertools.product(range(5), range(5)):
+        block = hog[y : y + 2, x : x + 2].ravel()
+        block = np.minimum(block / math.sqrt(block @ block + 1e-4), 0.25)
+        blocks.append(block / math.sqrt(block @ block + 1e-4))
+    parts = [np.concatenate(blocks), np.sqrt(cell_means(colours, box, 2)).ravel()]
+    parts = [part / (np.linalg.norm(part) or 1.0) for part in parts]
+    return np.concatenate(parts) / np.linalg.norm(np.concatenate(parts))
+
+
+def votes(picture: Image.Image) -> tuple[np.ndarray, np.ndarray]:
+    """Return (height, width, 9) the gradient of each pixel, shared by the two nearest orientations, and (height, width,
+    16) its colour."""
+    grey = np.pad(np.sqrt(np.array(picture.convert("L")) / 255), 1, mode="edge")
+    hsv = np.array(picture.convert("HSV")).astype(int)
+    orientations, colours = np.zeros((*hsv.shape[:2], 9)), np.zeros((*hsv.shape[:2], 16))
+    for y, x in np.ndindex(hsv.shape[:2]):
+        down, right = grey[y + 2, x + 1] - grey[y, x + 1], grey[y + 1, x + 2] - grey[y + 1, x]
+        place = math.degrees(math.atan2(down, right)) % 180 / 20 - 0.5
+        for bin in (math.floor(place), math.floor(place) + 1):
+            orientations[y, x, bin % 9] += math.hypot(down, right) * (1 - abs(place - bin))
+        hue, saturation, value = hsv[y, x]
+        colours[y, x, value // 64 if saturation < 50 else 4 + 2 * (hue * 6 // 256) + value // 128] = 1
+    return orientations, colours
+
+
+def cell_means(pixels: np.ndarray, box: Box, side: int) -> np.ndarray:
+    """Return (side, side, channels) means over the cells of a box, whose edges are rounded to whole pixels."""
+    means = np.empty((side, side, pixels.shape[2]))
+    edges = [
+        [math.floor(low + (high - low) * k / side + 0.5) for k in range(side + 1)]
+        for low, high in ((box[1], box[3]), (box[0], box[2]))
+    ]
+    for cell in np.ndindex(side, side):
+        ranges = []
+        for along, size in zip((0, 1), pixels.shape[:2], strict=True):
+            first, end = edges[along][cell[along]], edges[along][cell[along] + 1]
+            first = min(first, size - 1)
+            ranges.append(slice(first, max(first + 1, min(end, size))))
+        means[cell] = pixels[tuple(ranges)].mean(axis=(0, 1))
+    return means

@@ -229,6 +229,8 @@ def by_threads(work: Callable[[int, Event], T], total: int, on_count: OnCount | 
                     report(done, total)
         finally:
             stop.set()
+            for future in waiting:
+                future.cancel()
 
 
 def _describe(
@@ -240,8 +242,6 @@ def _describe(
     stop: Event,
 ) -> None:
     """Fill the rows of an image's `samples`; end early when `stop` is set."""
-    if stop.is_set():
-        return
     picture = image_set.open_image(image)
     parts = list(zip(features, matrices, strict=True))
     for feature, matrix in parts:
