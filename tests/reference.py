@@ -926,16 +926,18 @@ def window_features(picture: Image.Image, box: Box) -> np.ndarray:
 
 
 def votes(picture: Image.Image) -> tuple[np.ndarray, np.ndarray]:
-    """Return (height, width, 9) the gradient of each pixel, shared by the two nearest orientations, and (height, width,
-    16) its colour."""
+    """Return (height, width, 9) the gradient of each pixel, shared by the two nearest orientations in parts of 1/8192,
+    and (height, width, 16) its colour."""
     grey = np.pad(np.sqrt(np.array(picture.convert("L")) / 255), 1, mode="edge")
     hsv = np.array(picture.convert("HSV")).astype(int)
     orientations, colours = np.zeros((*hsv.shape[:2], 9)), np.zeros((*hsv.shape[:2], 16))
     for y, x in np.ndindex(hsv.shape[:2]):
         down, right = grey[y + 2, x + 1] - grey[y, x + 1], grey[y + 1, x + 2] - grey[y + 1, x]
         place = math.degrees(math.atan2(down, right)) % 180 / 20 - 0.5
-        for bin in (math.floor(place), math.floor(place) + 1):
-            orientations[y, x, bin % 9] += math.hypot(down, right) * (1 - abs(place - bin))
+        length, lower = 8192 * math.hypot(down, right), math.floor(place)
+        upper = math.floor(length * (place - lower) + 0.5)
+        orientations[y, x, (lower + 1) % 9] += upper / 8192
+        orientations[y, x, lower % 9] += (math.floor(length + 0.5) - upper) / 8192
         hue, saturation, value = hsv[y, x]
         colours[y, x, value // 64 if saturation < 50 else 4 + 2 * (hue * 6 // 256) + value // 128] = 1
     return orientations, colours

@@ -66,7 +66,8 @@ def keep_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], No
             yield joined([part[rows] for part in parts])
             on_rows(rows.stop)
 
-    return keep_blocks(path, blocks(), shape[1])
+    matrix: Matrix = keep_blocks(path, blocks(), shape[1])
+    return matrix
 
 
 def keep_blocks(

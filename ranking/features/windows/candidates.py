@@ -16,11 +16,13 @@ from ranking.features.windows.grouping import grouped_boxes
 
 SOURCES = ("segments", "grid", "boxes of the set")
 
-SIDE = 240  # pixels of the longer side of the image that is segmented
-SMALLEST = 0.05  # width and height of a window of segments, as a share of the longer side of the image
+PIXELS = 30_000  # of the image that is segmented: larger images are reduced
+SMALLEST = (
+    0.06  # width and height of a window of segments, as a share of the side of a square of the image's area
+)
 # Of the segmentation (Felzenszwalb and Huttenlocher, IJCV 2004): a larger scale makes larger segments; the standard
 # deviation of the blur; and the smallest segment, in pixels.
-SCALE, BLUR, LEAST = 255.0, 0.8, 20
+SCALE, BLUR, LEAST = 64.0, 0.8, 15
 
 
 @dataclass(frozen=True)
@@ -70,12 +72,11 @@ def _of_segments(picture: Image.Image) -> Ints:
     from skimage.segmentation import felzenszwalb  # which loads scipy, for which the first page would wait
 
     width, height = picture.size
-    reduced = max(width, height) / min(SIDE, max(width, height))  # a small image is not enlarged
-    small = picture.convert("RGB").resize(
-        (max(1, round(width / reduced)), max(1, round(height / reduced))), Image.Resampling.BOX
-    )
-    smallest = SMALLEST * max(small.size)
-    if min(small.size) < max(2, smallest):
+    reduced = max(1.0, np.sqrt(width * height / PIXELS))
+    size = max(1, round(width / reduced)), max(1, round(height / reduced))
+    small = picture.convert("RGB").resize(size, Image.Resampling.BOX)
+    smallest = SMALLEST * np.sqrt(small.width * small.height)
+    if min(size) < max(2, smallest):
         return np.zeros((0, 4), np.int64)
     pixels = np.asarray(small)
     boxes = grouped_boxes(pixels, felzenszwalb(pixels, SCALE, BLUR, LEAST))[::-1]

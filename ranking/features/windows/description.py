@@ -26,7 +26,7 @@ SHAPE = (CELLS - BLOCK + 1) ** 2 * BLOCK**2 * ORIENTATIONS  # columns of HOG
 COLUMNS = SHAPE + PARTS**2 * COLOURS
 CLIP, NOISE = 0.25, 1e-4  # of HOG's blocks: their largest entry, and what is added to their squared length
 GREY = 50  # of 255: colours less saturated are greys
-LENGTH = 1024  # gradients of length 1 (from black to white) as whole numbers
+LENGTH = 8192  # gradients of length 1 (from black to white) as whole numbers
 PIXELS = (
     8  # side of a cell in the level of the pyramid that a window is pooled from, within a factor of sqrt(2)
 )

@@ -117,4 +117,5 @@ def _similarity(
     width = max(box[2], other_box[2]) - min(box[0], other_box[0])
     height = max(box[3], other_box[3]) - min(box[1], other_box[1])
     both = sizes[i] + sizes[j]
-    return common + (1.0 - both / area) + (1.0 - (width * height - both) / area)
+    similarity: float = common + (1.0 - both / area) + (1.0 - (width * height - both) / area)
+    return similarity
