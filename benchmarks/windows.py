@@ -98,15 +98,15 @@ def _memory(name: str) -> float:
 def recall_rows(image_set: ImageSet) -> Iterator[list[str]]:
     """Yield a row per source of windows: their mean number, and the share of objects with a window."""
     for source in SOURCES:
-        settings, numbers, found = WindowSettings(source, max(COUNTS)), [], []
+        settings, numbers, recalled = WindowSettings(source, max(COUNTS)), [], []
         for image in range(len(image_set.image_names)):
             windows = candidate_windows(image_set.open_image(image), settings)
             numbers.append(len(windows) - 1)
             objects = image_set.boxes[image_set.image_of == image]
             shared = overlap(windows, objects)
-            found += [[column[: most + 1].max() >= ENOUGH for most in COUNTS] for column in shared.T]
-        shares = [f"{share:.3f}" for share in np.mean(found, axis=0)]
-        yield [image_set.title, source, f"{len(found):,}", f"{np.mean(numbers):.0f}", *shares]
+            recalled += [[column[: most + 1].max() >= ENOUGH for most in COUNTS] for column in shared.T]
+        shares = [f"{share:.3f}" for share in np.mean(recalled, axis=0)]
+        yield [image_set.title, source, f"{len(recalled):,}", f"{np.mean(numbers):.0f}", *shares]
 
 
 def main() -> None:

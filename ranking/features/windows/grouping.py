@@ -1,6 +1,7 @@
 """Hierarchical grouping of segments (Uijlings et al., IJCV 2013): similar neighbours are joined, pair after pair.
 
-scikit-image's `merge_hierarchical` keeps regions in a graph of Python objects, which takes longer than all the rest.
+scikit-image's `merge_hierarchical` calls Python functions for every pair: it takes ten times as long even if it
+compares mean colours only.
 """
 
 from __future__ import annotations
