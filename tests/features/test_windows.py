@@ -59,8 +59,9 @@ def test_groups_are_those_of_the_most_similar_neighbours():
     for seed in range(40):
         random = np.random.default_rng(seed)
         pixels = blocks(seed, 12, 9, 3) if seed % 4 else np.full((9, 12, 3), 77, np.uint8)
-        segments = random.integers(0, 7, (3, 4)).repeat(3, axis=0).repeat(3, axis=1)
-        segments = np.unique(segments, return_inverse=True)[1].reshape(9, 12)
+        numbers = random.permutation(12) if seed % 3 else random.integers(0, 7, 12)
+        numbers = np.unique(numbers, return_inverse=True)[1].reshape(3, 4)
+        segments = numbers.repeat(3, axis=0).repeat(3, axis=1)
         assert grouped_boxes(pixels, segments).tolist() == [
             list(box) for box in reference.grouped(pixels, segments)
         ], seed
@@ -91,7 +92,21 @@ def test_an_object_has_a_window(size):
     assert overlap(windows, [box]).max() > 0.85
 
 
+def test_windows_of_a_reduced_image_hold_all_pixels_of_their_groups():
+    picture = scene(4, 301, 225, 30)
+    small = picture.resize((200, 150), Image.Resampling.BOX)
+    scale = np.array([301 / 200, 225 / 150] * 2)
+    inside = candidate_windows(small, WindowSettings()) * scale
+    windows = candidate_windows(picture, WindowSettings())
+    assert len(windows) == len(inside) > 20
+    outward = np.hstack([inside[:, :2] - windows[:, :2], windows[:, 2:] - inside[:, 2:]])
+    assert outward.min() > -1e-9
+    assert outward.max() < 1
+
+
 def test_a_grid_has_the_number_of_windows_asked_for_and_covers_the_image():
+    first = [[0, 0, 120, 60], [0, 0, 80, 60], [40, 0, 120, 60], [0, 0, 120, 40], [0, 20, 120, 60]]
+    assert candidate_windows(Image.new("RGB", (120, 60)), WindowSettings("grid", 4)).tolist() == first
     for most in (1, 7, 150, 400):
         windows = candidate_windows(Image.new("RGB", (640, 480)), WindowSettings("grid", most))
         assert len(windows) == most + 1 == len(np.unique(windows, axis=0))
