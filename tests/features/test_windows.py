@@ -69,10 +69,10 @@ def test_groups_are_those_of_the_most_similar_neighbours():
 
 def test_of_two_equally_similar_unions_the_first_is_joined():
     """Segment 0 has unions of two on both sides, equal in size and colours; the right one is made first."""
-    light = np.repeat([1, 0] * 5, [6, 4, 4, 6, 20, 20, 5, 5, 5, 5])
-    segments = np.repeat([1, 2, 0, 3, 4], [10, 10, 40, 10, 10])[None]
+    light = np.repeat([1, 0] * 5, [8, 2, 2, 8, 40, 40, 5, 5, 5, 5])
+    segments = np.repeat([1, 2, 0, 3, 4], [10, 10, 80, 10, 10])[None]
     pixels = (200 * light[None, :, None]).repeat(3, axis=2).astype(np.uint8)
-    assert grouped_boxes(pixels, segments)[5:, ::2].tolist() == [[60, 80], [0, 20], [0, 60], [0, 80]]
+    assert grouped_boxes(pixels, segments)[5:, ::2].tolist() == [[100, 120], [0, 20], [0, 100], [0, 120]]
     assert grouped_boxes(pixels, segments).tolist() == [
         list(box) for box in reference.grouped(pixels, segments)
     ]

@@ -17,9 +17,7 @@ from ranking.features.windows.grouping import grouped_boxes
 SOURCES = ("segments", "grid", "boxes of the set")
 
 PIXELS = 30_000  # of the image that is segmented: larger images are reduced
-SMALLEST = (
-    0.06  # width and height of a window of segments, as a share of the side of a square of the image's area
-)
+SMALLEST = 0.06  # width and height of a window of segments, relative to the square root of the image's area
 # Of the segmentation (Felzenszwalb and Huttenlocher, IJCV 2004): a larger scale makes larger segments; the standard
 # deviation of the blur; and the smallest segment, in pixels.
 SCALE, BLUR, LEAST = 64.0, 0.8, 15

@@ -27,12 +27,8 @@ COLUMNS = SHAPE + PARTS**2 * COLOURS
 CLIP, NOISE = 0.25, 1e-4  # of HOG's blocks: their largest entry, and what is added to their squared length
 GREY = 50  # of 255: colours less saturated are greys
 LENGTH = 8192  # gradients of length 1 (from black to white) as whole numbers
-PIXELS = (
-    8  # side of a cell in the level of the pyramid that a window is pooled from, within a factor of sqrt(2)
-)
-LARGEST = (
-    1 << 18
-)  # pixels of the first level of the pyramid, so that the sums over a window stay below 2 ** 32
+PIXELS = 8  # side of a cell, within a factor of sqrt(2), in the level of the pyramid that its window is pooled from
+LARGEST = 1 << 18  # pixels of the first level, so that the sums over a window stay below 2 ** 32
 LEVELS = 3
 
 
