@@ -58,6 +58,11 @@ def only(**names: str) -> dict[str, str]:
     return names if room is None else {keys.ROOM: room, **names}
 
 
+def send() -> None:
+    """Write all parameters to the URL again, for a change that the browser does not know."""
+    st.query_params.from_dict(st.query_params.to_dict())
+
+
 def _set(address: dict[str, str]) -> None:
     if address != st.query_params.to_dict():  # each change is an entry in the browser's history
         st.query_params.from_dict(address)

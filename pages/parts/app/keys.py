@@ -208,6 +208,7 @@ MENU_ROW = "row of the menu"  # kept free by a fragment, to be filled at the end
 REBUILDS = "rebuilds"  # the data folders whose database this run of the page has offered to rebuild
 PAGE_RUNS = "page runs"  # whether the page itself runs, and shows its menu at its end
 PAGE_SHOWN = "page that is shown"
+LECTURE_SHOWN = "lecture mode of the URL"
 PAGE_DONE = "page that was last shown to its end"
 TOGETHER = "selected together"  # URL parameter: ids
 GRID_SENT = "selection that was sent to a grid"

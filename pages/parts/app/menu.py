@@ -117,6 +117,10 @@ def _offer_lecture(here: str, key: str) -> None:
     """The links that turn lecture mode on and off, and its styles: in frame.css they would slow every click, because
     their selectors depend on the whole page."""
     now = address.lecture()
+    if st.session_state.setdefault(keys.LECTURE_SHOWN, now) != now:
+        # Streamlit does not put the parameters of a link to the current page into the URL.
+        st.session_state[keys.LECTURE_SHOWN] = now
+        address.send()
     help = "For a projector: larger type and only the main figure. The URL keeps this mode."
     ways: dict[str, tuple[str | None, str]] = {"Lecture": (address.PICTURE, help)}
     if now is not None:
