@@ -1,4 +1,4 @@
-"""A generated image before it is painted, and the base class of the three image sets."""
+"""A generated image before it is painted, and the base class of the image sets."""
 
 from __future__ import annotations
 
@@ -33,9 +33,14 @@ class GeneratedImage:
 
 
 class GeneratedSource:
-    """The base of sources; a subclass has a name, `images`, `test_share` and `generated`."""
+    """The base of sources; a subclass has a name, `images`, `test_share` and `generated`.
+
+    quality: of the WebP files. thumbnail_sides: longest side of the bundled thumbnails of boxes and images, in pixels.
+    """
 
     name: ClassVar[str]
+    quality: ClassVar[int] = 60
+    thumbnail_sides: ClassVar[tuple[int, int]] = (240, 240)
     images: int
     test_share: float
 
@@ -51,7 +56,7 @@ class GeneratedSource:
     def records(self) -> Iterator[SourceImage]:
         for image in map(self.generated, range(self.images)):
             test = evenly(image.number, self.test_share, image.start)
-            yield SourceImage(image.name, webp(image.painted()), image.boxes, test, SIZE)
+            yield SourceImage(image.name, webp(image.painted(), self.quality), image.boxes, test, SIZE)
 
 
 def polygons_of(shapes: Sequence[Shape]) -> list[Polygon]:

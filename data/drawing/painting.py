@@ -20,7 +20,6 @@ from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageOp
 SIZE = (320, 240)
 CANVAS = (2 * SIZE[0], 2 * SIZE[1])
 GROUND = (200, 200, 200)
-QUALITY = 60
 Colour = Sequence[int]  # red, green, blue
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
@@ -48,10 +47,10 @@ def paint(polygons: Sequence[Polygon], steps: Sequence[Sequence[Any]]) -> Image.
     return picture
 
 
-def webp(picture: Image.Image) -> bytes:
+def webp(picture: Image.Image, quality: int) -> bytes:
     """Return an image as the bytes of a WebP file."""
     stream = io.BytesIO()
-    picture.save(stream, "WEBP", quality=QUALITY, method=6)
+    picture.save(stream, "WEBP", quality=quality, method=6)
     return stream.getvalue()
 
 

@@ -25,17 +25,20 @@ CLOSE = 0.22  # how often a person is cut off by the lower edge
 LOOSE = 0.08  # the most by which a box exceeds its person at each edge, as a share of its side
 HIGHEST = 8  # the least distance of a head from the upper edge, in pixels of the large drawing
 
+Box = tuple[int, int, int, int]  # left, top, right, bottom
+
 
 @dataclass
 class Scene:
-    """One scene before it is painted, and the actions of its people. Boxes are in pixels of the halved image."""
+    """One scene before it is painted. classes: what each person does, or what each object is. boxes: in pixels of the
+    halved image. weather: the seed of falling rain or snow."""
 
     sketch: Sketch
     ground: Ground
     light: Light
-    actions: tuple[str, ...]
-    boxes: tuple[tuple[int, int, int, int], ...]
-    weather: str  # "rain", "snow", "fog" or ""
+    classes: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    weather: str
 
 
 def scene_action(seed: int, index: int) -> str:
@@ -205,7 +208,7 @@ def _foreground(sketch: Sketch, random: Random, ground: Ground, light: Light) ->
         scenery.lamp_post(sketch, random.uniform(40, 600), 484, 440, lit)
 
 
-def _box(sketch: Sketch, number: int, hidden: dict[int, float], random: Random) -> tuple[int, int, int, int]:
+def _box(sketch: Sketch, number: int, hidden: dict[int, float], random: Random) -> Box:
     """Return the box around the visible part of a person in the halved image, as imprecise as a box drawn by hand."""
     left, top, right, bottom = sketch.extent(number, (0, 0, WIDTH, min(hidden.get(number, HEIGHT), HEIGHT)))
     across, down = (right - left) * LOOSE, (bottom - top) * LOOSE

@@ -32,7 +32,7 @@ class ActionFigures(GeneratedSource):
     def generated(self, index: int) -> GeneratedImage:
         scene = make_scene(self.seed, index, self.share)
         boxes = tuple(
-            SourceBox(box, (action,)) for box, action in zip(scene.boxes, scene.actions, strict=True)
+            SourceBox(box, (action,)) for box, action in zip(scene.boxes, scene.classes, strict=True)
         )
         # The test images are evenly spaced among the scenes of each action.
         start = Random(f"{self.seed}/test/{scene_action(self.seed, index)}").random()
