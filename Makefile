@@ -73,6 +73,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/high_order.py
 	$(BIN)/python benchmarks/small_problems.py
 	$(BIN)/python benchmarks/latent_training.py
+	$(BIN)/python benchmarks/find_the_object.py
 	$(BIN)/python benchmarks/four_methods.py --sets "Action figures" --variants "start C" "short rounds"
 	$(BIN)/python benchmarks/label_ranking.py --part inference exact training
 	$(BIN)/python benchmarks/label_ranking.py --part folds --unary linear

@@ -15,6 +15,7 @@ the training images, from one grid.
 
 from __future__ import annotations
 
+import itertools
 import os
 import tempfile
 import time
@@ -27,7 +28,7 @@ import numpy as np
 from timing import generated_source, machine, options_of, parser, table
 
 from ranking import BagSet, Query, make_method
-from ranking.core import Bools, Features, Floats, ImageSet, Ints, ProgressEvent, Source
+from ranking.core import Features, Floats, ImageSet, Ints, ProgressEvent, Source
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.features.windows import WindowSettings, describe_windows, windows_of
 from ranking.inference.best_windows import best_windows
@@ -296,7 +297,7 @@ def size_table(sets: Sequence[Images]) -> str:
             ]
         )
         cells = [images.title, f"{100 * np.median(shares):.1f}%", f"{covered.mean():.2f}"]
-        for low, high in zip(SHARES, SHARES[1:], strict=False):
+        for low, high in itertools.pairwise(SHARES):
             chosen = (shares > low) & (shares <= high)
             cells.append(f"{covered[chosen].mean():.2f} ({chosen.sum()})" if chosen.any() else "-")
         rows.append(cells)

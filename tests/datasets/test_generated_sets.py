@@ -9,8 +9,9 @@ from dataclasses import replace
 import examples
 import numpy as np
 import pytest
-from drawing.painting import STEPS
-from PIL import Image
+from drawing.hidden_objects.scene import make_scene
+from drawing.painting import CANVAS, STEPS
+from PIL import Image, ImageDraw
 
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.splits import evenly
@@ -212,3 +213,42 @@ def test_old_prints_have_no_colour_and_new_ones_are_clean():
     clean = np.asarray(STEPS["print"](plain, 0, new), float)
     assert clean.mean(axis=(0, 1)) == pytest.approx([40, 90, 200], abs=1)
     assert clean.std(axis=(0, 1)).max() < 2
+
+
+# ------------------------------------------------------------------------------------------- hidden objects
+
+OBJECTS = SETS["Hidden objects"]
+
+
+def test_a_scene_shows_two_to_four_different_objects_and_every_class_is_in_a_quarter_to_half_of_them():
+    images = np.arange(len(OBJECTS.image_names))
+    shown = np.array([OBJECTS.labels[OBJECTS.image_of == image].sum(axis=0) for image in images])
+    assert shown.max() == 1
+    assert set(shown.sum(axis=1).tolist()) == {2, 3, 4}
+    for test in (True, False):
+        shares = shown[OBJECTS.image_test == test].mean(axis=0)
+        assert shares.min() > 0.25
+        assert shares.max() < 0.5
+
+
+def test_a_box_bounds_the_pixels_of_its_object_most_of_which_are_visible():
+    """Objects are painted in a colour of their own, together and alone."""
+    for number in range(0, 60, 7):
+        scene = make_scene(PROGRAMS["Hidden objects"].seed, number)
+        numbers = range(len(scene.classes))
+        together = painted_owners(scene.sketch.shapes, numbers)
+        for owner, box in enumerate(scene.boxes):
+            rows, columns = np.nonzero(painted_owners(scene.sketch.shapes, [owner]) == owner + 1)
+            edges = np.array([columns.min(), rows.min(), columns.max() + 1, rows.max() + 1]) / 2
+            assert np.abs(edges - box).max() <= 1, (number, scene.classes[owner])
+            assert (together == owner + 1).sum() > 0.5 * len(rows), (number, scene.classes[owner])
+
+
+def painted_owners(shapes, owners):
+    """The large drawing (480, 640) of some objects: 1 + the number of the object in each pixel, 0 in others."""
+    canvas = Image.new("L", CANVAS)
+    draw = ImageDraw.Draw(canvas)
+    for shape in shapes:
+        if shape.owner in owners:
+            draw.polygon([(int(x), int(y)) for x, y in shape.points], 1 + shape.owner)
+    return np.asarray(canvas)
