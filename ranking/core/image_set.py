@@ -78,6 +78,12 @@ class ImageSet:
         relevance[rows] = 1 - relevance[rows]
         return relevance
 
+    def image_relevance(self, query: str) -> npt.NDArray[np.int64]:
+        """Return (m,) 1 where a sample of an image has the class `query`, else 0. InputError for an unknown class."""
+        shown = np.zeros(len(self.image_names), np.int64)
+        np.maximum.at(shown, self.image_of, self.relevance(query))
+        return shown
+
     def numbers_of(self, criterion: str) -> Features:
         """Return (n,) the value of `criterion` for each sample, NaN where it is unknown."""
         if criterion not in self.criteria:

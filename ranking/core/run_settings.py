@@ -204,6 +204,30 @@ class OrderTrainSettings(OfMethod):
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
+@dataclass(frozen=True)
+class BagTrainSettings(OfMethod):
+    """A localisation run: the key of its image set, the class whose objects are located, and a method with settings.
+
+    windows: the settings of `ranking.features.windows.WindowSettings` that differ from their defaults.
+
+    >>> BagTrainSettings("abc", "horse", "Latent AP-SVM", windows={"source": "grid"}).to_json()["windows"]
+    {'source': 'grid'}
+    """
+
+    task: ClassVar[str] = "bags"
+    called: ClassVar[str] = "localisation run"
+    measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision of images")
+    warm_start: ClassVar[None] = None
+    graph: ClassVar[None] = None
+    features: ClassVar[Named] = ()
+    projection: ClassVar[None] = None
+    set: str
+    query: str
+    method: str
+    method_settings: Settings = field(default_factory=dict)
+    windows: Settings = field(default_factory=dict)
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Studies
 # ---------------------------------------------------------------------------------------------------------
@@ -356,10 +380,10 @@ class ExperimentSettings(Protocol):
 # All settings
 # ---------------------------------------------------------------------------------------------------------
 
-AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings
+AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings | BagTrainSettings
 AnyStudySettings = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings | CvxpySettings
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
-    cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings)
+    cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings, BagTrainSettings)
 }
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
     cls.task: cls

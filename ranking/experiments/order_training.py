@@ -17,6 +17,7 @@ from ranking.core.text import readable
 from ranking.datasets.sequences import GROUPS, Drawing, SampledSequences, dense_ranks, draw_sequences
 from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
+from ranking.explain.playback import Scored
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.order_method import OrderMethod
@@ -81,7 +82,9 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
             rows, members = np.unique(sequences.members, return_inverse=True)
             features, grades = sequences.features[rows], sequences.grades[rows]
             few = SequenceSet(features, grades, members, sequences.starts)
-            recorder.begin(len(members), lambda weights, rounds: method.score_by(few, weights, rounds))
+            recorder.begin(
+                len(members), lambda weights, rounds: Scored(method.score_by(few, weights, rounds))
+            )
 
     def measure(self, method: Any, data: OrderData) -> Measured:
         scores = {part: method.score_sequences(sampled.sequences) for part, sampled in data.sampled.items()}

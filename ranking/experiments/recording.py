@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ranking.core import Certificate, Floats, ProgressEvent
-from ranking.explain.playback import Playback, most_iterations, spread_geometrically
+from ranking.explain.playback import Playback, Scored, most_iterations, spread_geometrically
 
 SECONDS = 0.5  # least interval between two writes of the recording
 SHARE = 0.04  # largest share of the training time for scoring
@@ -17,10 +18,10 @@ SHARE = 0.04  # largest share of the training time for scoring
 
 @dataclass(eq=False)
 class Kept:
-    """A reported iteration. Its event has weights until its scores (n,) are computed."""
+    """A reported iteration. Its event has weights until its scores are computed."""
 
     event: ProgressEvent
-    scores: Floats | None = None
+    scored: Scored | None = None
 
 
 class Recorder:
@@ -38,14 +39,25 @@ class Recorder:
         self._last: ProgressEvent | None = None
         self._seen, self._stride = 0, 1
         self._samples = self._most = self._first = 0
+        self._lowest: float | None = None  # the primal so far, if only falls are recorded
         self._next = time.monotonic() + SECONDS
         self.seconds = 0.0  # spent on recording
 
-    def begin(self, samples: int, score: Callable[[Sequence[Floats], Sequence[int]], Floats]) -> None:
+    def begin(
+        self,
+        samples: int,
+        score: Callable[[Sequence[Floats], Sequence[int]], Scored],
+        boxes: bool = False,
+        falls: bool = False,
+    ) -> None:
         """Start a recording of `samples` scores per iteration. score: maps the weights and the rounds of t iterations
-        to scores (t, samples)."""
+        to scores (t, samples), and boxes if these are recorded.
+
+        falls: record only iterations at which the primal is lower than before: the first ones of rounds that lowered
+        it, for methods whose weights change with the round.
+        """
         self._score, self._samples = score, samples
-        self._most = most_iterations(samples)
+        self._most, self._lowest = most_iterations(samples, boxes), math.inf if falls else None
         self._first = self._most // 2
 
     def keep(self, event: ProgressEvent) -> None:
@@ -54,14 +66,17 @@ class Recorder:
             return
         began = time.monotonic()
         self._last = event
-        self._keep(event, event.weights)
+        if self._lowest is None or event.primal < self._lowest:
+            self._keep(event, event.weights)
+        if self._lowest is not None:
+            self._lowest = min(self._lowest, event.primal)
         if self._few is None and began >= self._next and self._kept:
             self._pass_on()
             took = time.monotonic() - began
             self._next = time.monotonic() + max(SECONDS, took / SHARE)
         self.seconds += time.monotonic() - began
 
-    def end(self, certificate: Certificate | None, scores: Floats) -> None:
+    def end(self, certificate: Certificate | None, scored: Scored) -> None:
         """Record the end: the first `samples` scores of the trained method, and the bounds of its certificate.
 
         A certificate with fewer iterations than were reported combines several problems, as for MidRank; then the last
@@ -76,7 +91,10 @@ class Recorder:
                 last, iteration=certificate.iterations, primal=certificate.primal, dual=certificate.dual
             )
         before = [kept for kept in self._kept if kept.event.iteration < last.iteration]
-        self._kept = [*before, Kept(replace(last, weights=None), scores[: self._samples])]
+        self._kept = [
+            *before,
+            Kept(replace(last, weights=None), scored._replace(scores=scored.scores[: self._samples])),
+        ]
         if self._few is not None:
             self._kept = spread_geometrically(self._kept, self._few)
         self._pass_on()
@@ -103,19 +121,25 @@ class Recorder:
         kept.append(entry)
 
     def _pass_on(self) -> None:
-        waiting = [kept for kept in self._kept if kept.scores is None]
+        waiting = [kept for kept in self._kept if kept.scored is None]
         weights = [kept.event.weights for kept in waiting if kept.event.weights is not None]
         if waiting:
-            scored = self._score(weights, [kept.event.round for kept in waiting])
-            for kept, scores in zip(waiting, scored, strict=True):
-                kept.event, kept.scores = replace(kept.event, weights=None), scores.astype(np.float32)
+            scores, boxes = self._score(weights, [kept.event.round for kept in waiting])
+            for number, kept in enumerate(waiting):
+                kept.event = replace(kept.event, weights=None)
+                kept.scored = Scored(
+                    scores[number].astype(np.float32), None if boxes is None else boxes[number]
+                )
         events = [kept.event for kept in self._kept]
+        scored = [kept.scored for kept in self._kept if kept.scored is not None]
+        boxes = [each.boxes for each in scored if each.boxes is not None]
         self._write(
             Playback(
                 np.array([event.iteration for event in events]),
                 np.array([event.round for event in events]),
                 np.array([event.primal for event in events], np.float64),
                 np.array([event.dual for event in events], np.float64),
-                np.stack([np.asarray(kept.scores, np.float32) for kept in self._kept]),
+                np.stack([np.asarray(each.scores, np.float32) for each in scored]),
+                np.stack(boxes).astype(np.int32) if boxes else None,
             )
         )

@@ -1,7 +1,7 @@
-"""The interface of all tasks: ranking samples, ranking the labels of images, or ranking sequences.
+"""The interface of all tasks: ranking samples, the labels of images, sequences, or images by their best windows.
 
 A task prepares the data of its methods and evaluates them; `Task.train` does the rest. `ranking.experiments.tasks` has
-the three tasks by name.
+the four tasks by name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 from ranking.core import (
     Bounds,
     Certificate,
-    Features,
     Floats,
     ImageSet,
     Ints,
@@ -25,6 +24,8 @@ from ranking.core import (
 )
 from ranking.core.run_settings import AnyTrainSettings
 from ranking.experiments.recording import Recorder
+from ranking.explain.localisation import Localisation
+from ranking.explain.playback import Scored
 from ranking.features import load_features
 from ranking.features.projection import Projection
 from ranking.methods import check_ranks, make_method
@@ -37,11 +38,13 @@ Metrics = dict[str, dict[str, float]]  # by "train" and "test"
 
 class Measured(NamedTuple):
     """The evaluation of a method. scores: float64, None for tasks that store none. bounds: how exact the max-marginals
-    are whose differences are the scores; None if all are exact, or there are none."""
+    are whose differences are the scores; None if all are exact, or there are none. localisation: of a task that ranks
+    images by their best windows."""
 
     metrics: Metrics
     scores: Floats | None = None
     bounds: Bounds | None = None
+    localisation: Localisation | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,13 +98,17 @@ class Task(ABC, Generic[S, D]):
     def check(self, images: ImageSet, settings: S) -> None:
         """Raise InputError for settings that are invalid on a set, as far as this is known without features."""
 
+    def features(self, images: ImageSet, settings: S, cache: Path, on_step: OnStep | None) -> Any:
+        """Return the features (n, d) of all samples, or what `data` needs instead."""
+        return load_features(images, settings.features, cache, on_step)
+
     @abstractmethod
     def data(
-        self, images: ImageSet, settings: S, features: Features, on_step: OnStep | None, edges: Ints | None
+        self, images: ImageSet, settings: S, features: Any, on_step: OnStep | None, edges: Ints | None
     ) -> tuple[D, Projection | None]:
         """Return the training and evaluation data, and the projection that was fitted for it.
 
-        features: (n, d) of all samples. edges: as in `train`.
+        edges: as in `train`.
         """
 
     @abstractmethod
@@ -139,7 +146,7 @@ class Task(ABC, Generic[S, D]):
         """
         method = self.make(settings.method, settings.method_settings)
         self.check(images, settings)
-        features = load_features(images, settings.features, feature_cache, on_step)
+        features = self.features(images, settings, feature_cache, on_step)
         data, projection = self.data(images, settings, features, on_step, edges)
         if on_step is not None:
             on_step("Training", 0, 1)
@@ -160,5 +167,6 @@ class Task(ABC, Generic[S, D]):
             on_fitted(method, projection)
         measured = self.measure(method, data)
         if recorder is not None and measured.scores is not None:
-            recorder.end(method.certificate, measured.scores)
+            boxes = None if measured.localisation is None else measured.localisation.boxes
+            recorder.end(method.certificate, Scored(measured.scores, boxes))
         return Trained(method, projection, measured)

@@ -16,6 +16,7 @@ from ranking.core.settings import settings_dict
 from ranking.core.text import readable
 from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
+from ranking.explain.playback import Scored
 from ranking.features import make_feature, rows_of
 from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, image_graph
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
@@ -78,7 +79,8 @@ class SampleTask(Task[TrainSettings, SampleData]):
 
     def record(self, recorder: Recorder, method: Any, data: SampleData) -> None:
         recorder.begin(
-            len(data.images), lambda weights, rounds: method.score_by(data.everything, np.stack(weights))
+            len(data.images),
+            lambda weights, rounds: Scored(method.score_by(data.everything, np.stack(weights))),
         )
 
     def measure(self, method: Any, data: SampleData) -> Measured:

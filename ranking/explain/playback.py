@@ -1,12 +1,12 @@
-"""The recording of a training run: its bounds and the scores of all samples, or of the members of a few test sequences,
-at some iterations; and the frames that pages show."""
+"""The recording of a training run: its bounds and the scores of all samples, of the members of a few test sequences, or
+of all images with their best windows, at some iterations; and the frames that pages show."""
 
 from __future__ import annotations
 
 import io
 import zipfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, Self, TypeVar
 
@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
-from ranking.files.archives import check_array, open_zip, read_entry
+from ranking.files.archives import read_arrays
 from ranking.metrics import kendall_tau, ranking_order
+from ranking.metrics.detection import correct_localisation
 from ranking.metrics.ranked import Ranking
 
 MOST = 60  # iterations of a recording
@@ -33,19 +34,31 @@ TYPES = {
     "primal": np.float64,
     "dual": np.float64,
     "scores": np.float32,
+    "boxes": np.int32,
 }
+NEEDED = ("iterations", "primal", "dual", "scores")
+
+
+class Scored(NamedTuple):
+    """What is recorded of an iteration: scores (n,) and, for images with candidate windows, the best window of each,
+    boxes (n, 4), or of t iterations, (t, n) and (t, n, 4)."""
+
+    scores: Floats
+    boxes: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Playback:
     """iterations: (t,), strictly increasing, t at most MOST. rounds: (t,), 0 for methods without rounds; files of early
-    versions have no rounds, which are read as 0. primal, dual: (t,); a dual may be -inf. scores: (t, n) float32."""
+    versions have no rounds, which are read as 0. primal, dual: (t,); a dual may be -inf. scores: (t, n) float32.
+    boxes: (t, n, 4) int32, the best window of each image, where images with candidate windows are ranked."""
 
     iterations: Ints
     rounds: Ints
     primal: Floats
     dual: Floats
     scores: npt.NDArray[np.float32]
+    boxes: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
         return len(self.iterations)
@@ -56,28 +69,14 @@ class Playback:
     def content(self) -> bytes:
         """Return the bytes of the file, for `load`."""
         stream = io.BytesIO()
-        np.savez(stream, **vars(self))
+        np.savez(stream, **{name: array for name, array in vars(self).items() if array is not None})
         return stream.getvalue()
 
     @classmethod
     def load(cls, data: bytes, samples: int) -> Self:
         """Return the recording in the bytes of an untrusted file. Raises InputError unless it has `samples` scores per
         iteration."""
-        if len(data) > MOST_BYTES:
-            raise InputError("recording", f"at most {MOST_BYTES:,} bytes", len(data))
-        names = [field.name for field in fields(cls)]
-        arrays = {}
-        with open_zip(data, {f"{name}.npy": MOST_BYTES for name in names}.get, 1.0, MOST_BYTES) as archive:
-            entries = {entry.filename: entry.file_size for entry in archive.infolist()}
-            for name in names:
-                entry = f"{name}.npy"
-                if entry not in entries:
-                    if name == "rounds":
-                        continue
-                    raise InputError("recording", entry, "none")
-                content = read_entry(archive, entry)
-                check_array(io.BytesIO(content), len(content), entry)
-                arrays[name] = np.load(io.BytesIO(content), allow_pickle=False)
+        arrays = read_arrays(data, "recording", NEEDED, MOST_BYTES, ("rounds", "boxes"))
         read = cls(**{"rounds": np.zeros(arrays["iterations"].shape, np.int64), **arrays})
         read._check(samples)
         return read
@@ -87,9 +86,11 @@ class Playback:
         count = len(self.iterations) if self.iterations.ndim == 1 else 0
         if not 0 < count <= MOST:
             raise InputError("iterations of a recording", f"1 to {MOST}", f"shape {self.iterations.shape}")
+        shapes = {"scores": (count, samples), "boxes": (count, samples, 4)}
         for name, kind in TYPES.items():
-            array = getattr(self, name)
-            shape = (count, samples) if name == "scores" else (count,)
+            array, shape = getattr(self, name), shapes.get(name, (count,))
+            if array is None:
+                continue
             if array.dtype != kind or array.shape != shape:
                 raise InputError(
                     f"{name} of a recording",
@@ -102,15 +103,24 @@ class Playback:
         finite = np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()
         if not finite or (self.rounds < 0).any():
             raise InputError("numbers of a recording", "finite numbers, and rounds from 0", "others")
+        if self.boxes is not None:
+            check_boxes(self.boxes, "boxes of a recording")
 
 
-def most_iterations(samples: int) -> int:
-    """Return how many iterations with `samples` scores fit in a recording; if fewer than 2, none is recorded.
+def check_boxes(boxes: Ints, what: str) -> None:
+    """Raise InputError unless left < right and top < bottom in all boxes (..., 4), from 0."""
+    if (boxes < 0).any() or (boxes[..., :2] >= boxes[..., 2:]).any():
+        raise InputError(what, "left < right and top < bottom, from 0", "others")
+
+
+def most_iterations(samples: int, boxes: bool = False) -> int:
+    """Return how many iterations with `samples` scores, and as many boxes, fit in a recording; if fewer than 2, none
+    is recorded.
 
     >>> most_iterations(578), most_iterations(20_000), most_iterations(1_000_000)
     (60, 24, 0)
     """
-    each = samples * np.dtype(np.float32).itemsize
+    each = samples * np.dtype(np.float32).itemsize * (5 if boxes else 1)
     room = (MOST_BYTES - OVERHEAD) // max(each, 1)
     return min(MOST, room)
 
@@ -144,7 +154,7 @@ class Frame(NamedTuple):
     """A recorded iteration. top: the top samples, from rank 1. measures: by name; None if undefined.
 
     For a ranking of samples also relevant: of the samples of `top`, and lifted: at most LIFTED samples that the most
-    violated ranking moves up, the largest move first.
+    violated ranking moves up, the largest move first. For a ranking of images boxes: (k, 4) the best windows of `top`.
     """
 
     iteration: int
@@ -155,6 +165,7 @@ class Frame(NamedTuple):
     measures: Mapping[str, float | None]
     relevant: tuple[bool, ...] = ()
     lifted: tuple[Lift, ...] = ()
+    boxes: Ints | None = None
 
 
 def frames_of(
@@ -200,6 +211,45 @@ def frames_of_sequence(playback: Playback, part: slice, samples: Ints, relevance
         tau = kendall_tau(relevance, scores)
         frames.append(Frame(*_reported(playback, i), samples[order], {"Kendall tau": tau}))
     return frames
+
+
+def frames_of_images(
+    playback: Playback, relevance: Ints, parts: Mapping[str, Ints], objects: Sequence[Ints] | None
+) -> list[Frame]:
+    """Return a frame per recorded round: the TOP highest-ranked images of the first part, their best windows, its AP,
+    and the CorLoc of each part.
+
+    relevance: (n,). parts: images by name, such as "test". objects: the boxes (k, 4) of the class in each image; None
+    where they are not known, then there is no CorLoc. InputError for a recording without boxes.
+    """
+    if playback.boxes is None:
+        raise InputError("recording", "boxes.npy", "none")
+    shown, frames = next(iter(parts.values())), list[Frame]()
+    for i in range(len(playback)):
+        scores, boxes = playback.scores[i].astype(np.float64), playback.boxes[i]
+        if frames and playback.rounds[i] == frames[-1].round and np.array_equal(boxes, playback.boxes[i - 1]):
+            frames.pop()  # the end of a round in which nothing changed
+        ranked = Ranking.of(shown, relevance[shown], scores[shown])
+        located = {
+            f"CorLoc, {name}": None if objects is None else part_localisation(boxes, objects, images)
+            for name, images in parts.items()
+        }
+        frames.append(
+            Frame(
+                *_reported(playback, i),
+                ranked.samples[:TOP],
+                {**located, "AP": ranked.average_precision if ranked.positives else None},
+                tuple(bool(each) for each in ranked.relevance[:TOP] > 0),
+                boxes=boxes[ranked.samples[:TOP]],
+            )
+        )
+    return frames
+
+
+def part_localisation(boxes: Ints, objects: Sequence[Ints], images: Ints) -> float | None:
+    """Return the CorLoc of boxes (n, 4) over those of `images` that have objects; None if none has."""
+    rows = [int(image) for image in images if len(objects[image])]
+    return correct_localisation(boxes[rows], [objects[row] for row in rows]) if rows else None
 
 
 def _reported(playback: Playback, i: int) -> tuple[int, int, float, float]:

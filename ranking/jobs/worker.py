@@ -322,11 +322,16 @@ def train(store: Store, run: Run, report: Report) -> Result:
         report.measuring()
 
     images = store.image_set(settings.set)
+    on_step = (
+        _features_within_quota(store, report, images, settings.features)
+        if settings.features
+        else _within_quota(store, report)
+    )
     trained = tasks.train(
         images,
         settings,
         store.features,
-        on_step=_features_within_quota(store, report, images, settings.features),
+        on_step=on_step,
         on_iteration=report.iteration,
         on_fitted=keep,
         on_scores=_SoFar(run.scores_so_far_file).keep,
@@ -335,7 +340,9 @@ def train(store: Store, run: Run, report: Report) -> Result:
         edges=store.edges_of(settings.set, settings.graph),
     )
     run.scores_so_far_file.unlink(missing_ok=True)
-    metrics, scores, bounds = trained.measured
+    metrics, scores, bounds, localisation = trained.measured
+    if localisation is not None:
+        _write_whole(run.localisation_file, localisation.save)
     if scores is not None:
         _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
     result = {"certificate": certificate_numbers(trained.certificate), **metrics}

@@ -21,7 +21,7 @@ from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.registry import METHODS
 from ranking.solvers import Cut
 from ranking.solvers.bag_cccp import BagSolution, bag_cccp
-from ranking.solvers.bag_risk import BagProblem
+from ranking.solvers.bag_risk import BagProblem, Place
 from ranking.solvers.block import exact_product
 from ranking.solvers.clock import Clock
 
@@ -41,6 +41,7 @@ class Descents:
     ) -> None:
         zero = np.zeros(problem.windows.shape[1])
         self.problem, self.at_zero, self.stopped = problem, problem.at(zero).objective, False
+        self.end: Place  # of the latest descent
         self._tolerance, self._max_iterations, self._on_progress = tolerance, max_iterations, on_progress
         self._best: BagSolution | None = None
         self._preparing = False
@@ -51,6 +52,7 @@ class Descents:
         """Descend from `start`; return the lowest solution of all starts so far, with the time of all."""
         left = 0 if self.stopped else self._max_iterations
         solution = bag_cccp(self.problem, start, self._tolerance, left, self._clock)
+        self.end = solution.place
         self._before = replace(self._last, passes=self._before.passes + solution.passes)
         self.stopped = self.stopped or solution.stopped
         if self._best is None or solution.place.objective < self._best.place.objective:
@@ -136,6 +138,8 @@ class BagMethod(Method):
     max_iterations: int = most_iterations(5000, "A start")
     weights: Floats | None = field(default=None, init=False, repr=False)  # (d,) w; None before `fit`
     certificate: Certificate | None = field(default=None, init=False, repr=False)
+    # By start: the objective and the weights where training from it ended; not saved.
+    ends: dict[str, tuple[float, Floats]] = field(default_factory=dict, init=False, repr=False)
     bias: float = field(default=0.0, init=False, repr=False)
     learned: bool = field(
         default=False, init=False, repr=False
@@ -178,6 +182,7 @@ class BagMethod(Method):
         problem = self.problem(bag_sets)
         [bags] = bag_sets
         weights = None if warm_start is None else self._weights_of(warm_start, bags)
+        self.ends = {}
         descents = Descents(problem, self.tolerance, self.max_iterations, on_progress)
         solution = self._solve(bags, descents, weights)
         self.weights, self.certificate = solution.place.weights, solution.certificate
@@ -217,6 +222,7 @@ class BagMethod(Method):
                 break
             start = STARTS[name](bags, descents.problem, descents.prepare)
             best = descents.descend(start)
+            self.ends[name] = descents.end.objective, descents.end.weights
         return best
 
     def _weights_of(self, warm_start: Self, bags: BagSet) -> Floats:
@@ -235,16 +241,20 @@ class BagMethod(Method):
     # Prediction
     # -----------------------------------------------------------------------------------------------------
 
-    def window_scores(self, bags: BagSet) -> Floats:
-        """Return (rows,) the score of every window; -inf for windows below the smallest one."""
-        weights = self._fitted()
+    def window_scores(self, bags: BagSet, weights: Floats | None = None) -> Floats:
+        """Return (rows,) the score of every window; -inf for windows below the smallest one.
+
+        weights: (d,) instead of the learned ones, for example those of a `ProgressEvent`; then without a bias.
+        """
+        bias = self.bias if weights is None else 0.0
+        weights = self._fitted() if weights is None else weights
         if bags.windows.shape[1] != len(weights):
             raise InputError(
                 "windows of the images",
                 f"{len(weights)} features per window, as {self.name} was trained on",
                 bags.windows.shape[1],
             )
-        return exact_product(bags.windows, weights) + (self.bonus(bags) + self.bias)
+        return exact_product(bags.windows, weights) + (self.bonus(bags) + bias)
 
     def score(self, bags: BagSet) -> Floats:
         """Return (n,) the score of every image, that of its best window; `rank` of them is the prediction."""

@@ -81,6 +81,29 @@ def detection_average_precision(
     >>> detection_average_precision([([[0, 0, 2, 2], [5, 5, 6, 6]], [0.9, 0.8])], [[[0, 0, 2, 2], [7, 7, 9, 9]]])
     0.5
     """
+    hits, total = _ranked_hits(detections, objects)
+    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
+    envelope = np.maximum.accumulate(precision[::-1])[::-1]
+    return float(envelope[hits].sum() / total)
+
+
+def detection_curve(
+    detections: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], objects: Sequence[npt.ArrayLike]
+) -> tuple[Floats, Floats]:
+    """Return precision and recall, (k,) each, among the highest 1, 2, ... k detections, as in
+    `detection_average_precision`.
+
+    >>> detection_curve([([[0, 0, 2, 2], [5, 5, 6, 6]], [0.9, 0.8])], [[[0, 0, 2, 2], [7, 7, 9, 9]]])
+    (array([1. , 0.5]), array([0.5, 0.5]))
+    """
+    hits, total = _ranked_hits(detections, objects)
+    return np.cumsum(hits) / np.arange(1, len(hits) + 1), np.cumsum(hits) / total
+
+
+def _ranked_hits(
+    detections: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], objects: Sequence[npt.ArrayLike]
+) -> tuple[npt.NDArray[np.bool_], int]:
+    """Return (k,) which detections of all images are correct, from the highest score on, and the number of objects."""
     if len(detections) != len(objects):
         raise InputError(
             "objects", f"boxes of objects for {len(detections)} images", f"{len(objects)} images"
@@ -89,17 +112,17 @@ def detection_average_precision(
     if not total:
         raise InputError("objects", "at least one object", 0, "omit a class without objects")
     correct = [
-        _correct(boxes, values, real) for (boxes, values), real in zip(detections, objects, strict=True)
+        correct_detections(boxes, values, real)
+        for (boxes, values), real in zip(detections, objects, strict=True)
     ]
     scores = np.concatenate([np.asarray(values, np.float64) for _, values in detections])
-    hits = np.concatenate(correct)[ranking_order(np.concatenate(correct), scores)]
-    precision = np.cumsum(hits) / np.arange(1, len(hits) + 1)
-    envelope = np.maximum.accumulate(precision[::-1])[::-1]
-    return float(envelope[hits].sum() / total)
+    return np.concatenate(correct)[ranking_order(np.concatenate(correct), scores)], total
 
 
-def _correct(boxes: npt.ArrayLike, scores: npt.ArrayLike, objects: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-    """Return (k,) which detections of one image are correct."""
+def correct_detections(
+    boxes: npt.ArrayLike, scores: npt.ArrayLike, objects: npt.ArrayLike
+) -> npt.NDArray[np.bool_]:
+    """Return (k,) which detections of one image are correct: see `detection_average_precision`."""
     corners, order = _checked(boxes), rank(scores)
     if len(order) != len(corners):
         raise InputError("scores", f"({len(corners)},), one score per box", (len(order),))

@@ -179,7 +179,7 @@ class Run:
     @property
     def scores_file(self) -> Path:
         """(n,) float64: scores of all samples of the set; for a sequence-ranking run, of the members of its test
-        sequences."""
+        sequences; for a localisation run, of all images."""
         return self.folder / "scores.npy"
 
     @property
@@ -190,8 +190,13 @@ class Run:
 
     @property
     def playback_file(self) -> Path:
-        """The recording of a run that ranks samples or sequences: `ranking.explain.playback`."""
+        """The recording of a run that ranks samples, sequences or images: `ranking.explain.playback`."""
         return self.folder / "playback.npz"
+
+    @property
+    def localisation_file(self) -> Path:
+        """What a localisation run located: `ranking.explain.localisation`."""
+        return self.folder / "localisation.npz"
 
     @property
     def problems_file(self) -> Path:

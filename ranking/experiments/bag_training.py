@@ -1,0 +1,131 @@
+"""Training of methods that rank images by the best of their windows, and their measures (quicksort, section 6.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ranking.core import BagSet, Bools, Floats, ImageSet, Ints, OnProgress, OnStep
+from ranking.core.errors import InputError
+from ranking.core.run_settings import BagTrainSettings
+from ranking.core.text import readable
+from ranking.experiments.recording import Recorder
+from ranking.experiments.task import Measured, Task
+from ranking.explain.localisation import Localisation, objects_of
+from ranking.explain.playback import Scored, part_localisation
+from ranking.features import rows_of
+from ranking.features.projection import Projection
+from ranking.features.windows import WindowSettings, windows_of
+from ranking.inference.best_windows import best_windows
+from ranking.metrics import evaluate_or_count
+from ranking.metrics.detection import detection_average_precision
+
+DESCRIBING = "Describing windows"
+
+
+class BagData(NamedTuple):
+    """All images as bags of windows with their relevance, which are training images (n,), and the boxes of the objects,
+    which only the measures use; None if they are not known."""
+
+    bags: BagSet
+    learn: Bools
+    objects: Sequence[Ints] | None
+
+
+class BagTask(Task[BagTrainSettings, BagData]):
+    """Ranking images by the best of their windows. Stores the scores (m,) of all images of the set."""
+
+    settings = BagTrainSettings
+
+    def check(self, images: ImageSet, settings: BagTrainSettings) -> None:
+        make_windows(settings.windows)
+        if images.image_features is not None:
+            raise InputError(
+                "set", "images", f"{images.title}, which has features only", "choose another set"
+            )
+        shown = images.image_relevance(settings.query)[~images.image_test] > 0
+        if shown.all() or not shown.any():
+            expected = (
+                f"a class that some but not all of the {len(shown):,} training images of {images.title} show"
+            )
+            raise InputError("query", expected, readable(settings.query), "choose another class")
+
+    def features(
+        self, images: ImageSet, settings: BagTrainSettings, cache: Path, on_step: OnStep | None
+    ) -> BagSet:
+        def count(done: int, total: int) -> None:
+            if on_step is not None:
+                on_step(DESCRIBING, done, total)
+
+        return windows_of(images, make_windows(settings.windows), cache, count)
+
+    def data(
+        self,
+        images: ImageSet,
+        settings: BagTrainSettings,
+        features: BagSet,
+        on_step: OnStep | None,
+        edges: Ints | None,
+    ) -> tuple[BagData, Projection | None]:
+        bags = BagSet(
+            features.windows,
+            features.starts,
+            features.boxes,
+            images.image_relevance(settings.query),
+            features.ids,
+        )
+        return BagData(bags, ~images.image_test, objects_of(images, settings.query)), None
+
+    def fit(self, method: Any, data: BagData, on_progress: OnProgress, warm_start: Any) -> None:
+        method.fit([bags_of(data.bags, data.learn)], on_progress=on_progress)
+
+    def record(self, recorder: Recorder, method: Any, data: BagData) -> None:
+        def score(weights: Sequence[Floats], rounds: Sequence[int]) -> Scored:
+            scores = [method.window_scores(data.bags, each) for each in weights]
+            best = [best_windows(each, data.bags.starts) for each in scores]
+            values = [each[rows] for each, rows in zip(scores, best, strict=True)]
+            return Scored(np.stack(values), data.bags.boxes[np.stack(best)])
+
+        recorder.begin(len(data.bags), score, boxes=True, falls=True)
+
+    def measure(self, method: Any, data: BagData) -> Measured:
+        bags, relevance = data.bags, np.asarray(data.bags.relevance)
+        windows = method.window_scores(bags)
+        scores = windows[best_windows(windows, bags.starts)]
+        parts = {"train": np.flatnonzero(data.learn), "test": np.flatnonzero(~data.learn)}
+        searched = parts["test"] if len(parts["test"]) else parts["train"]
+        located = Localisation.of(method, bags, windows, searched)
+        metrics = {part: evaluate_or_count(relevance[rows], scores[rows]) for part, rows in parts.items()}
+        if data.objects is not None:
+            for part, rows in parts.items():
+                share = part_localisation(located.boxes, data.objects, rows)
+                if share is not None:
+                    metrics[part]["CorLoc"] = share
+            objects = [data.objects[image] for image in searched]
+            if any(map(len, objects)):
+                part = "test" if len(parts["test"]) else "train"
+                metrics[part]["detection AP"] = detection_average_precision(
+                    located.by_image(searched), objects
+                )
+        return Measured(metrics, scores, localisation=located)
+
+
+def bags_of(bags: BagSet, chosen: Bools) -> BagSet:
+    """Return the bags of the `chosen` images (n,)."""
+    counts = np.diff(bags.starts)
+    rows = np.repeat(chosen, counts)
+    starts = np.concatenate([[0], np.cumsum(counts[chosen])])
+    relevance = None if bags.relevance is None else bags.relevance[chosen]
+    ids = None if bags.ids is None else bags.ids[chosen]
+    return BagSet(rows_of(bags.windows, rows), starts, bags.boxes[rows], relevance, ids)
+
+
+def make_windows(settings: dict[str, Any]) -> WindowSettings:
+    """Return how candidate windows are made; InputError for an unknown setting."""
+    try:
+        return WindowSettings(**settings)
+    except TypeError as error:
+        raise InputError("windows", "settings of candidate windows", readable(str(error))) from error
