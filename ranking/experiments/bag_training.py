@@ -11,6 +11,7 @@ import numpy as np
 from ranking.core import BagSet, Bools, Floats, ImageSet, Ints, OnProgress, OnStep
 from ranking.core.errors import InputError
 from ranking.core.run_settings import BagTrainSettings
+from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
@@ -125,7 +126,8 @@ def bags_of(bags: BagSet, chosen: Bools) -> BagSet:
 
 def make_windows(settings: dict[str, Any]) -> WindowSettings:
     """Return how candidate windows are made; InputError for an unknown setting."""
-    try:
-        return WindowSettings(**settings)
-    except TypeError as error:
-        raise InputError("windows", "settings of candidate windows", readable(str(error))) from error
+    known = [item.name for item in settings_of(WindowSettings)]
+    if unknown := [name for name in settings if name not in known]:
+        expected = f"settings of candidate windows, which are {', '.join(known)}"
+        raise InputError("windows", expected, readable(unknown[0]))
+    return WindowSettings(**settings)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from PIL import Image
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
+from ranking.core.settings import check_settings, setting
 from ranking.features.windows.grouping import grouped_boxes
 
 SOURCES = ("segments", "grid", "boxes of the set")
@@ -27,14 +29,25 @@ SCALE, BLUR, LEAST = 64.0, 0.8, 15
 class WindowSettings:
     """source: one of SOURCES. most: the largest number of windows per image, besides the whole image."""
 
-    source: str = "segments"
-    most: int = 150
+    name: ClassVar[str] = "windows"
+
+    source: str = setting(
+        "segments",
+        label="Candidate windows",
+        help="Where an object may be. segments: boxes around similar neighbouring regions. grid: windows at regular "
+        "positions, in several sizes. boxes of the set: all of its boxes, whatever they show.",
+        choices=SOURCES,
+    )
+    most: int = setting(
+        150,
+        label="Windows per image",
+        help="The largest number of candidate windows, besides the whole image.",
+        minimum=1,
+        maximum=2000,
+    )
 
     def __post_init__(self) -> None:
-        if self.source not in SOURCES:
-            raise InputError("source of windows", f"one of {', '.join(SOURCES)}", repr(self.source))
-        if self.most < 1:
-            raise InputError("windows per image", "1 or more", self.most)
+        check_settings(self)
 
 
 def candidate_windows(
