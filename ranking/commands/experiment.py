@@ -67,7 +67,7 @@ def run(options: argparse.Namespace) -> int:
     if not _is_file(options):
         images = set_of(store, options.set)
         ranks = {method_class(name).ranks for name in options.methods}
-        if len(ranks) > 1:
+        if len(ranks) > 1 or ranks == {"bags"}:
             raise InputError(
                 "--methods", "methods for one task: samples, labels or sequences", ", ".join(options.methods)
             )

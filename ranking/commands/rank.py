@@ -1,6 +1,7 @@
 """``python -m ranking rank RUN``: rank the samples of an image set with a trained model, and print them as CSV.
 
-A label ranker ranks the labels of each image; a model of sequences ranks its test sequences.
+A label ranker ranks the labels of each image; a model of sequences ranks its test sequences; a model of windows ranks
+images, each with its best window.
 
 examples:
   python -m ranking rank k3v9x2m1qa --top 20
@@ -20,14 +21,18 @@ from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
 from ranking.core import Bools, Floats, ImageSet, LabelSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import LabelTrainSettings, OrderTrainSettings, TrainSettings
+from ranking.core.run_settings import BagTrainSettings, LabelTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
+from ranking.experiments.bag_training import make_windows
 from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
 from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
+from ranking.features.windows import windows_of
+from ranking.inference.best_windows import best_windows
 from ranking.methods import method_class
+from ranking.methods.bag_method import BagMethod
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import rank as ranked
@@ -58,7 +63,12 @@ def run(options: argparse.Namespace) -> int:
         raise InputError(f"run {model.id}", "a training run with a model", came, "choose another run")
     images = set_of(store, options.set or model.settings["set"])
     table = csv.writer(sys.stdout)
-    rank_by = {"samples": _rank_samples, "labels": _rank_labels, "orders": _rank_sequences}[model.task]
+    rank_by = {
+        "samples": _rank_samples,
+        "labels": _rank_labels,
+        "orders": _rank_sequences,
+        "bags": _rank_images,
+    }[model.task]
     rank_by(store, model, images, options, table.writerow)
     return DONE
 
@@ -121,6 +131,26 @@ def _rank_sequences(
         for place, row in enumerate(ranked.samples(number)[ranked.order(number)][: options.top], start=1):
             name = guarded(str(images.image_names[images.image_of[row]]))
             write([number + 1, place, float(numbers[row]), guarded(str(images.ids[row])), name])
+
+
+def _rank_images(
+    store: Store, model: Run, images: ImageSet, options: argparse.Namespace, write: Write
+) -> None:
+    """Print the images with their best windows, highest rank first."""
+    settings = BagTrainSettings.from_json(model.settings)
+    method: BagMethod = method_class(settings.method).load(model.model_file)
+    bags = windows_of(images, make_windows(settings.windows), store.features)
+    windows = method.window_scores(bags)
+    best = best_windows(windows, bags.starts)
+    relevance = images.image_relevance(settings.query) if settings.query in images.classes else None
+    parts = {"test": images.image_test, "train": ~images.image_test, "all": np.ones(len(bags), np.bool_)}
+    rows = np.flatnonzero(parts[options.part])
+    write(["rank", "score", "relevant", "image", "left", "top", "right", "bottom"])
+    for place, number in enumerate(ranked(windows[best[rows]])[: options.top], start=1):
+        row = rows[number]
+        relevant = "" if relevance is None else int(relevance[row])
+        name = guarded(str(images.image_names[row]))
+        write([place, float(windows[best[row]]), relevant, name, *map(int, bags.boxes[best[row]])])
 
 
 def _places(text: str) -> int:

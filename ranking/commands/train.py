@@ -4,6 +4,7 @@ examples:
   python -m ranking train Holiday --query beach --method AP-SVM --setting C=100
   python -m ranking train Holiday --method "C-star p@k"
   python -m ranking train Cars --criterion year --method MidRank
+  python -m ranking train Scenes --query horse --method "Latent AP-SVM"
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.run_settings import (
     AnyTrainSettings,
+    BagTrainSettings,
     LabelTrainSettings,
     Named,
     OrderTrainSettings,
@@ -36,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "set", metavar="SET", help="title, key or path of an image set, or a JSON file of settings"
     )
-    parser.add_argument("--query", help="the class to rank first (methods that rank samples)")
+    parser.add_argument("--query", help="the class to rank first (methods that rank samples or images)")
     parser.add_argument("--method", choices=trained_methods(), default="AP-SVM", help="default: %(default)s")
     parser.add_argument(
         "--setting", action="append", default=[], metavar="NAME=VALUE", help="a setting of the method"
@@ -59,6 +61,10 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
     if options.set.endswith(".json") and os.path.isfile(options.set):
         return train_settings(read_json(Path(options.set)))
     images = set_of(store, options.set)
+    if method_class(options.method).ranks == "bags" and options.features is not None:
+        raise InputError(
+            "--features", f"none for {options.method}, whose windows have their own", options.features
+        )
     given = settings_from(method_class(options.method), options.setting)
     named = options.criterion if method_class(options.method).ranks == "orders" else options.query
     features = features_of(images, options.features)
@@ -68,7 +74,7 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
 def training_of(
     images: ImageSet, features: Named, method: str, given: dict[str, Any], named: str | None, min_images: int
 ) -> AnyTrainSettings:
-    """Return settings of a run of `method` on an image set: of samples, labels or sequences.
+    """Return settings of a run of `method` on an image set: of samples, labels, sequences or images.
 
     named: the class to rank first, or the criterion to rank by; None where the set has exactly one. min_images: as in
     `LabelTrainSettings`.
@@ -83,6 +89,8 @@ def training_of(
     if name is None or name not in there:
         known = ", ".join(there) or f"none, because {images.title} has none"
         raise InputError(option, f"one of: {known}", name or "nothing", f"{method} needs it")
+    if ranks == "bags":
+        return BagTrainSettings(images.key, name, method, given)
     if ranks == "orders":
         return OrderTrainSettings(images.key, features, name, method, given)
     return TrainSettings(images.key, features, name, method, given)

@@ -88,7 +88,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
             scores = [method.window_scores(data.bags, each) for each in weights]
             best = [best_windows(each, data.bags.starts) for each in scores]
             values = [each[rows] for each, rows in zip(scores, best, strict=True)]
-            return Scored(np.stack(values), data.bags.boxes[np.stack(best)])
+            return Scored(np.stack(values), data.bags.boxes[np.stack(best)].astype(np.int32))
 
         recorder.begin(len(data.bags), score, boxes=True, falls=True)
 
@@ -105,7 +105,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
                 share = part_localisation(located.boxes, data.objects, rows)
                 if share is not None:
                     metrics[part]["CorLoc"] = share
-            objects = [data.objects[image] for image in searched]
+            objects = [data.objects[int(image)] for image in searched]
             if any(map(len, objects)):
                 part = "test" if len(parts["test"]) else "train"
                 metrics[part]["detection AP"] = detection_average_precision(

@@ -124,11 +124,11 @@ class Recorder:
         waiting = [kept for kept in self._kept if kept.scored is None]
         weights = [kept.event.weights for kept in waiting if kept.event.weights is not None]
         if waiting:
-            scores, boxes = self._score(weights, [kept.event.round for kept in waiting])
+            new = self._score(weights, [kept.event.round for kept in waiting])
             for number, kept in enumerate(waiting):
                 kept.event = replace(kept.event, weights=None)
                 kept.scored = Scored(
-                    scores[number].astype(np.float32), None if boxes is None else boxes[number]
+                    new.scores[number].astype(np.float32), None if new.boxes is None else new.boxes[number]
                 )
         events = [kept.event for kept in self._kept]
         scored = [kept.scored for kept in self._kept if kept.scored is not None]

@@ -16,7 +16,7 @@ from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.protocol import BEGINS, uses_graph
 from ranking.experiments.cross_validation.trial import Outcome, Trial
 from ranking.experiments.recording import Recorder
-from ranking.explain.playback import Playback
+from ranking.explain.playback import Playback, Scored
 from ranking.methods import make_method
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
@@ -77,8 +77,8 @@ def train_trial(
     if trial.fold is None:
         recorder.begin(
             len(material.sides[None][1].rows),
-            lambda weights, rounds: method.score_by(
-                material.held_out(trial.query, None, graph), np.stack(weights)
+            lambda weights, rounds: Scored(
+                method.score_by(material.held_out(trial.query, None, graph), np.stack(weights))
             ),
         )
 
@@ -94,7 +94,7 @@ def train_trial(
     held = material.held_out(trial.query, trial.fold, graph)
     assert held.relevance is not None
     scores, certificate = method.score(held), method.solution.certificate
-    recorder.end(certificate, scores)
+    recorder.end(certificate, Scored(scores))
     outcome = Outcome(evaluate_or_count(held.relevance, scores), certificate.seconds, certificate)
     return Trained(trial, outcome, scores, recordings[0] if recordings else None), method.solution
 
