@@ -4,6 +4,7 @@ of all images with their best windows, at some iterations; and the frames that p
 from __future__ import annotations
 
 import io
+import math
 import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -216,27 +217,34 @@ def frames_of_sequence(playback: Playback, part: slice, samples: Ints, relevance
 def frames_of_images(
     playback: Playback, relevance: Ints, parts: Mapping[str, Ints], objects: Sequence[Ints] | None
 ) -> list[Frame]:
-    """Return a frame per recorded round: the TOP highest-ranked images of the first part, their best windows, its AP,
-    and the CorLoc of each part.
+    """Return a frame per recorded round, whose number is its iteration: the TOP highest-ranked images of the first
+    part, their best windows, its AP, and the CorLoc of each part.
 
-    relevance: (n,). parts: images by name, such as "test". objects: the boxes (k, 4) of the class in each image; None
-    where they are not known, then there is no CorLoc. InputError for a recording without boxes.
+    relevance: (n,). parts: images by the name of their CorLoc. objects: the boxes (k, 4) of the class in each image;
+    None where they are not known, then there is no CorLoc. InputError for a recording without boxes.
     """
     if playback.boxes is None:
         raise InputError("recording", "boxes.npy", "none")
     shown, frames = next(iter(parts.values())), list[Frame]()
     for i in range(len(playback)):
-        scores, boxes = playback.scores[i].astype(np.float64), playback.boxes[i]
-        if frames and playback.rounds[i] == frames[-1].round and np.array_equal(boxes, playback.boxes[i - 1]):
-            frames.pop()  # the end of a round in which nothing changed
+        scores, boxes, primal = playback.scores[i].astype(np.float64), playback.boxes[i], playback.primal[i]
+        same = (
+            frames and math.isclose(primal, playback.primal[i - 1]) and (boxes == playback.boxes[i - 1]).all()
+        )
+        if same and i == len(playback) - 1:
+            break  # the end is where the last recorded round begins
+        step = max(int(playback.rounds[i]), frames[-1].iteration + 1 if frames else 0)
         ranked = Ranking.of(shown, relevance[shown], scores[shown])
         located = {
-            f"CorLoc, {name}": None if objects is None else part_localisation(boxes, objects, images)
+            name: None if objects is None else part_localisation(boxes, objects, images)
             for name, images in parts.items()
         }
         frames.append(
             Frame(
-                *_reported(playback, i),
+                step,
+                step,
+                float(primal),
+                float(playback.dual[i]),
                 ranked.samples[:TOP],
                 {**located, "AP": ranked.average_precision if ranked.positives else None},
                 tuple(bool(each) for each in ranked.relevance[:TOP] > 0),

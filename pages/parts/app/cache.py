@@ -19,7 +19,7 @@ from PIL import Image
 from pages.parts.app import home
 from pages.parts.app.home import EACH, SOME, of_home
 from ranking import method_class
-from ranking.core import Bools, Floats, ImageSet, LabelSet
+from ranking.core import Bools, Floats, ImageSet, Ints, LabelSet
 from ranking.core.run_settings import (
     ExperimentSettings,
     LabelTrainSettings,
@@ -51,6 +51,7 @@ if TYPE_CHECKING:  # these imports would load compiled modules before the first 
     from ranking.experiments.order_training import Ordered
     from ranking.explain.edge_strength import EdgeStrengthCurve
     from ranking.explain.inference_steps import InferenceProblem, Trace
+    from ranking.explain.localisation import Localisation
     from ranking.explain.neighbourhood import Neighbourhood
     from ranking.explain.playback import Frame
     from ranking.explain.question_strategies import LabelEntropy
@@ -268,6 +269,60 @@ def _frames_of_sequence(run: Run, written: int, number: int) -> Sequence[Frame]:
     ]
     part = slice(*recorded.starts[number : number + 2])
     return framed(playback, part, held_out.samples[recorded.sequence(number)], relevance)
+
+
+@of_home()
+def has_images(key: str) -> bool:
+    """Whether a set has images, not only features."""
+    return home.store().image_set(key).image_features is None  # not the cached image set, as for `criteria`
+
+
+@of_home(needs="scores")
+def localisation(run: Run) -> Localisation:
+    """What a localisation run located."""
+    from ranking.explain.localisation import read_localisation
+
+    return read_localisation(run.localisation_file, len(image_set(run.settings["set"]).image_names))
+
+
+@of_home()
+def objects(key: str, query: str) -> list[Ints] | None:
+    """The boxes (k, 4) of a class in each image; None where they are not known."""
+    from ranking.explain.localisation import objects_of
+
+    return objects_of(image_set(key), query)
+
+
+def frames_of_images(run: Run, split: str) -> Sequence[Frame]:
+    """The recording of a localisation run so far, one frame per round, of the images of a split; () without one."""
+    try:
+        written = run.playback_file.stat().st_mtime_ns
+    except FileNotFoundError:
+        return ()
+    shown: Sequence[Frame] = _frames_of_images(run, written, split)
+    return shown
+
+
+@of_home()
+def _frames_of_images(run: Run, written: int, split: str) -> Sequence[Frame]:
+    from ranking.explain.playback import frames_of_images as framed
+    from ranking.explain.playback import read_playback
+
+    images, query = image_set(run.settings["set"]), run.settings["query"]
+    playback = read_playback(run.playback_file, len(images.image_names))
+    if playback is None:
+        return ()
+    parts = {LOCATED[split]: np.flatnonzero(images.image_test == (split == "test")), **image_parts(images)}
+    return framed(playback, images.image_relevance(query), parts, objects(images.key, query))
+
+
+LOCATED = {"test": "CorLoc", "train": "CorLoc, training"}
+
+
+def image_parts(images: ImageSet) -> dict[str, Ints]:
+    """The images of each split that has some, by the name of their CorLoc."""
+    parts = {name: np.flatnonzero(images.image_test == (split == "test")) for split, name in LOCATED.items()}
+    return {name: rows for name, rows in parts.items() if len(rows)}
 
 
 @of_home()

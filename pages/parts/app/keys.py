@@ -66,6 +66,10 @@ BESIDE = "beside"  # ids of the sequence-ranking runs that are shown beside it, 
 SEQUENCE = "sequence"  # number of the test sequence, from 1
 ORDER_VIEW = "order_view"  # whether the methods or the visitor order the sequence
 ORDER_METHOD = "order_method"  # method of a new sequence-ranking run
+OBJECT_SET = "object_set"  # key of the image set whose objects are located
+OBJECT_CLASS = "object_class"  # the class of the objects
+OBJECT_RUN = "object_run"  # id of the localisation run that is shown
+OBJECT_METHOD = "object_method"  # method of a new localisation run
 LENGTH = "length"  # of the subsequences whose ranker's search is shown
 TREES = "trees"  # number of search trees
 ABLATION = "study"  # the figure about MidRank that is measured
@@ -151,6 +155,9 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     COMPARED: (PAIR,),
     ORDER_SET: (CRITERION, *_SEQUENCES),
     CRITERION: _SEQUENCES,
+    OBJECT_SET: (OBJECT_CLASS, OBJECT_RUN),
+    OBJECT_CLASS: (OBJECT_RUN,),
+    OBJECT_RUN: (OBJECT_SET, OBJECT_CLASS),
     LABEL_SET: (LABEL_RUN, BASELINE_RUN, CORE, SIMULATION, IMAGE, LABEL_K),
     LABEL_RUN: (LABEL_SET, BASELINE_RUN, CORE, LABEL_K),
     ORDER_RUN: (ORDER_SET, CRITERION, BESIDE, LENGTH, TREES, VISIT),

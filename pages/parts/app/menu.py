@@ -36,6 +36,7 @@ PLACES = {
         "train": Title("Train", "Training"),
         "ranked_images": Title("Ranked images", "Ranking"),
         "neighbours": Title("Neighbours", "Neighbours"),
+        "find_the_object": Title("Find the object", "Objects"),
     },
     "Compare": {
         "compare": Title("Compare rankings", "Runs"),

@@ -12,6 +12,7 @@ import streamlit as st
 from pages.parts.app import cache, keys
 from pages.parts.app.colours import IRRELEVANT, IRRELEVANT_GLYPH, OF_CLASSES, RELEVANT, RELEVANT_GLYPH
 from pages.parts.components.picture import Box, picture
+from pages.parts.components.play_bar import Boxes
 from pages.parts.components.tile import Tile
 from ranking.core import Bools, ImageSet, Ints
 from ranking.core.text import written
@@ -93,11 +94,42 @@ def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
 
 def share_of_tile(images: ImageSet, row: int) -> tuple[float, float, float, float]:
     """Left, top, width and height of a sample's box if its whole image is fitted into a square of side 1."""
-    left, top, right, bottom = _edges(images, row)
-    width, height = (int(side) for side in images.image_sizes[images.image_of[row]])
-    side = max(width, height)
-    across, down = (side - width) / 2, (side - height) / 2
-    return (left + across) / side, (top + down) / side, (right - left) / side, (bottom - top) / side
+    return share_of(_edges(images, row), images.image_sizes[images.image_of[row]])
+
+
+def share_of(box: Sequence[int] | Ints, size: Ints, ratio: float = 1.0) -> tuple[float, float, float, float]:
+    """Left, top, width and height of a box in an image of that (width, height), in pixels, as shares of a tile of that
+    width / height into which the image is fitted.
+
+    >>> share_of((0, 0, 50, 50), np.array([100, 50])), share_of((0, 0, 50, 50), np.array([100, 50]), 2.0)
+    ((0.0, 0.25, 0.5, 0.5), (0.0, 0.0, 0.5, 1.0))
+    """
+    (left, top, right, bottom), (width, height) = map(int, box), map(int, size)
+    across, down = (
+        max(width, height * ratio),
+        max(width / ratio, height),
+    )  # of the tile, in pixels of the image
+    return (
+        (left + (across - width) / 2) / across,
+        (top + (down - height) / 2) / down,
+        (right - left) / across,
+        (bottom - top) / down,
+    )
+
+
+def whole_tiles(images: ImageSet, shown: Mapping[int, int], relevant: Mapping[int, bool]) -> dict[int, Tile]:
+    """Tiles of whole images, without a rank. shown: the image of each tile. relevant: which mark a tile has, if any."""
+    thumbnails = cache.thumbnails(images.key)
+    marks = {tile: "relevant" if is_relevant else "irrelevant" for tile, is_relevant in relevant.items()}
+    return {
+        tile: Tile(
+            id=str(tile),
+            src=data_url(thumbnails.image(image)),
+            alt=f"{marks.get(tile, '')} image {images.image_names[image]}".strip(),
+            mark=marks.get(tile),
+        )
+        for tile, image in shown.items()
+    }
 
 
 def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
@@ -253,6 +285,19 @@ def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int)
             text += " selected" if row == chosen else " flips"
         boxes.append(_marked_box(images, row, bool(labels[row]), bool(turning[row]), text))
     return boxes
+
+
+def boxes_of(images: ImageSet, shown: Mapping[int, int], objects: Sequence[Ints] | None) -> Boxes:
+    """The boxes on tiles of whole images. shown: the image of each tile. objects: the boxes (k, 4) of the objects of
+    each image, which are dashed; None where they are not known."""
+    sizes = {row: images.image_sizes[image] for row, image in shown.items()}
+    ratio = float(np.clip(np.median([width / height for width, height in sizes.values()]), 0.5, 2.0))
+    known = {} if objects is None else {row: objects[image] for row, image in shown.items()}
+    return Boxes(
+        ratio,
+        {row: [share_of(box, sizes[row], ratio) for box in boxes] for row, boxes in known.items()},
+        lambda row, box: share_of(box, sizes[row], ratio),
+    )
 
 
 def explain_cards(images: ImageSet) -> None:

@@ -11,7 +11,7 @@ from pages.parts.app import cache
 from pages.parts.app.frame import escaped, in_place
 from pages.parts.runs import runs
 from ranking.core import Bounds
-from ranking.core.run_settings import TASK_SETTINGS
+from ranking.core.run_settings import TASK_SETTINGS, BagTrainSettings
 from ranking.core.text import counted
 from ranking.workspace.run import Run
 
@@ -56,7 +56,10 @@ def show(run: Run) -> None:
             icon=":material/info:",
         )
     else:
-        _verdict(proof, runs.tolerance_of(run), imported, convex)
+        if run.task == BagTrainSettings.task:
+            show_outcome(run)
+        else:
+            _verdict(proof, runs.tolerance_of(run), imported, convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
     if used := run.corrections:
@@ -66,6 +69,19 @@ def show(run: Run) -> None:
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")
         if proof is not None:
             _bounds(proof, imported, convex)
+
+
+def show_outcome(run: Run) -> None:
+    """What training of a localisation run proved, in the words of its method."""
+    with in_place():
+        method = cache.method_of(run)
+        outcome = escaped(f"{method.outcome[0].upper()}{method.outcome[1:]}.")
+        if not method.learned:
+            st.warning(outcome, icon=":material/warning:")
+        elif method.certificate.converged:
+            st.success(f"{outcome} Another start may end lower.", icon=":material/check_circle:")
+        else:
+            st.warning(outcome, icon=":material/warning:")
 
 
 def show_bounds(bounds: Bounds, convex: bool) -> None:

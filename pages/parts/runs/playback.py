@@ -1,4 +1,5 @@
-"""Playback of training runs: two runs with the same image set and query, or two orders of a test sequence."""
+"""Playback of training runs: two runs with the same image set and query, two orders of a test sequence, or the rounds
+of a localisation run."""
 
 from __future__ import annotations
 
@@ -103,6 +104,38 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
     st.caption(f"{words(frames, measure, 'this sequence', 'sequences')}{rankers}")
 
 
+def show_images(run: Run, split: str) -> bool:
+    """The playback of a localisation run: the top images of a split with their best windows, round by round; returns
+    whether there is a recording."""
+    if not (frames := _frames_of_images(run, split)):
+        return False
+    images, query = cache.image_set(run.settings["set"]), run.settings["query"]
+    shown = {image: image for image in sorted({int(image) for frame in frames for image in frame.top})}
+    objects, relevance = cache.objects(images.key, query), images.image_relevance(query)
+    curves = ("objective",) if objects is None else ("objective", "CorLoc")
+    play_bar(
+        [Lane(runs.short_name(run), frames, curves=curves)],
+        tiles.whole_tiles(images, shown, {image: bool(relevance[image]) for image in shown}),
+        name=f"play bar {run.id}",
+        token=f"{run.id} {split}",
+        label=f"Training of {runs.short_name(run)}, round by round",
+        boxes=tiles.boxes_of(images, shown, objects),
+    )
+    known = "" if objects is None else " Dashed: the true boxes, which training does not see."
+    st.caption(f"Solid: the best window of each image.{known} {rounds_words(frames)}")
+    return True
+
+
+def rounds_words(frames: Sequence[Frame]) -> str:
+    """What to notice of the rounds: how far the objective fell and what CorLoc did."""
+    first, last = frames[0], frames[-1]
+    fell = f"**Notice** the objective: {first.primal:.3g} in round {first.iteration}, {last.primal:.3g} in the end"
+    before, after = first.measures.get("CorLoc"), last.measures.get("CorLoc")
+    if before is None or after is None:
+        return f"{fell}."
+    return f"{fell}. CorLoc: {before:.2f}, then {after:.2f}."
+
+
 def _play(recorded: Sequence[Recorded], lanes: Sequence[Lane], shown: Mapping[int, Tile], what: str) -> None:
     ids = [each.run.id for each in recorded]
     titles = " and ".join(lane.title for lane in lanes)
@@ -182,6 +215,13 @@ def _frames(run: Run) -> Sequence[Frame]:
 def _frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
     try:
         return cache.frames_of_sequence(run, number)
+    except home.Gone as error:
+        return _warned(error)
+
+
+def _frames_of_images(run: Run, split: str) -> Sequence[Frame]:
+    try:
+        return cache.frames_of_images(run, split)
     except home.Gone as error:
         return _warned(error)
 

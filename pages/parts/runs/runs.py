@@ -18,15 +18,17 @@ from ranking import method_class, method_names
 from ranking.core.run_settings import (
     CALLED,
     TASK_SETTINGS,
+    BagTrainSettings,
     ExperimentSettings,
     LabelTrainSettings,
     TrainSettings,
 )
-from ranking.core.settings import settings_of
+from ranking.core.settings import settings_dict, settings_of
 from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_words, projection_words
+from ranking.features.windows import WindowSettings
 from ranking.workspace.run import SAMPLES, Run
 
 Settings = dict[str, Any]
@@ -172,7 +174,7 @@ def short_name(run: Run) -> str:
         return f"Experiment with {', '.join(compared_methods(run))}"
     if run.task == "timing":
         return "Timing of loss-augmented inference"
-    query = f" on “{run.settings['query']}”" if run.task == SAMPLES else ""
+    query = f" on “{run.settings['query']}”" if run.task in (SAMPLES, BagTrainSettings.task) else ""
     return f"{run.settings['method']}{query}"
 
 
@@ -208,7 +210,10 @@ def name_of(run: Run) -> str:
 
 
 def features_of(run: Run) -> str:
-    """Name the features of a training run in a few words."""
+    """Name the features of a training run in a few words; for a localisation run, its candidate windows."""
+    if run.task == BagTrainSettings.task:
+        windows = {**settings_dict(WindowSettings()), **run.settings.get("windows", {})}
+        return f"{windows['most']} windows of {windows['source']}"
     features = list(feature_choice.by_words(run.settings["features"], run.settings["set"]).items())
     return features_words(features, run.settings.get("projection"))
 
@@ -282,7 +287,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
 def differing(run: Run) -> list[str]:
     """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]."""
     given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
-    features = feature_choice.by_words(run.settings["features"], run.settings["set"])
+    features = feature_choice.by_words(run.settings.get("features", ()), run.settings["set"])
     given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
     texts, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:

@@ -13,7 +13,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import certificate, feature_choice, jobs_panel, projections, run_actions, runs, sets
 from pages.parts.views import training_charts
 from ranking import method_class
-from ranking.core.run_settings import AnyTrainSettings, Named
+from ranking.core.run_settings import AnyTrainSettings, BagTrainSettings, Named
 from ranking.features import default_names
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Run
@@ -180,20 +180,28 @@ def form(
     against a method here."""
     left, right = st.columns(2, gap="large")
     with left:
-        method = st.selectbox("Method", methods, **bound)
-        st.caption(escaped(method_class(method).summary))
-        if warn is not None:
-            warn(method)
-        values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+        method, values = method_form(methods, bound, warn)
     with right:
         features = feature_choice.named(feature_choice.choose(cache.image_set(row.key)))
         projection = projections.choose()
-    return Form(method, values[method], features, projection)
+    return Form(method, values, features, projection)
+
+
+def method_form(
+    methods: Sequence[str], bound: dict[str, Any], warn: Callable[[str], None] | None = None
+) -> tuple[str, dict[str, Any]]:
+    """The method and its settings; the arguments are those of `form`."""
+    method = st.selectbox("Method", methods, **bound)
+    st.caption(escaped(method_class(method).summary))
+    if warn is not None:
+        warn(method)
+    values = forms.settings_form("method", [(method, method_class(method))], f"More settings of {method}")
+    return method, values[method]
 
 
 def offer_start(settings: AnyTrainSettings, key: str, **look: Any) -> Run | None:
     """The button that starts a run; returns the run after a press. A second press does not start another run."""
-    icon, ready = ":material/play_arrow:", bool(settings.features)
+    icon, ready = ":material/play_arrow:", bool(settings.features) or isinstance(settings, BagTrainSettings)
     if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **look):
         return start(settings)
     if not ready:

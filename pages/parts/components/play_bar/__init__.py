@@ -6,7 +6,7 @@ All data is sent to the browser once; playback needs no request to the server.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +18,7 @@ from pages.parts.app.colours import BLUE, VERMILLION
 from pages.parts.components.tile import Tile, script, style
 
 if TYPE_CHECKING:
+    from ranking.core import Ints
     from ranking.explain.playback import Frame
 
 FOLDER = Path(__file__).parent
@@ -25,6 +26,8 @@ STYLES = [FOLDER.parent / "strip" / "strip.css", FOLDER.parent / "said.css", FOL
 COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"  # as in the chart of a training run
 BOUNDS = ("primal", "dual")
 NONE = "–"  # shown if there is no number
+ITERATION, ROUND = "Iteration", "Round"
+Edges = tuple[float, float, float, float]
 
 _mount = st.components.v2.component(
     "ranking_play_bar",
@@ -47,14 +50,39 @@ class Lane:
     violated: str = ""
 
 
-def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, token: str, label: str) -> None:
+@dataclass(frozen=True)
+class Boxes:
+    """Boxes on tiles that are whole images, each as left, top, width and height in shares of the tile.
+
+    ratio: width / height of the tiles. known: by row, the dashed ones. share: maps a row and its box in a frame, in
+    pixels, to the solid one, which moves.
+    """
+
+    ratio: float
+    known: Mapping[int, Sequence[Edges]]
+    share: Callable[[int, Ints], Edges]
+
+
+def play_bar(
+    lanes: Sequence[Lane],
+    tiles: Mapping[int, Tile],
+    *,
+    name: str,
+    token: str,
+    label: str,
+    boxes: Boxes | None = None,
+) -> None:
     """Show the lanes side by side with one slider. tiles: by row, for all samples in the frames.
 
     token: identifies the playback; while it is unchanged, the shown iteration is kept, also when frames are added.
+    boxes: for frames with boxes, whose iterations are rounds; each curve then has its own scale.
     """
     data = {
         "token": token,
         "label": label,
+        "unit": ITERATION if boxes is None else ROUND,
+        "ratio": None if boxes is None else boxes.ratio,
+        "known": {} if boxes is None else {str(row): list(edges) for row, edges in boxes.known.items()},
         "steps": sorted({frame.iteration for lane in lanes for frame in lane.frames}),
         "tiles": {str(row): tile.item() for row, tile in tiles.items()},
         "lanes": [
@@ -62,7 +90,7 @@ def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, tok
                 "title": lane.title,
                 "violated": lane.violated,
                 "curves": list(lane.curves),
-                "frames": [_frame(frame, lane) for frame in lane.frames],
+                "frames": [_frame(frame, lane, boxes) for frame in lane.frames],
             }
             for lane in lanes
         ],
@@ -70,21 +98,26 @@ def play_bar(lanes: Sequence[Lane], tiles: Mapping[int, Tile], *, name: str, tok
     _mount(key=keys.widget(name), data=data)
 
 
-def _frame(frame: Frame, lane: Lane) -> dict[str, Any]:
-    bounds = {"primal": frame.primal, "dual": frame.dual if math.isfinite(frame.dual) else None}
-    rounds = {lane.round: f"{frame.round}"} if lane.round else {}
-    facts = {
-        "iteration": f"{frame.iteration:,}",
-        **rounds,
-        **{name: NONE if value is None else f"{value:.3f}" for name, value in frame.measures.items()},
-        **{name: _four_digits(value) for name, value in bounds.items()},
-    }
+def _frame(frame: Frame, lane: Lane, boxes: Boxes | None) -> dict[str, Any]:
+    if boxes is None or frame.boxes is None:
+        bounds = {"primal": frame.primal, "dual": frame.dual if math.isfinite(frame.dual) else None}
+        where = {
+            "iteration": f"{frame.iteration:,}",
+            **({lane.round: f"{frame.round}"} if lane.round else {}),
+        }
+        solid = []
+    else:
+        bounds, where = ({"objective": frame.primal} if lane.curves else {}), {}
+        solid = [boxes.share(int(row), box) for row, box in zip(frame.top, frame.boxes, strict=True)]
+    measures = {name: NONE if value is None else f"{value:.3f}" for name, value in frame.measures.items()}
+    facts = {**where, **measures, **{name: _four_digits(value) for name, value in bounds.items()}}
     numbers = {**bounds, **frame.measures}
     return {
         "iteration": frame.iteration,
         "facts": list(facts.items()),
         "values": {name: numbers[name] for name in lane.curves},
         "top": [str(row) for row in frame.top],
+        "boxes": solid,
         "moved_up": [[str(lift.sample), lift.passed] for lift in frame.lifted],
     }
 

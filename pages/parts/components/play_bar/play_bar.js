@@ -1,14 +1,16 @@
 // Playback of the iterations of training runs. tile.js is included before this file.
 //
-// data: { token, label, steps: [iteration], tiles: { id: item }, lanes: [{ title, violated, curves: [name], frames: [{
-// iteration, facts: [[name, text]], values: { name: number | null }, top: [id], moved_up: [[id, passed]] }] }] }. The keys:
-// Space plays and pauses, Left and Right step, Home and End. At each step a lane shows its latest frame. Nothing is sent
-// to the server.
+// data: { token, label, unit, steps: [iteration], tiles: { id: item }, ratio, known: { id: [box] }, lanes: [{ title,
+// violated, curves: [name], frames: [{ iteration, facts: [[name, text]], values: { name: number | null }, top: [id],
+// boxes: [box], moved_up: [[id, passed]] }] }] }. Boxes, where there is a ratio: [left, top, width, height] in shares of
+// a tile of that ratio. The keys: Space plays and pauses, Left and Right step, Home and End. At each step a lane shows
+// its latest frame. Nothing is sent to the server.
 
 const PAUSE = 400; // milliseconds between two steps
 const WIDE = 100; // width of a chart in its own units
 const HIGH = 40;
 const LOOKS = ["first", "second"]; // of the curves of a chart
+const EDGES = ["left", "top", "width", "height"]; // of a box
 
 function made(kind, name, text) {
   const element = document.createElement(kind);
@@ -62,25 +64,53 @@ function curveOf(svg, look, curve, frames, at) {
 }
 
 /** The curves of a lane over the steps, aligned with the slider. */
-function chartOf(steps, { curves, frames }) {
+function chartOf({ steps, unit, ratio }, { curves, frames }) {
   const svg = drawn("svg", { class: "curves", viewBox: `0 0 ${WIDE} ${HIGH}`, preserveAspectRatio: "none", role: "img" });
-  const values = frames.flatMap((frame) => curves.map((curve) => frame.values[curve])).filter((value) => value !== null);
-  const [low, high] = [Math.min(...values), Math.max(...values)];
   const across = (step) => (WIDE * step) / Math.max(1, steps.length - 1);
-  const at = (frame, value) => {
-    const y = HIGH - 1 - ((HIGH - 2) * (value - low)) / (high - low || 1);
-    return `${across(steps.indexOf(frame.iteration))},${y}`;
+  /** Maps a frame and its value to a point; curves of one scale are given together. */
+  const scaleOf = (together) => {
+    const values = frames.flatMap((frame) => together.map((curve) => frame.values[curve])).filter((value) => value !== null);
+    const [low, high] = [Math.min(...values), Math.max(...values)];
+    return (frame, value) => {
+      const y = HIGH - 1 - ((HIGH - 2) * (value - low)) / (high - low || 1);
+      return `${across(steps.indexOf(frame.iteration))},${y}`;
+    };
   };
-  const lines = curves.map((curve, index) => curveOf(svg, LOOKS[index], curve, frames, at));
+  const lines = curves.map((curve, index) =>
+    curveOf(svg, LOOKS[index], curve, frames, scaleOf(ratio === null ? curves : [curve])),
+  );
   const cursor = svg.appendChild(drawn("line", { class: "cursor", y1: 0, y2: HIGH, x1: 0, x2: 0 }));
   const paint = (step, frame) => {
     for (const line of lines) line(frame.iteration);
     cursor.setAttribute("x1", across(step));
     cursor.setAttribute("x2", across(step));
     const now = frame.facts.filter(([fact]) => curves.includes(fact)).map((fact) => fact.join(" "));
-    svg.setAttribute("aria-label", `${curves.join(" and ")} up to iteration ${frame.iteration}: ${now.join(", ")}`);
+    svg.setAttribute("aria-label", `${curves.join(" and ")} up to ${unit.toLowerCase()} ${frame.iteration}: ${now.join(", ")}`);
   };
   return { svg, paint };
+}
+
+function lay(element, [left, top, width, height]) {
+  const edges = { left, top, width, height };
+  for (const [edge, share] of Object.entries(edges)) element.style[edge] = `${100 * share}%`;
+}
+
+/** Draw the known boxes of a tile, dashed, and the solid one, which glides from where it was. */
+function frame(tile, { known, box }, moves) {
+  const over = tile.over ?? made("div", "over");
+  over.setAttribute("aria-hidden", "true");
+  if (!tile.over) {
+    tile.over = over;
+    for (const edges of known) lay(over.appendChild(made("div", "box known")), edges);
+    over.append(made("div", "box"));
+  }
+  const solid = over.lastChild;
+  const before = solid.style.cssText && { ...Object.fromEntries(EDGES.map((edge) => [edge, solid.style[edge]])) };
+  lay(solid, box);
+  tile.append(over);
+  if (!before || !moves || matchMedia("(prefers-reduced-motion: reduce)").matches) return;
+  const after = Object.fromEntries(EDGES.map((edge) => [edge, solid.style[edge]]));
+  solid.animate([before, after], { duration: MILLISECONDS, easing: "ease-out" });
 }
 
 /** A row of tiles that keeps the elements of all ids it has shown, so that no thumbnail is decoded twice. */
@@ -95,6 +125,7 @@ function rowOf(name, label) {
       if (!known.has(item.id)) known.set(item.id, blank(item.id));
       const tile = known.get(item.id);
       fill(tile, item, null);
+      if (item.box) frame(tile, item, moves);
       return tile;
     });
     if (tiles.length !== root.children.length || tiles.some((tile, index) => tile !== root.children[index])) {
@@ -116,9 +147,13 @@ function factOf([name, text], curves) {
 function laneOf(data, lane) {
   const root = made("section", "lane");
   const facts = made("div", "facts");
-  const chart = chartOf(data.steps, lane);
+  const chart = chartOf(data, lane);
   const count = Math.max(...lane.frames.map((frame) => frame.top.length));
-  const top = rowOf("top", `top ${count} samples`);
+  const top = rowOf("top", `top ${count} ${data.ratio === null ? "samples" : "images"}`);
+  if (data.ratio !== null) {
+    root.dataset.images = "";
+    top.root.style.setProperty("--tile-ratio", data.ratio);
+  }
   root.append(made("div", "title", lane.title), facts, chart.svg, top.root);
   const violated = made("div", "violated", lane.violated);
   const movedUp = rowOf("moved-up", lane.violated);
@@ -131,7 +166,11 @@ function laneOf(data, lane) {
     if (!frame) return "";
     facts.replaceChildren(...frame.facts.map((fact) => factOf(fact, lane.curves)));
     chart.paint(step, frame);
-    top.paint(frame.top.map((id, place) => shown(id, `${place + 1}`, `rank ${place + 1}, `)), moves);
+    const ranked = frame.top.map((id, place) => {
+      const boxes = data.ratio === null ? {} : { known: data.known[id] ?? [], box: frame.boxes[place] };
+      return { ...shown(id, `${place + 1}`, `rank ${place + 1}, `), ...boxes };
+    });
+    top.paint(ranked, moves);
     violated.dataset.none = String(!frame.moved_up.length);
     movedUp.paint(frame.moved_up.map(([id, passed]) => shown(id, `↑${passed}`, `passes ${passed} relevant, `)), moves);
     return `${lane.title}: ${frame.facts.map((fact) => fact.join(" ")).join(", ")}`;
@@ -190,20 +229,21 @@ function playerOf(root, state, last, paint, announce) {
 function barOf(data, state, player) {
   const root = made("div", "bar");
   const play = button("▶", "Play", () => player().toggle());
-  const back = button("‹", "Previous iteration (Left)", () => player().step(state.position - 1));
-  const on = button("›", "Next iteration (Right)", () => player().step(state.position + 1));
+  const unit = data.unit.toLowerCase();
+  const back = button("‹", `Previous ${unit} (Left)`, () => player().step(state.position - 1));
+  const on = button("›", `Next ${unit} (Right)`, () => player().step(state.position + 1));
   const slider = made("input", "position");
   slider.type = "range";
   slider.min = 0;
   slider.max = data.steps.length - 1;
-  slider.setAttribute("aria-label", "Iteration");
+  slider.setAttribute("aria-label", data.unit);
   slider.oninput = () => player().jump(Number(slider.value));
   const where = made("output", "where");
   root.append(play, back, slider, on, where);
   const paint = () => {
     const [now, end] = [data.steps[state.position], data.steps.at(-1)].map((step) => step.toLocaleString("en"));
     slider.value = state.position;
-    where.textContent = `Iteration ${now} of ${end}`;
+    where.textContent = `${data.unit} ${now} of ${end}`;
     slider.setAttribute("aria-valuetext", where.textContent);
     play.textContent = state.timer === null ? "▶" : "❚❚";
     name(play, state.timer === null ? "Play" : "Pause", " (Space)");
@@ -258,6 +298,7 @@ export default function ({ data, parentElement }) {
   root.onkeydown = (event) => press(event, state, root.player);
   const beside = made("div", "lanes");
   beside.append(...lanes.map((lane) => lane.root));
+  root.dataset.single = String(data.steps.length === 1);
   replace(root, bar.root, beside);
   paint(false);
 }

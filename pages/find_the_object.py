@@ -1,0 +1,149 @@
+"""Find the object: where a method locates the objects of a class, round by round, though only images are labelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import cache, controls, frame, keys
+from pages.parts.components import tiles
+from pages.parts.components.play_bar import Lane, play_bar
+from pages.parts.runs import certificate, object_models, playback, run_actions
+from pages.parts.views import charts
+from ranking.core import ImageSet, Ints
+from ranking.explain.localisation import Localisation
+from ranking.explain.playback import Frame, part_localisation
+from ranking.metrics.detection import correct_detections, detection_average_precision, detection_curve
+
+SHOWN = 12  # detections
+COMPARED = 4  # images of each start
+SPLITS = {"test": "Test images", "train": "Training images"}
+
+
+def steps() -> None:
+    view, settings = st.container(), st.container(key="settings-objects")
+    details, form = st.container(), st.container()
+    left, right = settings.columns(2, gap="medium")
+    with left:
+        row = object_models.choose_set()
+        query = object_models.choose_class(row)
+    with view:
+        run_actions.show_deleted(task=object_models.PICKER.task)
+    with form, st.expander("A new training", icon=":material/model_training:"):
+        object_models.train_another(row, query)
+    with view:
+        with right:
+            run = object_models.choose_training(row, query)
+            split = choose_split(cache.image_set(row.key))
+        object_models.PICKER.show_new(object_models.listed(row, query))
+        with frame.picture("objects"):
+            if not playback.show_images(run, split):
+                st.caption("The rounds of this run were not recorded.")
+    with details, frame.in_place():
+        certificate.show_outcome(run)
+        images, located = cache.image_set(row.key), cache.localisation(run)
+        objects = cache.objects(row.key, query)
+        rows = cache.image_parts(images)[cache.LOCATED[split]]
+        show_starts(images, located, objects, rows, images.image_relevance(query))
+        show_detections(images, located, objects)
+    with details:
+        object_models.PICKER.look_at(run)
+    with form:
+        run_actions.bring_back(task=object_models.PICKER.task)
+
+
+def choose_split(images: ImageSet) -> str:
+    """The split whose images are shown."""
+    there = cache.splits(images)
+    if len(there) == 1:
+        return there[0]
+    return controls.segments("Images", keys.SPLIT, {split: SPLITS[split] for split in there}, "test")
+
+
+def show_starts(
+    images: ImageSet, located: Localisation, objects: Sequence[Ints] | None, rows: Ints, relevance: Ints
+) -> None:
+    """Where training from each start ended, on the same images; nothing for a single start. rows: the images of the
+    split that is shown."""
+    if len(located.starts) < 2:
+        return
+    st.markdown("### Starts side by side")
+    first = rows[relevance[rows] > 0][:COMPARED]
+    shown = {int(image): int(image) for image in first}
+    lanes, lowest = list[Lane](), int(np.argmin(located.objectives))
+    for number, (name, objective) in enumerate(zip(located.starts, located.objectives, strict=True)):
+        boxes = located.start_boxes[number]
+        share = None if objects is None else part_localisation(boxes, objects, rows)
+        ended = Frame(1, 1, float(objective), -np.inf, first, {"CorLoc": share}, boxes=boxes[first])
+        lanes.append(Lane(f"{name}{' · kept' if number == lowest else ''}", [ended], curves=("objective",)))
+    play_bar(
+        lanes,
+        tiles.whole_tiles(images, shown, {}),
+        name="starts",
+        token="starts",
+        label="Best windows by start",
+        boxes=tiles.boxes_of(images, shown, objects),
+    )
+    text = "The same images after training from each start. The lowest objective is kept, which needs no true box."
+    shares = [lane.frames[0].measures["CorLoc"] for lane in lanes]
+    known = [share for share in shares if share is not None]
+    if known and shares[lowest] is not None:
+        best = "the highest" if shares[lowest] == max(known) else f"not the highest, {max(known):.2f}"
+        text += f" **Notice** its CorLoc: {shares[lowest]:.2f}, {best}."
+    st.caption(text)
+
+
+def show_detections(images: ImageSet, located: Localisation, objects: Sequence[Ints] | None) -> None:
+    """The highest-ranked detections after suppression, and their precision and recall where the objects are known."""
+    st.markdown("### Detections")
+    searched = next(iter(cache.image_parts(images).values()))
+    count = min(SHOWN, len(located.detected))
+    if not count:
+        return
+    correct: dict[int, bool] = {}
+    left, right = st.columns([2, 1], gap="medium")
+    if objects is not None:
+        correct = correct_among(located, objects, count)
+        real = [objects[int(image)] for image in searched]
+        if any(map(len, real)):
+            detections = located.by_image(searched)
+            precision, recall = detection_curve(detections, real)
+            envelope = np.maximum.accumulate(precision[::-1])[::-1]
+            with right:
+                charts.precision_recall(envelope, recall, count, keys.widget("detections curve"))
+                average = detection_average_precision(detections, real)
+                st.caption(
+                    f"Detection AP {average:.3f}, the area: a detection is correct if it overlaps an object, not "
+                    "detected before, by half or more (intersection over union)."
+                )
+    shown = {number: int(located.detected[number]) for number in range(count)}
+    top = Frame(1, 1, 0.0, -np.inf, np.arange(count), {}, boxes=located.detections[:count])
+    with left:
+        play_bar(
+            [Lane(f"Highest {count} of {len(located.detected):,}", [top], curves=())],
+            tiles.whole_tiles(images, shown, correct),
+            name="detections",
+            token="detections",
+            label="Highest-ranked detections",
+            boxes=tiles.boxes_of(images, shown, objects),
+        )
+        st.caption(
+            "Windows of all test images that remain after non-maximum suppression, highest score first."
+        )
+
+
+def correct_among(located: Localisation, objects: Sequence[Ints], count: int) -> dict[int, bool]:
+    """Whether each of the first `count` detections is correct."""
+    correct: dict[int, bool] = {}
+    for image in np.unique(located.detected[:count]):
+        numbers = np.flatnonzero(located.detected == image)
+        right = correct_detections(
+            located.detections[numbers], located.confidences[numbers], objects[int(image)]
+        )
+        correct |= {int(number): bool(is_right) for number, is_right in zip(numbers, right, strict=True)}
+    return correct
+
+
+frame.show_page("find_the_object", "Only images are labelled; where is the object?", steps)
