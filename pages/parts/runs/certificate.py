@@ -56,9 +56,7 @@ def show(run: Run) -> None:
             icon=":material/info:",
         )
     else:
-        if run.task == BagTrainSettings.task:
-            show_outcome(run)
-        else:
+        if run.task != BagTrainSettings.task:  # whose page shows the outcome
             _verdict(proof, runs.tolerance_of(run), imported, convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
