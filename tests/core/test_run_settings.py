@@ -11,6 +11,7 @@ from refusals import refused
 
 from ranking.core.run_settings import (
     AblationSettings,
+    BagTrainSettings,
     ExperimentSettings,
     FeaturesSettings,
     ImportSettings,
@@ -34,6 +35,7 @@ ORDERS = OrderTrainSettings(
 STUDY = AblationSettings(
     "key", (("HOG", {}),), "year", "number of trees", {**LATER, "longest": 5}, {"length": 8}
 )
+BAGS = BagTrainSettings("key", "horse", "MI-SVM", {"C": 1.0}, {"source": "grid"})
 LEARNING = {"training run": TRAINING, "label-ranking run": LABELS, "sequence-ranking run": ORDERS}
 LEARNING |= {"labelling simulation": ASKING, "ablation": STUDY}
 TIMING, EXPERIMENT = TimingSettings(share=0.5, parts="tables"), ExperimentSettings("key", (("HOG", {}),))
@@ -42,7 +44,7 @@ INTAKES += [LookSettings("", "COCO", {"seed": 1}, "x"), FeaturesSettings("key", 
 
 
 def test_settings_survive_json():
-    for settings in (*LEARNING.values(), TIMING, EXPERIMENT, *INTAKES):
+    for settings in (*LEARNING.values(), BAGS, TIMING, EXPERIMENT, *INTAKES):
         written = settings.to_json()
         assert json.loads(json.dumps(written)) == written
         assert type(settings).from_json(written) == settings
@@ -93,6 +95,9 @@ def test_each_part_of_the_settings_is_checked():
         (ORDERS, "criterion", {}),
         (ORDERS, "drawing", 8),
         (LABELS, "method_settings", []),
+        (BAGS, "query", None),
+        (BAGS, "windows", "grid"),
+        (BAGS, "task", "samples"),
         (LABELS, "min_images", 2.5),
         (ASKING, "methods", "C-star p@k"),
         (ASKING, "strategies", "entropy"),

@@ -11,7 +11,7 @@ import pytest
 from ranking.core import Certificate, Floats, ProgressEvent
 from ranking.experiments import recording
 from ranking.experiments.recording import Recorder
-from ranking.explain.playback import MOST, Playback, most_iterations
+from ranking.explain.playback import MOST, Playback, Scored, most_iterations
 
 
 def event(iteration: int, weights: Floats | None = None, **values: float) -> ProgressEvent:
@@ -27,10 +27,10 @@ def recorded(iterations: int, samples: int = 3) -> list[Playback]:
     """All that a recorder passes on of a run whose weights are its iteration, and whose scores are those."""
     passed: list[Playback] = []
     recorder = Recorder(passed.append)
-    recorder.begin(samples, lambda weights, rounds: np.repeat(weights, samples, axis=1))
+    recorder.begin(samples, lambda weights, rounds: Scored(np.repeat(weights, samples, axis=1)))
     for number in range(iterations):
         recorder.keep(event(number))
-    recorder.end(ended(iterations), np.full(samples, 0.5))
+    recorder.end(ended(iterations), Scored(np.full(samples, 0.5)))
     return passed
 
 
@@ -63,22 +63,22 @@ def test_a_large_set_has_fewer_iterations_and_a_huge_one_no_recording():
 def test_weights_are_copied_for_the_solver_goes_on_with_them():
     passed: list[Playback] = []
     recorder = Recorder(passed.append)
-    recorder.begin(1, lambda weights, rounds: np.stack(weights))
+    recorder.begin(1, lambda weights, rounds: Scored(np.stack(weights)))
     weights = np.zeros(1)
     for number in range(3):
         weights[0] = number
         recorder.keep(event(number, weights))
-    recorder.end(ended(3), np.zeros(1))
+    recorder.end(ended(3), Scored(np.zeros(1)))
     assert passed[0].scores[:, 0].tolist() == [0, 1, 2, 0]
 
 
 def test_an_iteration_that_is_reported_twice_is_kept_once_as_it_was_reported_last():
     passed: list[Playback] = []
     recorder = Recorder(passed.append)
-    recorder.begin(1, lambda weights, rounds: np.stack(weights))
+    recorder.begin(1, lambda weights, rounds: Scored(np.stack(weights)))
     for number, dual in ((0, 0.0), (1, 1.0), (1, 0.5), (2, 1.0)):
         recorder.keep(event(number, dual=dual))
-    recorder.end(ended(2), np.zeros(1))
+    recorder.end(ended(2), Scored(np.zeros(1)))
     assert passed[0].iterations.tolist() == [0, 1, 2]
     assert passed[0].dual.tolist() == [0.0, 0.5, 3.9]
 
@@ -87,9 +87,9 @@ def test_without_weights_or_certificate_nothing_is_recorded():
     for weights, certificate in ((None, ended(1)), (np.zeros(1), None)):
         passed: list[Playback] = []
         recorder = Recorder(passed.append)
-        recorder.begin(1, lambda weights, rounds: np.stack(weights))
+        recorder.begin(1, lambda weights, rounds: Scored(np.stack(weights)))
         recorder.keep(ProgressEvent(0, 1.0, 0.0, 0.0, 0, weights=weights))
-        recorder.end(certificate, np.zeros(1))
+        recorder.end(certificate, Scored(np.zeros(1)))
         assert passed == []
 
 
@@ -98,10 +98,10 @@ def test_while_training_goes_on_scoring_takes_a_small_share_of_the_time(monkeypa
     monkeypatch.setattr(recording.time, "monotonic", lambda: now[0])
     recorder = Recorder(lambda _: passed.append(now[0]))
 
-    def score(weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
+    def score(weights: Sequence[Floats], rounds: Sequence[int]) -> Scored:
         now[0] += 0.1
         spent[0] += 0.1
-        return np.stack(weights)
+        return Scored(np.stack(weights))
 
     recorder.begin(1, score)
     for number in range(10_000):
@@ -116,10 +116,12 @@ def test_a_certificate_of_several_problems_leaves_the_bounds_that_were_last_repo
     """That of MidRank sums up its rankers, and counts fewer iterations than were reported."""
     passed: list[Playback] = []
     recorder = Recorder(passed.append)
-    recorder.begin(2, lambda weights, rounds: np.repeat(weights, 2, axis=1) + 100 * np.array(rounds)[:, None])
+    recorder.begin(
+        2, lambda weights, rounds: Scored(np.repeat(weights, 2, axis=1) + 100 * np.array(rounds)[:, None])
+    )
     for number in range(4):
         recorder.keep(replace(event(number), round=number // 2))
-    recorder.end(ended(2), np.array([7.0, 8.0, 9.0]))
+    recorder.end(ended(2), Scored(np.array([7.0, 8.0, 9.0])))
     [playback] = passed
     assert playback.iterations.tolist() == [0, 1, 2, 3]
     assert playback.rounds.tolist() == [0, 0, 1, 1]

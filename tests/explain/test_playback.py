@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from archives import PICKLED, npy, packed, unpacked
@@ -32,9 +30,7 @@ def recording(count: int = 4, samples: int = 30, seed: int = 0) -> Playback:
 
 
 def in_file(playback: Playback) -> bytes:
-    stream = io.BytesIO()
-    np.savez(stream, **vars(playback))
-    return stream.getvalue()
+    return playback.content()
 
 
 def test_a_recording_comes_back_as_it_was(tmp_path):
@@ -85,6 +81,8 @@ HOSTILE = {
     "not a number": (changed(scores=npy(np.full((4, 30), np.nan, np.float32))), "numbers of a recording"),
     "infinite": (changed(primal=npy(np.full(4, np.inf))), "numbers of a recording"),
     "a round below 0": (changed(rounds=npy(np.array([0, 0, -1, 1]))), "numbers of a recording"),
+    "boxes of other samples": (changed(boxes=npy(np.ones((4, 29, 4), np.int32))), "boxes of a recording"),
+    "empty boxes": (changed(boxes=npy(np.ones((4, 30, 4), np.int32))), "boxes of a recording"),
     "a dual above all": (changed(dual=npy(np.full(4, np.inf))), "numbers of a recording"),
 }
 

@@ -159,7 +159,7 @@ def test_images_without_candidates_have_the_whole_image():
 def test_settings_and_boxes_that_cannot_be_are_refused():
     with refused("source of windows", "'selective'"):
         WindowSettings("selective")
-    with refused("windows per image", 0):
+    with refused("most of windows", 0):
         WindowSettings(most=0)
     for box in ([0, 0, 11, 5], [-1, 0, 5, 5], [3, 3, 3, 5], [0, 4, 5, 2], [0, 0, np.nan, 5]):
         with refused(
