@@ -29,6 +29,7 @@ from ranking.core import ImageSet
 from ranking.core.run_settings import (
     AnyStudySettings,
     AnyTrainSettings,
+    BagTrainSettings,
     ExperimentSettings,
     LabelTrainSettings,
     Named,
@@ -65,6 +66,7 @@ def runs_of(
         yield LabelTrainSettings(scenes, FEATURES, method)
     for method in ORDER_METHODS:
         yield OrderTrainSettings(cars, FEATURES, "year", method)
+    yield BagTrainSettings(objects, "horse", "Latent AP-SVM", {"start": "whole image"})
     yield pairs_study(cars, FEATURES, "year")
     methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
     yield SimulationSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))

@@ -72,7 +72,7 @@ def test_every_round_that_lowered_the_objective_is_recorded_with_its_boxes(squar
     assert (np.diff(playback.primal[:-1]) < 0).all()
     falls = {event.primal for event in events}
     assert {*playback.primal[:-1].tolist()} <= falls
-    assert playback.primal[-1] == trained.certificate.primal == pytest.approx(min(falls))
+    assert playback.primal[-1] == min(falls) == pytest.approx(trained.certificate.primal)
     located = trained.measured.localisation
     assert (playback.boxes[-1] == located.boxes).all()
     assert (playback.boxes[0] == [0, 0, *squares.image_sizes[0]]).all(), (
