@@ -23,6 +23,8 @@ from homes import (  # noqa: F401 (fixtures)
     labels_here,
     laboratory,
     neighbourhood,
+    object_home,
+    objects_here,
     order_home,
     orders_here,
     taught,

@@ -11,6 +11,7 @@ from typing import Any
 
 import label_home as labels
 import numpy as np
+import object_home as objects
 import order_home as orders
 import pytest
 from filelock import FileLock
@@ -92,7 +93,10 @@ def copy_of(name: str) -> Any:
 
 label_home = filled_once("labels", labels.fill)
 order_home = filled_once("orders", orders.fill)
-laboratory, labels_here, orders_here = map(copy_of, ("filled", "label_home", "order_home"))
+object_home = filled_once("objects", objects.fill)
+laboratory, labels_here, orders_here, objects_here = map(
+    copy_of, ("filled", "label_home", "order_home", "object_home")
+)
 
 
 @pytest.fixture

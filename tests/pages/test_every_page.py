@@ -18,12 +18,14 @@ ADDRESS = re.findall(
 )
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
 SAMPLES = ("laboratory", keys.RUN, "neighbours")
+OBJECTS = ("objects_here", keys.OBJECT_RUN, "several")
 LABELS, ORDERS = ("labels_here", keys.LABEL_RUN, "own"), ("orders_here", keys.ORDER_RUN, "own")
 # By place of the menu, or by page: the home that has something to show, and what names it in the address.
 SHOWN = {
     **dict.fromkeys(("Start", "Lessons", "Data", "Train", "Compare", "Inside training"), SAMPLES),
     **dict.fromkeys(("Labels", "labels_lesson"), LABELS),
     **dict.fromkeys(("Sequences", "pairs_lesson"), ORDERS),
+    "find_the_object": OBJECTS,
 }
 
 

@@ -1,0 +1,134 @@
+"""The page Find the object: rounds, starts and detections are those of the run's files."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from shown import captions, components, errors, kinds, page_of, press, warnings
+
+from pages.parts.app import cache
+from pages.parts.components.tiles import share_of
+from ranking.explain.localisation import objects_of
+from ranking.explain.playback import part_localisation
+from ranking.metrics import ranking_order
+from ranking.metrics.detection import overlap
+
+page = page_of("find_the_object")
+pytestmark = pytest.mark.usefixtures("started")
+
+
+def bars_of(app):
+    bars = components(app, "ranking_play_bar")
+    for bar in bars:
+        json.dumps(bar, allow_nan=False)
+    return bars
+
+
+def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_here, open_page):
+    store, run = objects_here.store, objects_here.store.run(objects_here.several)
+    images, located = store.image_set(objects_here.key), cache.localisation(run)
+    objects, relevance = objects_of(images, "red"), images.image_relevance("red")
+    for split, part in (("test", images.image_test), ("train", ~images.image_test)):
+        app = open_page("find_the_object", object_run=run.id, split=split)
+        assert not app.error
+        rounds = bars_of(app)[0]
+        assert rounds["unit"] == "Round"
+        assert rounds["steps"][0] == 1
+        assert rounds["steps"] == sorted({*rounds["steps"]})
+        [lane] = rounds["lanes"]
+        last, facts = lane["frames"][-1], dict(lane["frames"][-1]["facts"])
+        scores = np.load(run.scores_file)
+        rows = np.flatnonzero(part)
+        order = ranking_order(relevance[rows], scores[rows].astype(np.float32))
+        assert last["top"] == [str(row) for row in rows[order][:12]]
+        metrics = run.result["test" if split == "test" else "train"]
+        name = "CorLoc" if split == "test" else "CorLoc, training"
+        assert (
+            facts[name]
+            == f"{metrics['CorLoc']:.3f}"
+            == f"{part_localisation(located.boxes, objects, rows):.3f}"
+        )
+        for image, box in zip(last["top"], last["boxes"], strict=True):
+            row = int(image)
+            size = images.image_sizes[row]
+            assert box == pytest.approx(share_of(located.boxes[row], size, rounds["ratio"]))
+            assert rounds["known"][image] == [
+                pytest.approx(share_of(real, size, rounds["ratio"])) for real in objects[row]
+            ]
+            assert (rounds["tiles"][image]["mark"] == "relevant") == bool(relevance[row])
+        assert (
+            f"{lane['frames'][0]['values']['CorLoc']:.2f}, then {last['values']['CorLoc']:.2f}"
+            in captions(app)
+        )
+
+
+def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):
+    run, store = objects_here.store.run(objects_here.several), objects_here.store
+    images, located = store.image_set(objects_here.key), cache.localisation(run)
+    objects = objects_of(images, "red")
+    _, starts, detections = bars_of(open_page("find_the_object", object_run=run.id))
+    titles = [lane["title"].partition(" · ")[0] for lane in starts["lanes"]]
+    assert titles == located.starts.tolist()
+    [kept] = [number for number, lane in enumerate(starts["lanes"]) if lane["title"].endswith("kept")]
+    assert kept == int(np.argmin(located.objectives))
+    [lane] = detections["lanes"]
+    [top] = lane["frames"]
+    for number, box in zip(top["top"], top["boxes"], strict=True):
+        image = int(located.detected[int(number)])
+        size = images.image_sizes[image]
+        assert box == pytest.approx(share_of(located.detections[int(number)], size, detections["ratio"]))
+        near = len(objects[image]) and overlap(located.detections[[int(number)]], objects[image]).max() >= 0.5
+        assert (detections["tiles"][number]["mark"] == "relevant") == bool(near), "one square per image"
+
+
+def test_nothing_learned_is_told(objects_here, open_page):
+    app = open_page("find_the_object", object_run=objects_here.nothing)
+    assert "othing was learned; try another start" in warnings(app)
+    app = open_page("find_the_object", object_run=objects_here.several)
+    assert not app.warning
+    assert any("no round gains more" in element.value.lower() for element in app.success)
+    assert "optim" not in captions(app).lower()
+
+
+def test_without_known_boxes_none_is_dashed_and_nothing_is_measured(objects_here, open_page, monkeypatch):
+    monkeypatch.setattr(cache, "objects", lambda key, query: None)
+    cache._frames_of_images.clear()
+    app = open_page("find_the_object", object_run=objects_here.several)
+    cache._frames_of_images.clear()
+    assert not app.error
+    for bar in bars_of(app):
+        assert not any(bar["known"].values())
+        for lane in bar["lanes"]:
+            assert lane["curves"] in (["objective"], [])
+            assert {"CorLoc –"} >= {
+                " ".join(fact) for fact in lane["frames"][0]["facts"] if fact[0] == "CorLoc"
+            }
+    assert not app.get("plotly_chart")
+    assert {tile["mark"] for tile in bars_of(app)[2]["tiles"].values()} == {None}
+
+
+def test_damaged_files_are_named(objects_here, open_page):
+    run = objects_here.store.run(objects_here.several)
+    run.localisation_file.write_bytes(b"PK")
+    run.playback_file.write_bytes(b"PK")
+    app = open_page("find_the_object", object_run=run.id)
+    assert "localisation.npz" in "".join(errors(app))
+    assert "playback.npz" in warnings(app)
+
+
+def test_a_new_training_has_what_the_form_has(objects_here, open_page, started):
+    app = open_page("find_the_object", object_method="MI-SVM")
+    app.selectbox(key="widget windows.windows.source").set_value("grid")
+    press(app, "train objects")
+    [run] = kinds(started, "bags")
+    assert run.settings["windows"] == {"source": "grid"}
+    assert (run.settings["method"], run.settings["query"]) == ("MI-SVM", "red")
+
+
+def test_first_trainings_are_offered_where_there_are_none(objects_here, open_page, started):
+    app = open_page("find_the_object", object_class="green")
+    press(app, "widget train bags")
+    assert {run.settings["method"] for run in kinds(started, "bags")} == {"Latent AP-SVM", "MI-SVM"}
+    assert {run.settings["query"] for run in started} == {"green"}
