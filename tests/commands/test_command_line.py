@@ -9,13 +9,16 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 
 from ranking.__main__ import COMMANDS, main
 from ranking.commands.comparing import write
 from ranking.commands.watching import Bar
 from ranking.core import ImageSet, ProgressEvent
+from ranking.explain.localisation import read_localisation
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.metrics import evaluate
@@ -72,6 +75,23 @@ def test_a_training_is_kept_and_ranks(store, images, tmp_path, command):
     assert measures["AP"] == pytest.approx(run.result["test"]["AP"])
     assert {row["image"] for row in rows} == set(images.image_names[images.image_test])
     assert len(command("rank", run.id, "--part", "all", "--top", "3")[0].splitlines()) == 4
+
+
+def test_a_localisation_run_is_kept_and_ranks_images_with_their_windows(store, tmp_path, command, fails):
+    squares, file = squares_of(store), tmp_path / "settings.json"
+    file.write_text(json.dumps(settings_of(squares.key).to_json()))
+    run = store.run(command("train", file)[0].split()[1])
+    rows = list(csv.DictReader(io.StringIO(command("rank", run.id)[0])))
+    measures = evaluate([int(row["relevant"]) for row in rows], [float(row["score"]) for row in rows])
+    assert measures["AP"] == pytest.approx(run.result["test"]["AP"])
+    located = read_localisation(run.localisation_file, len(squares.image_names)).boxes
+    for row in rows:
+        [image] = np.flatnonzero(squares.image_names == row["image"])
+        assert [int(row[side]) for side in ("left", "top", "right", "bottom")] == located[image].tolist()
+    named = squares.key, "--query", "red", "--method", "MI-SVM"
+    assert fails("train", *named, "--features", "HOG").startswith("--features: ")
+    assert fails("experiment", squares.key, "--methods", "MI-SVM").startswith("--methods: ")
+    assert fails("report", run.id, "-o", tmp_path / "report.html").startswith(f"run {run.id}: ")
 
 
 def test_an_experiment_prints_and_writes_its_tables(images, tmp_path, command):

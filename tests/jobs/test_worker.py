@@ -21,6 +21,7 @@ import numpy as np
 import pytest
 from archives import zip_of
 from dated_pictures import dated
+from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 from PIL import Image
 from refusals import refused
@@ -43,6 +44,7 @@ from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
+from ranking.explain.localisation import read_localisation
 from ranking.explain.playback import MOST as MOST_RECORDED
 from ranking.explain.playback import Playback, read_playback
 from ranking.files import Limits, isolated
@@ -60,6 +62,7 @@ from ranking.jobs.events import (
     cancel_reason,
     with_last_gap,
 )
+from ranking.jobs.run_archive import export_run
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics.ablation_curves import AblationResult
@@ -562,6 +565,14 @@ def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, s
         assert method.certificate.gap == certificate["gap"]
         assert run.has_model
         assert run.has_scores == (task == "samples")
+    squares = squares_of(store)
+    run = here(store, settings_of(squares.key, start="several").to_json())
+    assert (run.state, run.result["certificate"]["converged"]) == ("cancelled", False)
+    assert run.has_scores
+    located = read_localisation(run.localisation_file, len(squares.image_names))
+    assert located.starts.tolist() == ["whole image"], "where it was stopped"
+    with refused("run " + run.id):
+        export_run(store, run.id)
     stop("iteration", lambda event: event.round == 2)
     longer = {**asked["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
     run = here(store, {**asked["orders"], "method_settings": longer})
