@@ -155,7 +155,8 @@ class Frame(NamedTuple):
     """A recorded iteration. top: the top samples, from rank 1. measures: by name; None if undefined.
 
     For a ranking of samples also relevant: of the samples of `top`, and lifted: at most LIFTED samples that the most
-    violated ranking moves up, the largest move first. For a ranking of images boxes: (k, 4) the best windows of `top`.
+    violated ranking moves up, the largest move first. For a ranking of images boxes: (k, 4) the best windows of `top`,
+    and ranks: of these images in the iteration, where `top` are the top ones of the end.
     """
 
     iteration: int
@@ -167,6 +168,7 @@ class Frame(NamedTuple):
     relevant: tuple[bool, ...] = ()
     lifted: tuple[Lift, ...] = ()
     boxes: Ints | None = None
+    ranks: tuple[int, ...] = ()
 
 
 def frames_of(
@@ -217,21 +219,23 @@ def frames_of_sequence(playback: Playback, part: slice, samples: Ints, relevance
 def frames_of_images(
     playback: Playback, relevance: Ints, parts: Mapping[str, Ints], objects: Sequence[Ints] | None
 ) -> list[Frame]:
-    """Return a frame per recorded round, whose number is its iteration: the TOP highest-ranked images of the first
-    part, their best windows, its AP, and the CorLoc of each part.
+    """Return a frame per recorded round, whose number is its iteration: the best windows and ranks of those images of
+    the first part that are the TOP highest-ranked ones in the end, its AP, and the CorLoc of each part.
 
     relevance: (n,). parts: images by the name of their CorLoc. objects: the boxes (k, 4) of the class in each image;
     None where they are not known, then there is no CorLoc. InputError for a recording without boxes.
     """
     if playback.boxes is None:
         raise InputError("recording", "boxes.npy", "none")
-    shown, frames = next(iter(parts.values())), list[Frame]()
+    shown, last = next(iter(parts.values())), len(playback) - 1
+    top = Ranking.of(shown, relevance[shown], playback.scores[last, shown].astype(np.float64)).samples[:TOP]
+    frames = list[Frame]()
     for i in range(len(playback)):
         scores, boxes, primal = playback.scores[i].astype(np.float64), playback.boxes[i], playback.primal[i]
         same = (
             frames and math.isclose(primal, playback.primal[i - 1]) and (boxes == playback.boxes[i - 1]).all()
         )
-        if same and i == len(playback) - 1:
+        if same and i == last:
             break  # the end is where the last recorded round begins
         step = max(int(playback.rounds[i]), frames[-1].iteration + 1 if frames else 0)
         ranked = Ranking.of(shown, relevance[shown], scores[shown])
@@ -245,10 +249,11 @@ def frames_of_images(
                 step,
                 float(primal),
                 float(playback.dual[i]),
-                ranked.samples[:TOP],
+                top,
                 {**located, "AP": ranked.average_precision if ranked.positives else None},
-                tuple(bool(each) for each in ranked.relevance[:TOP] > 0),
-                boxes=boxes[ranked.samples[:TOP]],
+                tuple(bool(each) for each in relevance[top] > 0),
+                boxes=boxes[top],
+                ranks=tuple(int(np.flatnonzero(ranked.samples == image)[0]) + 1 for image in top),
             )
         )
     return frames

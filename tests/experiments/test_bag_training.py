@@ -85,9 +85,12 @@ def test_every_round_that_lowered_the_objective_is_recorded_with_its_boxes(squar
     tested, learned = (np.flatnonzero(squares.image_test == part) for part in (True, False))
     parts, objects = {"CorLoc": tested, "CorLoc, training": learned}, objects_of(squares, "red")
     frames = frames_of_images(playback, squares.image_relevance("red"), parts, objects)
-    assert len(frames) == len(playback) - 1, "the end is where the last round began"
+    assert [frame.primal for frame in frames] == sorted(falls, reverse=True), "each fall once, also the last"
     for frame, boxes in zip(frames, playback.boxes, strict=False):
         assert (frame.boxes == boxes[frame.top]).all()
+        assert (frame.top == frames[-1].top).all()
+    assert frames[-1].ranks == tuple(range(1, 13))
+    assert min(frames[0].ranks) > 1, "all are tied at weights 0, and the irrelevant ones come first"
     assert frames[0].measures["CorLoc"] == 0
     for part, name in (("test", "CorLoc"), ("train", "CorLoc, training")):
         assert frames[-1].measures[name] == trained.metrics[part]["CorLoc"]

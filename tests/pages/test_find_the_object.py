@@ -43,6 +43,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
         rows = np.flatnonzero(part)
         order = ranking_order(relevance[rows], scores[rows].astype(np.float32))
         assert last["top"] == [str(row) for row in rows[order][:12]]
+        assert last["ranks"] == list(range(1, len(last["top"]) + 1))
         metrics = run.result["test" if split == "test" else "train"]
         name = "CorLoc" if split == "test" else "CorLoc, training"
         assert (

@@ -105,8 +105,8 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
 
 
 def show_images(run: Run, split: str) -> bool:
-    """The playback of a localisation run: the top images of a split with their best windows, round by round; returns
-    whether there is a recording."""
+    """The playback of a localisation run: the images of a split that are on top in the end, with their ranks and best
+    windows round by round; returns whether there is a recording."""
     if not (frames := _frames_of_images(run, split)):
         return False
     images, query = cache.image_set(run.settings["set"]), run.settings["query"]

@@ -117,6 +117,7 @@ def _frame(frame: Frame, lane: Lane, boxes: Boxes | None) -> dict[str, Any]:
         "facts": list(facts.items()),
         "values": {name: numbers[name] for name in lane.curves},
         "top": [str(row) for row in frame.top],
+        "ranks": list(frame.ranks) or list(range(1, len(frame.top) + 1)),
         "boxes": solid,
         "moved_up": [[str(lift.sample), lift.passed] for lift in frame.lifted],
     }

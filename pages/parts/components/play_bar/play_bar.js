@@ -2,9 +2,9 @@
 //
 // data: { token, label, unit, steps: [iteration], tiles: { id: item }, ratio, known: { id: [box] }, lanes: [{ title,
 // violated, curves: [name], frames: [{ iteration, facts: [[name, text]], values: { name: number | null }, top: [id],
-// boxes: [box], moved_up: [[id, passed]] }] }] }. Boxes, where there is a ratio: [left, top, width, height] in shares of
-// a tile of that ratio. The keys: Space plays and pauses, Left and Right step, Home and End. At each step a lane shows
-// its latest frame. Nothing is sent to the server.
+// ranks: [rank], boxes: [box], moved_up: [[id, passed]] }] }] }. Boxes, where there is a ratio: [left, top, width,
+// height] in shares of a tile of that ratio. The keys: Space plays and pauses, Left and Right step, Home and End. At each
+// step a lane shows its latest frame. Nothing is sent to the server.
 
 const PAUSE = 400; // milliseconds between two steps
 const WIDE = 100; // width of a chart in its own units
@@ -168,7 +168,7 @@ function laneOf(data, lane) {
     chart.paint(step, frame);
     const ranked = frame.top.map((id, place) => {
       const boxes = data.ratio === null ? {} : { known: data.known[id] ?? [], box: frame.boxes[place] };
-      return { ...shown(id, `${place + 1}`, `rank ${place + 1}, `), ...boxes };
+      return { ...shown(id, `${frame.ranks[place]}`, `rank ${frame.ranks[place]}, `), ...boxes };
     });
     top.paint(ranked, moves);
     violated.dataset.none = String(!frame.moved_up.length);
