@@ -14,7 +14,6 @@ from bag_problems import STARTS, bag_set, boxes_of, descends, objective
 from problems import Heard
 
 from ranking import BagSet, ProgressEvent, Query, make_method, method_names
-from ranking.commands.naming import trained_methods
 from ranking.core.settings import settings_of
 from ranking.inference.best_windows import best_windows, k_best_windows
 from ranking.methods import bag_starts
@@ -280,10 +279,6 @@ def test_half_precision_is_kept_and_trained_on() -> None:
     method = make_method("Latent AP-SVM").fit([bags])
     exact = make_method("Latent AP-SVM").fit([replace(bags, windows=bags.windows.astype(np.float64))])
     assert method.certificate.primal == pytest.approx(exact.certificate.primal, rel=2e-3)
-
-
-def test_no_task_trains_methods_of_bags_yet() -> None:
-    assert set(trained_methods()) == set(method_names()) - set(BAGS)
 
 
 def test_a_large_bonus_leaves_bounds_in_order_but_for_rounding() -> None:
