@@ -99,7 +99,7 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
     """The highest-ranked detections after suppression, and their precision and recall where the objects are known."""
     st.markdown("### Detections")
     searched = next(iter(cache.image_parts(images).values()))
-    count = min(SHOWN, len(located.detected))
+    part, count = "test" if images.image_test.any() else "training", min(SHOWN, len(located.detected))
     if not count:
         return
     correct: dict[int, bool] = {}
@@ -130,7 +130,7 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
             boxes=tiles.boxes_of(images, shown, objects),
         )
         st.caption(
-            "Windows of all test images that remain after non-maximum suppression, highest score first."
+            f"Windows of all {part} images that remain after non-maximum suppression, highest score first."
         )
 
 
