@@ -11,14 +11,13 @@ from pages.parts.app import cache, controls, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.runs import certificate, object_models, playback, run_actions
-from pages.parts.views import charts
+from pages.parts.views import charts, object_starts
 from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import Localisation
-from ranking.explain.playback import Frame, part_localisation
+from ranking.explain.playback import Frame
 from ranking.metrics.detection import correct_detections, detection_average_precision, detection_curve
 
 SHOWN = 12  # detections
-COMPARED = 4  # images of each start
 SPLITS = {"test": "Test images", "train": "Training images"}
 
 
@@ -46,7 +45,7 @@ def steps() -> None:
         images, located = cache.image_set(row.key), cache.localisation(run)
         objects = cache.objects(row.key, query)
         rows = cache.image_parts(images)[cache.LOCATED[split]]
-        show_starts(images, located, objects, rows, images.image_relevance(query))
+        object_starts.show(images, located, objects, rows, images.image_relevance(query))
         show_detections(images, located, objects)
     with details:
         object_models.PICKER.look_at(run)
@@ -60,39 +59,6 @@ def choose_split(images: ImageSet) -> str:
     if len(there) == 1:
         return there[0]
     return controls.segments("Images", keys.SPLIT, {split: SPLITS[split] for split in there}, "test")
-
-
-def show_starts(
-    images: ImageSet, located: Localisation, objects: Sequence[Ints] | None, rows: Ints, relevance: Ints
-) -> None:
-    """Where training from each start ended, on the same images; nothing for a single start. rows: the images of the
-    split that is shown."""
-    if len(located.starts) < 2:
-        return
-    st.markdown("### Starts side by side")
-    first = rows[relevance[rows] > 0][:COMPARED]
-    shown = {int(image): int(image) for image in first}
-    lanes, lowest = list[Lane](), int(np.argmin(located.objectives))
-    for number, (name, objective) in enumerate(zip(located.starts, located.objectives, strict=True)):
-        boxes = located.start_boxes[number]
-        share = None if objects is None else part_localisation(boxes, objects, rows)
-        ended = Frame(1, 1, float(objective), -np.inf, first, {"CorLoc": share}, boxes=boxes[first])
-        lanes.append(Lane(f"{name}{' · kept' if number == lowest else ''}", [ended], curves=("objective",)))
-    play_bar(
-        lanes,
-        tiles.whole_tiles(images, shown, {}),
-        name="starts",
-        token="starts",
-        label="Best windows by start",
-        boxes=tiles.boxes_of(images, shown, objects),
-    )
-    text = "The same images after training from each start. The lowest objective is kept, which needs no true box."
-    shares = [lane.frames[0].measures["CorLoc"] for lane in lanes]
-    known = [share for share in shares if share is not None]
-    if known and shares[lowest] is not None:
-        best = "the highest" if shares[lowest] == max(known) else f"not the highest, {max(known):.2f}"
-        text += f" **Notice** its CorLoc: {shares[lowest]:.2f}, {best}."
-    st.caption(text)
 
 
 def show_detections(images: ImageSet, located: Localisation, objects: Sequence[Ints] | None) -> None:

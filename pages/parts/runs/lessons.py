@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import feature_choice, jobs_panel
 from pages.parts.views.lesson_settings import Lesson
-from ranking.core.run_settings import TrainSettings
+from ranking.core.run_settings import AnyTrainSettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
@@ -24,17 +24,21 @@ def begin(lesson: Lesson) -> dict[str, Run]:
     """Return the training runs of a lesson by method. They come with the program; a run that was deleted is started
     again."""
     images, _ = cache.ready_made()
-    return {method: _run_of(lesson.settings_of(images.key, method)) for method in lesson.methods}
+    return {method: run_of(lesson.settings_of(images.key, method)) for method in lesson.methods}
 
 
 def trained(lesson: Lesson) -> dict[str, Run]:
-    """Return the training runs of a lesson when all are finished; until then, show their progress and end the page."""
-    by_method = begin(lesson)
-    for run in by_method.values():
+    """Return the training runs of a lesson by method, as `finished` does."""
+    return finished(begin(lesson))
+
+
+def finished(named: dict[str, Run]) -> dict[str, Run]:
+    """Return runs of a lesson when all are finished; until then, show their progress and end the page."""
+    for run in named.values():
         if run.state not in ENDED:
             jobs_panel.watch(run)
             frame.end_page()
-    broken = [run for run in by_method.values() if run.state != "finished"]
+    broken = [run for run in named.values() if run.state != "finished"]
     for run in broken:
         jobs_panel.explain_end(run)
     if broken:
@@ -43,10 +47,10 @@ def trained(lesson: Lesson) -> dict[str, Run]:
                 jobs.start_once(home.common(), "train", run.settings)
             st.rerun()
         frame.end_page()
-    return by_method
+    return named
 
 
-def _run_of(settings: TrainSettings) -> Run:
+def run_of(settings: AnyTrainSettings) -> Run:
     """Return the best run with these settings; start one if there is none."""
     store, values = home.common(), settings.to_json()
     return best_equal(store, "train", values) or jobs.start_once(store, "train", values)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ranking.core.run_settings import AblationSettings, Named, TrainSettings
+from ranking.core.run_settings import AblationSettings, BagTrainSettings, Named, TrainSettings
 
 
 @dataclass(frozen=True)
@@ -32,3 +32,13 @@ def pairs_study(key: str, features: Named, criterion: str) -> AblationSettings:
     """Return the ablation of the lesson about pairs: ten training sequences, subsequences of all lengths."""
     drawing = {"length": 8, "train": 10, "test": 500}
     return AblationSettings(key, features, criterion, "subsequence length", drawing=drawing)
+
+
+OBJECT_SET = "Hidden objects"
+OBJECT_ROUNDS = ("horse", "whole image")  # class and start whose rounds are shown
+OBJECT_PART = ("guitar", "whole image")  # class whose boxes shrink to a part, and a start that ends higher
+
+
+def objects_run(key: str, query: str, start: str) -> BagTrainSettings:
+    """Return the settings of a localisation run of the lesson about hidden objects."""
+    return BagTrainSettings(key, query, "Latent AP-SVM", {"start": start})
