@@ -24,12 +24,11 @@ from drawing.sets import SETS
 from PIL import Image
 
 sys.path.append(str(Path(__file__).parents[1]))  # the lessons are in pages, which are not installed
-from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, WHY_AP, pairs_study
+from pages.parts.views.lesson_settings import NEIGHBOURS, OBJECTS, VIOLATED, WHY_AP, objects_run, pairs_study
 from ranking.core import ImageSet
 from ranking.core.run_settings import (
     AnyStudySettings,
     AnyTrainSettings,
-    BagTrainSettings,
     ExperimentSettings,
     LabelTrainSettings,
     Named,
@@ -66,7 +65,8 @@ def runs_of(
         yield LabelTrainSettings(scenes, FEATURES, method)
     for method in ORDER_METHODS:
         yield OrderTrainSettings(cars, FEATURES, "year", method)
-    yield BagTrainSettings(objects, "horse", "Latent AP-SVM", {"start": "whole image"})
+    for query, start in reversed(OBJECTS):  # the page opens on the first one
+        yield objects_run(objects, query, start)
     yield pairs_study(cars, FEATURES, "year")
     methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
     yield SimulationSettings(scenes, FEATURES, methods, ("closest maxima", "entropy", "random"))

@@ -24,6 +24,7 @@ CARDS = (
     Card("pairs_lesson", "What a sequence shows beyond its pairs", 3),
     Card("violated_lesson", "Why one of n! rankings is found in about |N| log |P| steps", 4),
     Card("labels_lesson", "Which question improves the ranking most", 4),
+    Card("object_lesson", "How images without boxes teach where an object is", 4),
 )
 
 

@@ -5,16 +5,22 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, home, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons, playback
 from pages.parts.runs.lessons import Step
 from pages.parts.views import object_lesson_words, object_starts
-from pages.parts.views.lesson_settings import OBJECT_PART, OBJECT_ROUNDS, OBJECT_SET, objects_run
+from pages.parts.views.lesson_settings import (
+    OBJECT_PART,
+    OBJECT_ROUNDS,
+    OBJECT_SET,
+    OBJECT_STARTS,
+    WHOLE,
+    objects_run,
+)
 from ranking.core import ImageSet
 from ranking.features.windows import WindowSettings
-from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 
 STEPS = ("1 · Labels", "2 · Rounds", "3 · Starts", "4 · A part")
@@ -22,14 +28,15 @@ SHOWN = 6  # images with the object, and as many without it
 
 
 def steps() -> None:
-    images = cache.image_set(home.key_of(folder_of(OBJECT_SET)))
+    images, _ = cache.ready_made(OBJECT_SET)
     for step in lessons.each_step(STEPS, keys.OBJECT_STEP):
         (show_labels, show_rounds, show_starts, show_part)[step.number - 1](step, images)
         step.offer_next()
 
 
-def run_of(images: ImageSet, query: str, start: str) -> Run:
-    [run] = lessons.finished({start: lessons.run_of(objects_run(images.key, query, start))}).values()
+def run_of(images: ImageSet, shown: tuple[str, str]) -> Run:
+    """The run of the lesson with this class and start."""
+    [run] = lessons.finished({"": lessons.run_of(objects_run(images.key, *shown))}).values()
     return run
 
 
@@ -60,37 +67,40 @@ def show_labels(step: Step, images: ImageSet) -> None:
 
 
 def show_rounds(step: Step, images: ImageSet) -> None:
-    query, start = OBJECT_ROUNDS
-    run = run_of(images, query, start)
+    query, _ = OBJECT_ROUNDS
+    run = run_of(images, OBJECT_ROUNDS)
     frames = cache.frames_of_images(run, "train")
     step.headline.markdown(f"## {object_lesson_words.of_rounds(query, frames, cache.LOCATED['train'])}")
-    playback.show_images(run, "train")
+    with frame.picture("rounds"):
+        playback.show_images(run, "train")
 
 
 def show_starts(step: Step, images: ImageSet) -> None:
-    query, start = OBJECT_PART
-    run, objects = run_of(images, query, "several"), cache.objects(images.key, query)
-    rows, found = training_rows(images, query), cache.localisation(run)
-    ends = object_lesson_words.ends_of(found, objects or [], rows)
-    step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, start)}")
-    object_starts.show(images, found, objects, rows, images.image_relevance(query))
+    query, _ = OBJECT_STARTS
+    found, objects = cache.localisation(run_of(images, OBJECT_STARTS)), cache.objects(images.key, query) or []
+    rows = training_rows(images, query)
+    ends = object_lesson_words.ends_of(found, objects, rows)
+    step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
+    with frame.picture("starts"):
+        object_starts.show(images, found, objects, rows, images.image_relevance(query))
 
 
 def show_part(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_PART
-    run, objects = run_of(images, query, "LDA"), cache.objects(images.key, query)
-    boxes = cache.localisation(run).boxes
-    words = object_lesson_words.of_part(query, boxes, objects or [], training_rows(images, query))
-    step.headline.markdown(f"## {words}")
-    playback.show_images(run, "train")
+    run, objects = run_of(images, OBJECT_PART), cache.objects(images.key, query) or []
+    rows, found = training_rows(images, query), cache.localisation(run)
+    ends = object_lesson_words.ends_of(found, objects, rows)
+    step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
+    st.markdown(f"**{object_lesson_words.of_part(query, found.boxes, objects, rows)}**")
+    with frame.picture("part"):
+        playback.show_images(run, "train")
     st.caption(
         f"The objective asks only that images with a {query} score above all others. A part that every {query} has, "
-        "and nothing else has, does this as well as the whole, and no term rewards covering the rest. A bonus for "
-        "large windows does (*Find the object*)."
+        "and nothing else has, does this too, and no term rewards covering the rest. *Smallest window* and *Bonus for "
+        "large windows* exclude or lower small windows."
     )
-    with st.container(horizontal=True):
-        if frame.pressed("Find the object", keys.widget("find the object"), type="primary"):
-            st.switch_page("pages/find_the_object.py", query_params=address.only(**{keys.OBJECT_RUN: run.id}))
+    if frame.pressed("Find the object", keys.widget("find the object"), type="primary"):
+        st.switch_page("pages/find_the_object.py", query_params=address.only(**{keys.OBJECT_RUN: run.id}))
 
 
 frame.show_page("object_lesson", "Images are labelled, objects are not.", steps)

@@ -116,16 +116,16 @@ def _thumbnails_at(home: str, key: str) -> Thumbnails:
     return GuardedThumbnails(_image_set_at(home, key).folder)
 
 
-def ready_made() -> tuple[ImageSet, Thumbnails]:
-    """The bundled scenes, read from the program's own folder without any store; Gone if they are missing."""
-    folder = examples.folder_of("Action figures")
+def ready_made(source: str = "Action figures") -> tuple[ImageSet, Thumbnails]:
+    """A bundled image set, read from the program's own folder without any store; Gone if it is missing."""
+    folder = examples.folder_of(source)
     if not folder.is_dir():
         raise home.Gone(home.NO_EXAMPLES)
     with home.or_gone():
         return _ready_made(str(folder))
 
 
-@st.cache_resource(show_spinner=False, max_entries=1)
+@st.cache_resource(show_spinner=False, max_entries=2)
 def _ready_made(folder: str) -> tuple[ImageSet, Thumbnails]:
     return load_image_set(Path(folder)), GuardedThumbnails(Path(folder))
 

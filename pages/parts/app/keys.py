@@ -110,6 +110,7 @@ ASSIGNMENT_SEED = "assignment.seed"  # of its scores and interactions
 SOLVER = "assignment.solver"  # whose ranking is shown
 VIOLATED_STEP = "violated_step"  # of the lesson about the most violated ranking, from 1
 LABELS_STEP = "labels_step"  # of the lesson about labels, from 1
+OBJECT_STEP = "object_step"  # of the lesson about hidden objects, from 1
 SCENE = "label_scene"  # of that lesson, a letter
 ANSWERED_LABEL = "told_label"  # the label that is answered in it
 ANSWER = "told_answer"  # the answer

@@ -30,6 +30,7 @@ PLACES = {
         "pairs_lesson": Title("Pairs or sequences?"),
         "violated_lesson": Title("Finding the most violated ranking"),
         "labels_lesson": Title("Which label to ask about?"),
+        "object_lesson": Title("Where is the object?"),
     },
     "Data": {"image_sets": Title("Image sets")},
     "Train": {

@@ -36,7 +36,10 @@ def pairs_study(key: str, features: Named, criterion: str) -> AblationSettings:
 
 OBJECT_SET = "Hidden objects"
 OBJECT_ROUNDS = ("horse", "whole image")  # class and start whose rounds are shown
-OBJECT_PART = ("guitar", "whole image")  # class whose boxes shrink to a part, and a start that ends higher
+# A class whose boxes are better from another start than the whole image, and one whose boxes shrink to a part.
+OBJECT_STARTS, OBJECT_PART = ("drum", "several"), ("bicycle", "several")
+OBJECTS = (OBJECT_ROUNDS, OBJECT_STARTS, OBJECT_PART)
+WHOLE = "whole image"  # the start with which others are compared
 
 
 def objects_run(key: str, query: str, start: str) -> BagTrainSettings:
