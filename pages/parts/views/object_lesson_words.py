@@ -47,7 +47,8 @@ def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
         return f"“{query}”: no start ends lower than “{start}”: objective {one.objective:.1f}, CorLoc {one.located:.2f}"
     box = "better" if best.located > one.located else "worse" if best.located < one.located else "equal"
     return (
-        f"“{query}” from “{lowest}” instead of “{start}”: objective {best.objective:.1f} instead of {one.objective:.1f}, "
+        f"“{query}” from “{lowest}” instead of “{start}”: objective {best.objective:.1f} instead of "
+        f"{one.objective:.1f}, "
         f"{box} boxes, CorLoc {best.located:.2f} instead of {one.located:.2f}"
     )
 
