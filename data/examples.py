@@ -18,6 +18,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from drawing.generated import GeneratedSource
 from drawing.painting import webp
 from drawing.sets import SETS
@@ -135,6 +136,13 @@ def keep(run: Run, folder: Path) -> None:
     (folder / ROW).write_text(json.dumps({**row, "pid": None}))
 
 
+def compress() -> None:
+    """Compress the arrays of all examples, which halves most of them."""
+    for file in FOLDER.rglob("*.npz"):
+        arrays = dict(np.load(file))
+        np.savez_compressed(file, **arrays)
+
+
 def main() -> None:
     images = list[ImageSet]()
     for source in SETS:
@@ -161,6 +169,7 @@ def main() -> None:
                 shutil.rmtree(FOLDER / EXPERIMENTS, ignore_errors=True)
                 shutil.copytree(store.home / EXPERIMENTS, FOLDER / EXPERIMENTS)
     put_in_order([runs / name for name in listed])
+    compress()
 
 
 def put_in_order(folders: list[Path]) -> None:

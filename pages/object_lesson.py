@@ -54,7 +54,9 @@ def show_labels(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_ROUNDS
     relevance, learn = images.image_relevance(query), np.flatnonzero(~images.image_test)
     with_it = training_rows(images, query)
-    step.headline.markdown(f"## {len(with_it)} of {len(learn)} images show a {query}. Where, nobody says")
+    step.headline.markdown(
+        f"## {len(with_it)} of {len(learn)} images show a {query}. Where it is, is not labelled"
+    )
     for shows, words in ((1, f"With a {query}"), (0, "Without")):
         chosen = learn[relevance[learn] == shows][:SHOWN].tolist()
         shown = tiles.whole_tiles(images, {row: row for row in chosen}, dict.fromkeys(chosen, bool(shows)))
@@ -77,21 +79,24 @@ def show_rounds(step: Step, images: ImageSet) -> None:
 
 def show_starts(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_STARTS
-    found, objects = cache.localisation(run_of(images, OBJECT_STARTS)), cache.objects(images.key, query) or []
+    located, objects = (
+        cache.localisation(run_of(images, OBJECT_STARTS)),
+        cache.objects(images.key, query) or [],
+    )
     rows = training_rows(images, query)
-    ends = object_lesson_words.ends_of(found, objects, rows)
+    ends = object_lesson_words.ends_of(located, objects, rows)
     step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
     with frame.picture("starts"):
-        object_starts.show(images, found, objects, rows, images.image_relevance(query))
+        object_starts.show(images, located, objects, rows, images.image_relevance(query))
 
 
 def show_part(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_PART
     run, objects = run_of(images, OBJECT_PART), cache.objects(images.key, query) or []
-    rows, found = training_rows(images, query), cache.localisation(run)
-    ends = object_lesson_words.ends_of(found, objects, rows)
+    rows, located = training_rows(images, query), cache.localisation(run)
+    ends = object_lesson_words.ends_of(located, objects, rows)
     step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
-    st.markdown(f"**{object_lesson_words.of_part(query, found.boxes, objects, rows)}**")
+    st.markdown(f"**{object_lesson_words.of_part(query, located.boxes, objects, rows)}**")
     with frame.picture("part"):
         playback.show_images(run, "train")
     st.caption(

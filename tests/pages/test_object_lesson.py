@@ -41,16 +41,16 @@ def test_where_is_the_object(fresh_home, open_page):
         """The recording of a run, and the claims of its caption."""
         playback = read_playback(run(shown).playback_file, len(learn))
         first, last = (located(images, shown[0], playback.boxes[at])[0] for at in (0, -1))
-        ends = [playback.primal[0], playback.iterations[0], playback.primal[-1]]
-        return playback, (first, last), [(r"\*\*Notice", ends), ("^CorLoc: ", [first, last])]
+        ends = [playback.primal[0], playback.rounds[0], playback.primal[-1]]
+        return playback, (first, last), [(r"\*\*Notice", ends), ("^CorLoc, training: ", [first, last])]
 
     def starts(shown):
-        found = read_localisation(run(shown).localisation_file, len(learn))
+        kept = read_localisation(run(shown).localisation_file, len(learn))
         ends = {
             name: (objective, located(images, shown[0], boxes)[0])
-            for name, objective, boxes in zip(found.starts, found.objectives, found.start_boxes, strict=True)
+            for name, objective, boxes in zip(kept.starts, kept.objectives, kept.start_boxes, strict=True)
         }
-        return found, ends, min(ends, key=ends.get)
+        return kept, ends, min(ends, key=ends.get)
 
     app = open_page("object_lesson")
     count = (images.image_relevance(OBJECT_ROUNDS[0])[learn] > 0).sum()
@@ -62,7 +62,7 @@ def test_where_is_the_object(fresh_home, open_page):
     assert last > 0.75 > 0.25 > first, "the rounds find the object"
     check(
         app,
-        [("^## ", [playback.iterations[-1], playback.primal[0], playback.primal[-1], first, last]), *claims],
+        [("^## ", [playback.rounds[-1], playback.primal[0], playback.primal[-1], first, last]), *claims],
     )
 
     press(app, "next step")
@@ -76,11 +76,11 @@ def test_where_is_the_object(fresh_home, open_page):
     check(app, [("^## ", [best[0], whole[0], best[1], whole[1]]), (r"\*\*Notice", known)])
 
     press(app, "next step")
-    found, ends, lowest = starts(OBJECT_PART)
+    kept, ends, lowest = starts(OBJECT_PART)
     whole, best = ends["whole image"], ends[lowest]
     assert best[0] < whole[0]
     assert best[1] < whole[1] - 0.25, "a lower objective, worse boxes"
-    _, pairs = located(images, OBJECT_PART[0], found.boxes)
+    _, pairs = located(images, OBJECT_PART[0], kept.boxes)
     area = object_lesson_words.area
     shares = [area(box) / max(map(area, real)) for box, real in pairs]
     inside = [max(object_lesson_words.covered(box, each) for each in real) for box, real in pairs]

@@ -112,7 +112,8 @@ def show_images(run: Run, split: str) -> bool:
     images, query = cache.image_set(run.settings["set"]), run.settings["query"]
     shown = {image: image for image in sorted({int(image) for frame in frames for image in frame.top})}
     objects, relevance = cache.objects(images.key, query), images.image_relevance(query)
-    curves = ("objective",) if objects is None else ("objective", "CorLoc")
+    located = cache.LOCATED[split]
+    curves = ("objective",) if objects is None else ("objective", located)
     play_bar(
         [Lane(runs.short_name(run), frames, curves=curves)],
         tiles.whole_tiles(images, shown, {image: bool(relevance[image]) for image in shown}),
@@ -122,18 +123,18 @@ def show_images(run: Run, split: str) -> bool:
         boxes=tiles.boxes_of(images, shown, objects),
     )
     known = "" if objects is None else " Dashed: the true boxes, which training does not see."
-    st.caption(f"Solid: the best window of each image.{known} {rounds_words(frames)}")
+    st.caption(f"Solid: the best window of each image.{known} {rounds_words(frames, located)}")
     return True
 
 
-def rounds_words(frames: Sequence[Frame]) -> str:
-    """What to notice of the rounds: how far the objective fell and what CorLoc did."""
+def rounds_words(frames: Sequence[Frame], located: str) -> str:
+    """What to notice of the rounds: how far the objective fell and what CorLoc did. located: the name of the latter."""
     first, last = frames[0], frames[-1]
     fell = f"**Notice** the objective: {first.primal:.3g} in round {first.iteration}, {last.primal:.3g} in the end"
-    before, after = first.measures.get("CorLoc"), last.measures.get("CorLoc")
+    before, after = first.measures.get(located), last.measures.get(located)
     if before is None or after is None:
         return f"{fell}."
-    return f"{fell}. CorLoc: {before:.2f}, then {after:.2f}."
+    return f"{fell}. {located}: {before:.2f}, then {after:.2f}."
 
 
 def _play(recorded: Sequence[Recorded], lanes: Sequence[Lane], shown: Mapping[int, Tile], what: str) -> None:

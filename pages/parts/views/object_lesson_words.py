@@ -16,15 +16,15 @@ class End(NamedTuple):
     """Where training from a start ended: its objective, and CorLoc on the training images."""
 
     objective: float
-    located: float
+    corloc: float
 
 
-def ends_of(found: Localisation, objects: Sequence[Ints], rows: Ints) -> dict[str, End]:
+def ends_of(located: Localisation, objects: Sequence[Ints], rows: Ints) -> dict[str, End]:
     """Return the end of each start. rows: the training images."""
-    shares = (part_localisation(boxes, objects, rows) or 0.0 for boxes in found.start_boxes)
+    shares = (part_localisation(boxes, objects, rows) or 0.0 for boxes in located.start_boxes)
     return {
         str(name): End(float(objective), share)
-        for name, objective, share in zip(found.starts, found.objectives, shares, strict=True)
+        for name, objective, share in zip(located.starts, located.objectives, shares, strict=True)
     }
 
 
@@ -42,14 +42,14 @@ def of_rounds(query: str, frames: Sequence[Frame], measure: str) -> str:
 def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
     """Compare one start with the lowest end."""
     lowest = min(ends, key=lambda name: ends[name].objective)
-    one, best = ends[start], ends[lowest]
+    begun, best = ends[start], ends[lowest]
     if lowest == start:
-        return f"“{query}”: no start ends lower than “{start}”: objective {one.objective:.1f}, CorLoc {one.located:.2f}"
-    box = "better" if best.located > one.located else "worse" if best.located < one.located else "equal"
+        return f"“{query}”: no start ends lower than “{start}”: objective {begun.objective:.1f}, CorLoc {begun.corloc:.2f}"
+    box = "better" if best.corloc > begun.corloc else "worse" if best.corloc < begun.corloc else "equal"
     return (
         f"“{query}” from “{lowest}” instead of “{start}”: objective {best.objective:.1f} instead of "
-        f"{one.objective:.1f}, "
-        f"{box} boxes, CorLoc {best.located:.2f} instead of {one.located:.2f}"
+        f"{begun.objective:.1f}, "
+        f"{box} boxes, CorLoc {best.corloc:.2f} instead of {begun.corloc:.2f}"
     )
 
 
