@@ -20,11 +20,11 @@ class Card(NamedTuple):
 
 CARDS = (
     Card("lesson", "Which errors cost most", 2),
-    Card("neighbours_lesson", "When people of one scene help, and when they mislead", 4),
-    Card("pairs_lesson", "What a sequence shows beyond its pairs", 3),
-    Card("violated_lesson", "Why one of n! rankings is found in about |N| log |P| steps", 4),
-    Card("labels_lesson", "Which question improves the ranking most", 4),
-    Card("object_lesson", "How images without boxes teach where an object is", 4),
+    Card("neighbours_lesson", "When neighbours help, and when they mislead", 4),
+    Card("pairs_lesson", "What sequences show beyond pairs", 3),
+    Card("violated_lesson", "One of n! rankings in |N| log |P| steps", 4),
+    Card("labels_lesson", "The most useful question", 4),
+    Card("object_lesson", "Objects from labels of images", 4),
 )
 
 

@@ -54,9 +54,7 @@ def show_labels(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_ROUNDS
     relevance, learn = images.image_relevance(query), np.flatnonzero(~images.image_test)
     with_it = training_rows(images, query)
-    step.headline.markdown(
-        f"## {len(with_it)} of {len(learn)} images show a {query}. Where it is, is not labelled"
-    )
+    step.headline.markdown(f"## {len(with_it)} of {len(learn)} images show a {query}; no label says where")
     for shows, words in ((1, f"With a {query}"), (0, "Without")):
         chosen = learn[relevance[learn] == shows][:SHOWN].tolist()
         shown = tiles.whole_tiles(images, {row: row for row in chosen}, dict.fromkeys(chosen, bool(shows)))

@@ -44,7 +44,8 @@ def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
     lowest = min(ends, key=lambda name: ends[name].objective)
     begun, best = ends[start], ends[lowest]
     if lowest == start:
-        return f"“{query}”: no start ends lower than “{start}”: objective {begun.objective:.1f}, CorLoc {begun.corloc:.2f}"
+        at = f"objective {begun.objective:.1f}, CorLoc {begun.corloc:.2f}"
+        return f"“{query}”: no start ends lower than “{start}”: {at}"
     box = "better" if best.corloc > begun.corloc else "worse" if best.corloc < begun.corloc else "equal"
     return (
         f"“{query}” from “{lowest}” instead of “{start}”: objective {best.objective:.1f} instead of "
