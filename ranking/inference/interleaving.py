@@ -1,4 +1,4 @@
-"""Optimal interleaving ranks of the irrelevant samples: three algorithms on plain arrays.
+"""Optimal interleaving ranks of the irrelevant samples: algorithms on plain arrays.
 
 With the relevant scores s+ sorted from the top, the j-th irrelevant sample from the top adds f_j(r) to the
 objective when r - 1 relevant samples stand above it (quicksort, Observation 3), and
@@ -9,8 +9,8 @@ Everywhere below that derivative is multiplied by |P||N|/2; `half_gains` is gain
 1 ... |P| + 1 (the paper's eqs. 8-9 stop at |P|). Of several best ranks the highest is taken, so that the
 ranks of a sorted sequence never fall (Observation 4).
 
-`greedy` and `search` take scores in descending order and return the ranks in that order; `select` takes any
-order, rearranges scores and numbers together, and writes ranks by number.
+`greedy` and `search` take scores in descending order and return the ranks in that order. `halve` writes them by number;
+so does `select`, which takes any order, and rearranges scores and numbers together.
 """
 
 from __future__ import annotations
@@ -91,64 +91,76 @@ def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
 
 
 @nb.njit(cache=True, nogil=True)
+def halve(
+    scores: Floats, numbers: Ints, before: int, low: int, high: int, derivative: Derivative, ranks: Ints
+) -> None:
+    """Do what `select` does with a run in descending order: split it in the middle, without rearranging."""
+    stack = np.empty((66, 4), np.int64)  # a side is at most half as long as the run it is split from
+    stack[0] = 0, len(scores), low, high
+    waiting = 1
+    while waiting:
+        waiting -= 1
+        start, end, low, high = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2], stack[waiting, 3]
+        while start < end and low < high:
+            middle = (start + end) // 2
+            rank = best_rank(before + middle + 1, scores[middle], low, high, derivative)
+            ranks[numbers[middle]] = rank
+            row = stack[waiting]
+            row[0], row[1], row[2], row[3] = middle + 1, end, rank, high
+            waiting += 1
+            end, high = middle, rank
+        for k in range(start, end):
+            ranks[numbers[k]] = low
+
+
+@nb.njit(cache=True, nogil=True)
 def select(
-    scores: Floats,
-    numbers: Ints,
-    before: int,
-    low: int,
-    high: int,
-    derivative: Derivative,
-    ranks: Ints,
-    ordered: int = 0,
+    scores: Floats, numbers: Ints, before: int, low: int, high: int, derivative: Derivative, ranks: Ints
 ) -> None:
     """Rank a run of irrelevant samples whose ranks are known to lie on low ... high, by Algorithm 2.
 
     `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of its
     median), the pivot's best rank bounds both sides, and a side whose bounds are equal is finished. Samples with
     exactly the pivot's score form a third side, which needs no more rearranging. A side that is split badly too
-    often is sorted, so that no input is quadratic. ordered: 1 if the run is sorted already, from the top; it is then
-    halved without rearranging.
+    often is sorted, so that no input is quadratic.
     """
     depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
-    # Every split pops one side and pushes at most three, so the depth bounds the stack.
-    stack = np.empty((3 * (depth_limit + 64), 6), np.int64)
-    _push(stack, 0, 0, len(scores), low, high, 0, ordered)
+    # Every split pops one side and pushes at most two, so the depth bounds the stack.
+    stack = np.empty((depth_limit + 8, 5), np.int64)
+    _push(stack, 0, 0, len(scores), low, high, 0)
     waiting = 1
     while waiting:
         waiting -= 1
         row = stack[waiting]
-        start, end, low, high, depth, ordered = row[0], row[1], row[2], row[3], row[4], row[5]
+        start, end, low, high, depth = row[0], row[1], row[2], row[3], row[4]
         if start >= end:
             continue
         if low == high:
             for k in range(start, end):
                 ranks[numbers[k]] = low
             continue
-        if not ordered and depth > depth_limit:
-            _sort_descending(scores[start:end], numbers[start:end])
-            ordered = 1
-        if ordered:
-            first = (start + end) // 2
-            last = first + 1
-        else:
-            first, last = _partition(scores, numbers, start, end, _pivot(scores, start, end))
+        if depth > depth_limit:
+            side = slice(start, end)
+            _sort_descending(scores[side], numbers[side])
+            halve(scores[side], numbers[side], before + start, low, high, derivative, ranks)
+            continue
+        first, last = _partition(scores, numbers, start, end, _pivot(scores, start, end))
         score = scores[first]
         upper = best_rank(before + first + 1, score, low, high, derivative)
-        lower = upper
+        ranks[numbers[first]] = lower = upper
         if last - first > 1:
-            lower = best_rank(before + last, score, upper, high, derivative)
-        ranks[numbers[first]] = upper
-        ranks[numbers[last - 1]] = lower
-        _push(stack, waiting, start, first, low, upper, depth + 1, ordered)
-        _push(stack, waiting + 1, last, end, lower, high, depth + 1, ordered)
-        _push(stack, waiting + 2, first + 1, last - 1, upper, lower, depth + 1, 1)
-        waiting += 3
+            ranks[numbers[last - 1]] = lower = best_rank(before + last, score, upper, high, derivative)
+            same = slice(first + 1, last - 1)
+            halve(scores[same], numbers[same], before + first + 1, upper, lower, derivative, ranks)
+        _push(stack, waiting, start, first, low, upper, depth + 1)
+        _push(stack, waiting + 1, last, end, lower, high, depth + 1)
+        waiting += 2
 
 
 @nb.njit(cache=True, nogil=True)
-def _push(stack: Ints, top: int, start: int, end: int, low: int, high: int, depth: int, ordered: int) -> None:
+def _push(stack: Ints, top: int, start: int, end: int, low: int, high: int, depth: int) -> None:
     row = stack[top]
-    row[0], row[1], row[2], row[3], row[4], row[5] = start, end, low, high, depth, ordered
+    row[0], row[1], row[2], row[3], row[4] = start, end, low, high, depth
 
 
 @nb.njit(cache=True, nogil=True)

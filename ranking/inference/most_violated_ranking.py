@@ -12,7 +12,8 @@ from ranking.core import Bools, Floats, Ints, check_relevance, is_real
 from ranking.core.errors import InputError
 from ranking.inference.bins import bin_grid
 from ranking.inference.buckets import buckets
-from ranking.inference.interleaving import LARGEST, Derivative, coefficient_line, greedy, search, select
+from ranking.inference.interleaving import LARGEST, Derivative, coefficient_line, greedy, halve, search, select
+from ranking.inference.sorting import descending
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 
@@ -72,46 +73,77 @@ def most_violated_ranking(
         missing = "no relevant sample" if not count else "no irrelevant sample"
         raise InputError("relevant", "both relevant and irrelevant samples", missing, "choose another query")
     gains, steps = loss_tables(chosen, count, negatives)
-    from_top = positives[np.argsort(-scores[positives], kind="stable")]
-    derivative = Derivative(scores[from_top], gains * (0.5 * count * negatives), steps)
+    order, relevant_scores = descending(scores[positives])
+    from_top = positives[order]
+    derivative = Derivative(relevant_scores, gains * (0.5 * count * negatives), steps)
 
     ranks = np.empty(negatives, np.int32)
     coefficients = np.empty(len(scores))
     counted = algorithm == "buckets" or (algorithm == "auto" and negatives >= FEW)
     grid = bin_grid(scores) if counted else None
-    rank_counts_and_product = (
-        buckets(scores, positives, derivative, grid, ranks, coefficients) if grid else None
+    written = buckets(scores, positives, derivative, grid, ranks, coefficients) if grid else None
+    if written is None:
+        irrelevant, usable = _irrelevant(scores, is_relevant, negatives)
+        if not usable:
+            raise _unusable(scores)
+        _compare(algorithm, chosen, irrelevant, derivative, ranks)
+        written = _write_coefficients(scores, is_relevant, ranks, count, coefficients)
+    rank_counts, product = written
+    above, product_of_relevant = _write_relevant(
+        from_top, rank_counts, negatives, relevant_scores, coefficients
     )
-    if rank_counts_and_product is None:
-        _check_finite(scores)
-        rows = np.flatnonzero(~is_relevant)
-        _compare(algorithm, chosen, scores[rows], derivative, ranks)
-        rank_counts_and_product = _write_coefficients(scores, rows, ranks, count, coefficients)
-    rank_counts, product = rank_counts_and_product
-
-    above = np.cumsum(rank_counts[1 : count + 1])  # irrelevant samples above the i-th relevant one
-    coefficients[from_top] = (negatives - 2.0 * above) / (float(count) * negatives)
-    product += float(np.einsum("i,i", derivative.relevant, coefficients[from_top]))
     delta = chosen.of_positions(np.arange(1.0, count + 1) + above)
-    return MostViolatedRanking(coefficients, delta, ranks, product + delta)
+    return MostViolatedRanking(coefficients, delta, ranks, product + product_of_relevant + delta)
+
+
+@nb.njit(cache=True, nogil=True)
+def _irrelevant(scores: Floats, is_relevant: Bools, negatives: int) -> tuple[Floats, bool]:
+    """Return the scores of the irrelevant samples, (negatives,), and whether all scores are usable.
+
+    A score is not if it is not finite, or so large that a sum over all samples might overflow.
+    """
+    irrelevant, count, unusable = np.empty(negatives + 1), 0, 0
+    for k in range(len(scores)):
+        irrelevant[count] = scores[k]
+        count += not is_relevant[k]
+        unusable += not abs(scores[k]) <= LARGEST  # NaN as well
+    return irrelevant[:negatives], unusable == 0
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
 def _write_coefficients(
-    scores: Floats, rows: Ints, ranks: Ints, positives: int, coefficients: Floats
+    scores: Floats, is_relevant: Bools, ranks: Ints, positives: int, coefficients: Floats
 ) -> tuple[Ints, float]:
-    """Write c of the irrelevant samples, which are in `rows`.
+    """Write c of the irrelevant samples.
 
     Returns how many have each rank, (|P| + 2,), and their share of scores @ c.
     """
     level, slope = coefficient_line(positives, len(ranks))
-    rank_counts, product = np.zeros(positives + 2, np.int64), 0.0
-    for k in range(len(ranks)):
-        coefficient = level + slope * ranks[k]
-        coefficients[rows[k]] = coefficient
-        product += coefficient * scores[rows[k]]
-        rank_counts[ranks[k]] += 1
+    rank_counts, product, number = np.zeros(positives + 2, np.int64), 0.0, 0
+    for k in range(len(scores)):
+        if not is_relevant[k]:
+            coefficients[k] = level + slope * ranks[number]
+            product += coefficients[k] * scores[k]
+            rank_counts[ranks[number]] += 1
+            number += 1
     return rank_counts, product
+
+
+@nb.njit(cache=True, nogil=True)
+def _write_relevant(
+    from_top: Ints, rank_counts: Ints, negatives: int, relevant: Floats, coefficients: Floats
+) -> tuple[Ints, float]:
+    """Write c of the relevant samples, which are `from_top` with the scores `relevant`, both (|P|,).
+
+    Returns how many irrelevant samples are above each of them, and their share of scores @ c.
+    """
+    count = len(from_top)
+    above, product = np.cumsum(rank_counts[1 : count + 1]), 0.0
+    for i in range(count):
+        coefficient = (negatives - 2.0 * above[i]) / (float(count) * negatives)
+        coefficients[from_top[i]] = coefficient
+        product += coefficient * relevant[i]
+    return above, product
 
 
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:
@@ -124,13 +156,12 @@ def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bo
     return values, mask if mask.dtype == np.bool_ else check_relevance(mask, len(values)) > 0
 
 
-def _check_finite(scores: Floats) -> None:
-    """Raise ValueError where a score is not finite, or so large that a sum over all samples might overflow."""
-    if not (scores.min() >= -LARGEST and scores.max() <= LARGEST):  # NaN fails both
-        bad = np.flatnonzero(~(np.abs(scores) <= LARGEST))
-        raise InputError(
-            "scores", f"numbers from {-LARGEST:g} to {LARGEST:g}", f"{len(bad)} others, the first at {bad[0]}"
-        )
+def _unusable(scores: Floats) -> InputError:
+    """Return the error about scores of which some are not finite, or too large."""
+    bad = np.flatnonzero(~(np.abs(scores) <= LARGEST))
+    return InputError(
+        "scores", f"numbers from {-LARGEST:g} to {LARGEST:g}", f"{len(bad)} others, the first at {bad[0]}"
+    )
 
 
 def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Derivative, ranks: Ints) -> None:
@@ -140,10 +171,10 @@ def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Deri
         return
     if algorithm == "search" and not loss.unimodal:
         raise InputError("loss of search", "a unimodal one such as ap", loss.name, "use auto")
-    order = np.argsort(-scores)
+    order, from_top = descending(scores)
     if algorithm == "auto":
-        select(scores[order], order, 0, 1, len(derivative.relevant) + 1, derivative, ranks, 1)
+        halve(from_top, order, 0, 1, len(derivative.relevant) + 1, derivative, ranks)
         return
     in_order = np.empty_like(ranks)
-    (search if algorithm == "search" else greedy)(scores[order], derivative, in_order)
+    (search if algorithm == "search" else greedy)(from_top, derivative, in_order)
     ranks[order] = in_order

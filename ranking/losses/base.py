@@ -58,8 +58,14 @@ class RankingLoss(Plugin, ABC):
 
     def of_positions(self, positions: Floats) -> float:
         """Return the loss of a ranking whose relevant samples are at `positions` (|P|,), ascending, from 1."""
-        ideal = np.arange(1, len(positions) + 1, dtype=np.float64)
-        return float(self.gains(len(positions)) @ (self.discount(ideal) - self.discount(positions)))
+        gains, discounts = _ideal(self, len(positions))
+        return float(gains @ (discounts - self.discount(positions)))
+
+
+@lru_cache(maxsize=8)
+def _ideal(loss: RankingLoss, positives: int) -> tuple[Floats, Floats]:
+    """Return the gains (|P|,) of `loss` and its discounts where all relevant samples are on top."""
+    return loss.gains(positives), loss.discount(np.arange(1, positives + 1, dtype=np.float64))
 
 
 @lru_cache(maxsize=8)
