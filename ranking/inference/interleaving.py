@@ -9,8 +9,8 @@ Everywhere below that derivative is multiplied by |P||N|/2; `half_gains` is gain
 1 ... |P| + 1 (the paper's eqs. 8-9 stop at |P|). Of several best ranks the highest is taken, so that the
 ranks of a sorted sequence never fall (Observation 4).
 
-`greedy` and `search` take scores in descending order and return the ranks in that order. `halve` writes them by number;
-so does `select`, which takes any order, and rearranges scores and numbers together.
+`scores` are those of the irrelevant samples, `numbers` name them, and ranks are written by number. `greedy`, `search`
+and `halve` take scores in descending order; `select` takes any order, and rearranges scores and numbers together.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numba as nb
 import numpy as np
 
 from ranking.core import Floats, Ints
+from ranking.inference.sorting import descending
 
 LARGEST = 1e301  # of a score: sums over all samples stay finite
 
@@ -59,15 +60,15 @@ def coefficient_line(positives: int, negatives: int) -> tuple[float, float]:
 
 
 @nb.njit(cache=True, nogil=True)
-def greedy(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
+def greedy(scores: Floats, numbers: Ints, derivative: Derivative, ranks: Ints) -> None:
     """Evaluate every rank of every irrelevant sample: O(|N||P|) after sorting (Yue et al. 2007)."""
     top = len(derivative.relevant) + 1
     for j in range(1, len(scores) + 1):
-        ranks[j - 1] = best_rank(j, scores[j - 1], 1, top, derivative)
+        ranks[numbers[j - 1]] = best_rank(j, scores[j - 1], 1, top, derivative)
 
 
 @nb.njit(cache=True, nogil=True)
-def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
+def search(scores: Floats, numbers: Ints, derivative: Derivative, ranks: Ints) -> None:
     """Find the ranks by Algorithm 3, for unimodal losses such as AP: f_j is unimodal on 1 ... min(|P| + 1, j).
 
     There the derivative falls with the rank (Proposition 5), so its last non-negative value is found by bisection;
@@ -87,7 +88,7 @@ def search(scores: Floats, derivative: Derivative, ranks: Ints) -> None:
             else:
                 high = middle
         # From the mode on, one sum finds whether a rank above `unimodal` is better.
-        ranks[j - 1] = low if unimodal == top else best_rank(j, score, low, top, derivative)
+        ranks[numbers[j - 1]] = low if unimodal == top else best_rank(j, score, low, top, derivative)
 
 
 @nb.njit(cache=True, nogil=True)
@@ -147,11 +148,13 @@ def select(
         first, last = _partition(scores, numbers, start, end, _pivot(scores, start, end))
         score = scores[first]
         upper = best_rank(before + first + 1, score, low, high, derivative)
-        ranks[numbers[first]] = lower = upper
+        lower = upper
         if last - first > 1:
-            ranks[numbers[last - 1]] = lower = best_rank(before + last, score, upper, high, derivative)
+            lower = best_rank(before + last, score, upper, high, derivative)
             same = slice(first + 1, last - 1)
             halve(scores[same], numbers[same], before + first + 1, upper, lower, derivative, ranks)
+        ranks[numbers[first]] = upper
+        ranks[numbers[last - 1]] = lower
         _push(stack, waiting, start, first, low, upper, depth + 1)
         _push(stack, waiting + 1, last, end, lower, high, depth + 1)
         waiting += 2
@@ -204,6 +207,5 @@ def _partition(scores: Floats, numbers: Ints, start: int, end: int, pivot: float
 
 @nb.njit(cache=True, nogil=True)
 def _sort_descending(scores: Floats, numbers: Ints) -> None:
-    order = np.argsort(-scores, kind="mergesort")
-    scores[:] = scores[order]
-    numbers[:] = numbers[order]
+    order, in_order = descending(scores)
+    scores[:], numbers[:] = in_order, numbers[order]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numba as nb
 import numpy as np
@@ -12,13 +13,22 @@ from ranking.core import Bools, Floats, Ints, check_relevance, is_real
 from ranking.core.errors import InputError
 from ranking.inference.bins import bin_grid
 from ranking.inference.buckets import buckets
-from ranking.inference.interleaving import LARGEST, Derivative, coefficient_line, greedy, halve, search, select
+from ranking.inference.interleaving import (
+    LARGEST,
+    Derivative,
+    coefficient_line,
+    greedy,
+    halve,
+    search,
+    select,
+)
 from ranking.inference.sorting import descending
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 
-FEW = 6_000  # irrelevant samples: for fewer, NumPy's vectorised sort and `select` are faster than counting
+FEW = 6_000  # irrelevant samples: for fewer, sorting all of them is faster than `buckets`
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
+AUTO, GREEDY, SEARCH, SELECT, _ = range(len(ALGORITHMS))
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +63,7 @@ def most_violated_ranking(
     registered loss, or any RankingLoss; ValueError for one that is not QS-suitable. algorithm: "greedy" evaluates
     every rank of every irrelevant sample (Yue et al. 2007), "search" bisects (Algorithm 3, for unimodal losses),
     "select" is quicksort-flavoured (Algorithms 1 and 2), "buckets" counts instead of comparing, and leaves scores
-    that no grid can separate to select; "auto" is "buckets", or select on scores sorted by NumPy where there are few.
+    that no grid can separate to select; "auto" is "buckets", or halves the sorted scores where there are few.
 
     All reach the same objective. Where several rankings attain it, each algorithm always returns the same one, but
     two algorithms may return different ones.
@@ -63,55 +73,104 @@ def most_violated_ranking(
     (array([2, 2], dtype=int32), 0.0, 1.5)
     """
     scores, is_relevant = _checked(scores, relevant)
-    chosen = make_loss(loss) if isinstance(loss, str) else loss
     if algorithm not in ALGORITHMS:
         raise InputError("algorithm", f"one of: {', '.join(ALGORITHMS)}", algorithm)
-    positives = np.flatnonzero(is_relevant)
-    count = len(positives)
+    count = int(np.count_nonzero(is_relevant))
     negatives = len(scores) - count
     if not count or not negatives:
         missing = "no relevant sample" if not count else "no irrelevant sample"
         raise InputError("relevant", "both relevant and irrelevant samples", missing, "choose another query")
-    gains, steps = loss_tables(chosen, count, negatives)
-    order, relevant_scores = descending(scores[positives])
-    from_top = positives[order]
-    derivative = Derivative(relevant_scores, gains * (0.5 * count * negatives), steps)
-
+    chosen, half_gains, steps = _terms(loss, count, negatives)
+    if algorithm == "search" and not chosen.unimodal:
+        raise InputError("loss of search", "a unimodal one such as ap", chosen.name, "use auto")
     ranks = np.empty(negatives, np.int32)
     coefficients = np.empty(len(scores))
     counted = algorithm == "buckets" or (algorithm == "auto" and negatives >= FEW)
-    grid = bin_grid(scores) if counted else None
-    written = buckets(scores, positives, derivative, grid, ranks, coefficients) if grid else None
+    written = _count(scores, is_relevant, half_gains, steps, ranks, coefficients) if counted else None
     if written is None:
-        irrelevant, usable = _irrelevant(scores, is_relevant, negatives)
-        if not usable:
+        number = ALGORITHMS.index(algorithm)
+        written = _compare(scores, is_relevant, half_gains, steps, number, ranks, coefficients)
+        if written is None:
             raise _unusable(scores)
-        _compare(algorithm, chosen, irrelevant, derivative, ranks)
-        written = _write_coefficients(scores, is_relevant, ranks, count, coefficients)
-    rank_counts, product = written
-    above, product_of_relevant = _write_relevant(
-        from_top, rank_counts, negatives, relevant_scores, coefficients
-    )
+    above, product = written
     delta = chosen.of_positions(np.arange(1.0, count + 1) + above)
-    return MostViolatedRanking(coefficients, delta, ranks, product + product_of_relevant + delta)
+    return MostViolatedRanking(coefficients, delta, ranks, product + delta)
+
+
+@lru_cache(maxsize=8)
+def _terms(loss: str | RankingLoss, positives: int, negatives: int) -> tuple[RankingLoss, Floats, Floats]:
+    """Return a loss, and the half gains and steps of a `Derivative`."""
+    chosen = make_loss(loss) if isinstance(loss, str) else loss
+    gains, steps = loss_tables(chosen, positives, negatives)
+    return chosen, gains * (0.5 * positives * negatives), steps
+
+
+def _count(
+    scores: Floats, is_relevant: Bools, half_gains: Floats, steps: Floats, ranks: Ints, coefficients: Floats
+) -> tuple[Ints, float] | None:
+    """Do what `_compare` does by counting; return None, with nothing written, where no grid can separate the scores."""
+    grid = bin_grid(scores)
+    if grid is None:
+        return None
+    positives = np.flatnonzero(is_relevant)
+    order, relevant = descending(scores[positives])
+    derivative = Derivative(relevant, half_gains, steps)
+    written = buckets(scores, positives, derivative, grid, ranks, coefficients)
+    if written is None:
+        return None
+    rank_counts, product = written
+    above, of_relevant = _write_relevant(positives[order], relevant, rank_counts, coefficients)
+    return above, product + of_relevant
 
 
 @nb.njit(cache=True, nogil=True)
-def _irrelevant(scores: Floats, is_relevant: Bools, negatives: int) -> tuple[Floats, bool]:
-    """Return the scores of the irrelevant samples, (negatives,), and whether all scores are usable.
+def _compare(
+    scores: Floats,
+    is_relevant: Bools,
+    half_gains: Floats,
+    steps: Floats,
+    algorithm: int,
+    ranks: Ints,
+    coefficients: Floats,
+) -> tuple[Ints, float] | None:
+    """Write the `ranks` of the irrelevant samples and all `coefficients` by a number in ALGORITHMS.
 
-    A score is not if it is not finite, or so large that a sum over all samples might overflow.
+    Returns how many irrelevant samples are above each relevant one from the top, and scores @ coefficients; None where
+    a score is not finite, or so large that a sum over all samples might overflow.
     """
-    irrelevant, count, unusable = np.empty(negatives + 1), 0, 0
-    for k in range(len(scores)):
-        irrelevant[count] = scores[k]
-        count += not is_relevant[k]
+    count, negatives, unusable, p, n = len(half_gains), len(ranks), 0, 0, 0
+    positives, relevant, irrelevant = (
+        np.empty(count + 1, np.int32),
+        np.empty(count + 1),
+        np.empty(negatives + 1),
+    )
+    for k in range(len(scores)):  # without branches: what is written too much is overwritten
+        positives[p], relevant[p], irrelevant[n] = k, scores[k], scores[k]
+        p += is_relevant[k]
+        n += not is_relevant[k]
         unusable += not abs(scores[k]) <= LARGEST  # NaN as well
-    return irrelevant[:negatives], unusable == 0
+    if unusable:
+        return None
+    order, relevant_from_top = descending(relevant[:count])
+    derivative = Derivative(relevant_from_top, half_gains, steps)
+    if algorithm >= SELECT:
+        numbers = np.arange(negatives).astype(np.int32)
+        select(irrelevant[:negatives], numbers, 0, 1, count + 1, derivative, ranks)
+    else:
+        numbers, from_top = descending(irrelevant[:negatives])
+        if algorithm == AUTO:
+            halve(from_top, numbers, 0, 1, count + 1, derivative, ranks)
+        elif algorithm == GREEDY:
+            greedy(from_top, numbers, derivative, ranks)
+        else:
+            search(from_top, numbers, derivative, ranks)
+    rank_counts, product = _write_irrelevant(scores, is_relevant, ranks, count, coefficients)
+    above, of_relevant = _write_relevant(positives[order], relevant_from_top, rank_counts, coefficients)
+    return above, product + of_relevant
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
-def _write_coefficients(
+def _write_irrelevant(
     scores: Floats, is_relevant: Bools, ranks: Ints, positives: int, coefficients: Floats
 ) -> tuple[Ints, float]:
     """Write c of the irrelevant samples.
@@ -131,13 +190,14 @@ def _write_coefficients(
 
 @nb.njit(cache=True, nogil=True)
 def _write_relevant(
-    from_top: Ints, rank_counts: Ints, negatives: int, relevant: Floats, coefficients: Floats
+    from_top: Ints, relevant: Floats, rank_counts: Ints, coefficients: Floats
 ) -> tuple[Ints, float]:
     """Write c of the relevant samples, which are `from_top` with the scores `relevant`, both (|P|,).
 
-    Returns how many irrelevant samples are above each of them, and their share of scores @ c.
+    rank_counts: (|P| + 2,) of irrelevant samples. Returns how many of those are above each relevant one, (|P|,), and
+    the relevant samples' share of scores @ c.
     """
-    count = len(from_top)
+    count, negatives = len(from_top), rank_counts.sum()
     above, product = np.cumsum(rank_counts[1 : count + 1]), 0.0
     for i in range(count):
         coefficient = (negatives - 2.0 * above[i]) / (float(count) * negatives)
@@ -162,19 +222,3 @@ def _unusable(scores: Floats) -> InputError:
     return InputError(
         "scores", f"numbers from {-LARGEST:g} to {LARGEST:g}", f"{len(bad)} others, the first at {bad[0]}"
     )
-
-
-def _compare(algorithm: str, loss: RankingLoss, scores: Floats, derivative: Derivative, ranks: Ints) -> None:
-    """Write the `ranks` of the irrelevant `scores` by one of the comparison-based algorithms."""
-    if algorithm in ("select", "buckets"):
-        select(scores, np.arange(len(scores)), 0, 1, len(derivative.relevant) + 1, derivative, ranks)
-        return
-    if algorithm == "search" and not loss.unimodal:
-        raise InputError("loss of search", "a unimodal one such as ap", loss.name, "use auto")
-    order, from_top = descending(scores)
-    if algorithm == "auto":
-        halve(from_top, order, 0, 1, len(derivative.relevant) + 1, derivative, ranks)
-        return
-    in_order = np.empty_like(ranks)
-    (search if algorithm == "search" else greedy)(from_top, derivative, in_order)
-    ranks[order] = in_order

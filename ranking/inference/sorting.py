@@ -7,63 +7,74 @@ import numpy as np
 
 from ranking.core import Floats, Ints
 
-FEW = 128  # scores: fewer are sorted by comparisons
+FEW = 64  # scores: fewer are sorted by insertion only
 BITS = 11  # of a digit; a key has two: 4 million bins, so that scores rarely share one
 SIZE = 1 << BITS
 MOVES = 2  # per score, within bins: with more, comparisons are faster
 NARROWEST = 1e-290  # range of scores that bins can divide
 
 
+@nb.njit(cache=True, nogil=True)
 def descending(scores: Floats) -> tuple[Ints, Floats]:
     """Return the order of `scores` (n,) from the highest one down, and the scores in that order.
 
-    Equal scores keep their order; scores that are not finite have any.
+    Equal scores keep their order. Scores that are not finite have any order.
 
     >>> descending(np.array([1.0, 3.0, 2.0, 3.0]))
-    (array([1, 3, 2, 0]), array([3., 3., 2., 1.]))
+    (array([1, 3, 2, 0], dtype=int32), array([3., 3., 2., 1.]))
     """
-    if len(scores) >= FEW:
-        order, in_order, is_sorted = _count(scores)
-        if is_sorted:
-            return order, in_order
-    order = np.argsort(-scores, kind="stable")
-    return order, scores[order]
+    n = len(scores)
+    if n < FEW:
+        order, in_order = np.arange(n).astype(np.int32), scores.copy()
+        is_sorted = _insert(order, in_order, n * n)
+    else:
+        order, in_order = np.empty(n, np.int32), np.empty(n)
+        is_sorted = _count(scores, order, in_order) and _insert(order, in_order, MOVES * n)
+    if not is_sorted:
+        order = np.argsort(-scores, kind="mergesort").astype(np.int32)
+        in_order = scores[order]
+    return order, in_order
 
 
 @nb.njit(cache=True, nogil=True)
-def _count(scores: Floats) -> tuple[Ints, Floats, bool]:
-    """Sort by radix: keys number equal bins of the range of scores. Then sort within bins by insertion.
+def _count(scores: Floats, order: Ints, in_order: Floats) -> bool:
+    """Sort by radix: the key of a score is the number of its bin, of equal width over the range of all scores.
 
-    Returns order, scores and False, with neither of use, where that would take more than MOVES per score.
+    Scores in one bin keep their order. Returns False where the range is too narrow for bins.
     """
-    n, one, mask, bits = len(scores), np.uint32(1), np.uint32(SIZE - 1), np.uint32(BITS)
-    order, in_order = np.empty(n, np.int32), np.empty(n)
+    one, mask, bits = np.uint32(1), np.uint32(SIZE - 1), np.uint32(BITS)
     low, high = np.inf, -np.inf
     for score in scores:
         low, high = min(low, score), max(high, score)
     if 0.0 < high - low < NARROWEST:
-        return order, in_order, False
+        return False
     scale = (SIZE * SIZE - 1) / (high - low) if high > low else 0.0
-    keys, lower, upper = np.empty(n, np.uint32), np.zeros(SIZE + 1, np.uint32), np.zeros(SIZE + 1, np.uint32)
-    for k in range(n):
+    keys = np.empty(len(scores), np.uint32)
+    for k in range(len(scores)):
         keys[k] = np.int32((high - scores[k]) * scale) & (SIZE * SIZE - 1)
-    for k in range(n):
-        lower[(keys[k] & mask) + one] += one
-        upper[(keys[k] >> bits) + one] += one
-    for digit in range(1, SIZE + 1):
-        lower[digit] += lower[digit - 1]
-        upper[digit] += upper[digit - 1]
-    by_lower = np.empty(n, np.uint32)
-    for k in range(n):
+    lower, upper = np.zeros(SIZE + 1, np.uint32), np.zeros(SIZE + 1, np.uint32)
+    for key in keys:
+        lower[(key & mask) + one] += one
+        upper[(key >> bits) + one] += one
+    for b in range(1, SIZE + 1):
+        lower[b] += lower[b - 1]
+        upper[b] += upper[b - 1]
+    by_lower = np.empty(len(scores), np.uint32)
+    for k in range(len(scores)):
         digit = keys[k] & mask
         by_lower[lower[digit]] = k
         lower[digit] += one
-    for k in by_lower:
-        digit = keys[k] >> bits
-        order[upper[digit]], in_order[upper[digit]] = k, scores[k]
+    for sample in by_lower:
+        digit = keys[sample] >> bits
+        order[upper[digit]], in_order[upper[digit]] = sample, scores[sample]
         upper[digit] += one
-    moves = MOVES * n
-    for k in range(1, n):
+    return True
+
+
+@nb.njit(cache=True, nogil=True)
+def _insert(order: Ints, in_order: Floats, moves: int) -> bool:
+    """Sort by insertion; return False where that takes more moves, with neither array of use."""
+    for k in range(1, len(order)):
         score, number, slot = in_order[k], order[k], k
         while slot and in_order[slot - 1] < score:
             in_order[slot], order[slot] = in_order[slot - 1], order[slot - 1]
@@ -71,5 +82,5 @@ def _count(scores: Floats) -> tuple[Ints, Floats, bool]:
         in_order[slot], order[slot] = score, number
         moves -= k - slot
         if moves < 0:
-            return order, in_order, False
-    return order, in_order, True
+            return False
+    return True
