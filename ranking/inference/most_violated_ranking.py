@@ -92,8 +92,8 @@ def most_violated_ranking(
         written = _compare(scores, is_relevant, half_gains, steps, number, ranks, coefficients)
         if written is None:
             raise _unusable(scores)
-    above, product = written
-    delta = chosen.of_positions(np.arange(1.0, count + 1) + above)
+    positions, product = written
+    delta = chosen.of_positions(positions)
     return MostViolatedRanking(coefficients, delta, ranks, product + delta)
 
 
@@ -107,7 +107,7 @@ def _terms(loss: str | RankingLoss, positives: int, negatives: int) -> tuple[Ran
 
 def _count(
     scores: Floats, is_relevant: Bools, half_gains: Floats, steps: Floats, ranks: Ints, coefficients: Floats
-) -> tuple[Ints, float] | None:
+) -> tuple[Floats, float] | None:
     """Do what `_compare` does by counting; return None, with nothing written, where no grid can separate the scores."""
     grid = bin_grid(scores)
     if grid is None:
@@ -119,8 +119,8 @@ def _count(
     if written is None:
         return None
     rank_counts, product = written
-    above, of_relevant = _write_relevant(positives[order], relevant, rank_counts, coefficients)
-    return above, product + of_relevant
+    positions, of_relevant = _write_relevant(positives[order], relevant, rank_counts, coefficients)
+    return positions, product + of_relevant
 
 
 @nb.njit(cache=True, nogil=True)
@@ -132,11 +132,11 @@ def _compare(
     algorithm: int,
     ranks: Ints,
     coefficients: Floats,
-) -> tuple[Ints, float] | None:
+) -> tuple[Floats, float] | None:
     """Write the `ranks` of the irrelevant samples and all `coefficients` by a number in ALGORITHMS.
 
-    Returns how many irrelevant samples are above each relevant one from the top, and scores @ coefficients; None where
-    a score is not finite, or so large that a sum over all samples might overflow.
+    Returns the positions of the relevant samples, (|P|,), and scores @ coefficients; None where a score is not finite,
+    or so large that a sum over all samples might overflow.
     """
     count, negatives, unusable, p, n = len(half_gains), len(ranks), 0, 0, 0
     positives, relevant, irrelevant = (
@@ -151,22 +151,24 @@ def _compare(
         unusable += not abs(scores[k]) <= LARGEST  # NaN as well
     if unusable:
         return None
-    order, relevant_from_top = descending(relevant[:count])
-    derivative = Derivative(relevant_from_top, half_gains, steps)
+    order, relevant_in_order = descending(relevant[:count])
+    derivative = Derivative(relevant_in_order, half_gains, steps)
+    numbers: Ints
     if algorithm >= SELECT:
         numbers = np.arange(negatives).astype(np.int32)
         select(irrelevant[:negatives], numbers, 0, 1, count + 1, derivative, ranks)
     else:
-        numbers, from_top = descending(irrelevant[:negatives])
+        numbers, in_order = descending(irrelevant[:negatives])
         if algorithm == AUTO:
-            halve(from_top, numbers, 0, 1, count + 1, derivative, ranks)
+            halve(in_order, numbers, 0, 1, count + 1, derivative, ranks)
         elif algorithm == GREEDY:
-            greedy(from_top, numbers, derivative, ranks)
+            greedy(in_order, numbers, derivative, ranks)
         else:
-            search(from_top, numbers, derivative, ranks)
+            search(in_order, numbers, derivative, ranks)
     rank_counts, product = _write_irrelevant(scores, is_relevant, ranks, count, coefficients)
-    above, of_relevant = _write_relevant(positives[order], relevant_from_top, rank_counts, coefficients)
-    return above, product + of_relevant
+    from_top = positives[order]
+    positions, of_relevant = _write_relevant(from_top, relevant_in_order, rank_counts, coefficients)
+    return positions, product + of_relevant
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
@@ -191,19 +193,21 @@ def _write_irrelevant(
 @nb.njit(cache=True, nogil=True)
 def _write_relevant(
     from_top: Ints, relevant: Floats, rank_counts: Ints, coefficients: Floats
-) -> tuple[Ints, float]:
+) -> tuple[Floats, float]:
     """Write c of the relevant samples, which are `from_top` with the scores `relevant`, both (|P|,).
 
-    rank_counts: (|P| + 2,) of irrelevant samples. Returns how many of those are above each relevant one, (|P|,), and
-    the relevant samples' share of scores @ c.
+    rank_counts: (|P| + 2,) of irrelevant samples. Returns the positions of the relevant ones, (|P|,), and their share
+    of scores @ c.
     """
     count, negatives = len(from_top), rank_counts.sum()
-    above, product = np.cumsum(rank_counts[1 : count + 1]), 0.0
+    positions, above, product = np.empty(count), 0, 0.0
     for i in range(count):
-        coefficient = (negatives - 2.0 * above[i]) / (float(count) * negatives)
+        above += rank_counts[i + 1]
+        positions[i] = i + 1 + above
+        coefficient = (negatives - 2.0 * above) / (float(count) * negatives)
         coefficients[from_top[i]] = coefficient
         product += coefficient * relevant[i]
-    return above, product
+    return positions, product
 
 
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:
