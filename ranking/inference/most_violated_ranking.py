@@ -26,7 +26,7 @@ from ranking.inference.sorting import descending
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 
-FEW = 6_000  # irrelevant samples: for fewer, sorting all of them is faster than `buckets`
+FEW = 12_000  # irrelevant samples: for fewer, sorting all of them is faster than `buckets`
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
 AUTO, GREEDY, SEARCH, SELECT, _ = range(len(ALGORITHMS))
 
