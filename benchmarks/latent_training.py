@@ -1,24 +1,39 @@
 """How much of latent training is inference, by each algorithm, and how many passes over all windows does it make?
 
-    python benchmarks/latent_training.py
+    python benchmarks/latent_training.py [--part inference|passes|mapped]
 
 Images have random windows; those that show the object have all of it in one window, half of it in the whole image, and
 some of it in the others. The first table trains latent AP-SVM with each algorithm for the most violated ranking, and
 adds up the time that they take over the whole training run (quicksort, section 6.2: greedy takes 14.6 times as long).
 The second compares the working set of windows with cutting planes that know all windows; both stop at a gap of 1e-6. A
-pass is a product with all windows. Seconds are those of the processor, of one thread.
+pass is a product with all windows. Seconds are those of the processor, of one thread; linear algebra has one thread
+too, because others would empty the caches in between.
+
+The third part trains on windows in a mapped file of float16, here and with the products by joblib on two Dask workers:
+wall-clock seconds per round, and the memory of the process beyond the file, sampled every 10 ms (RssAnon of Linux).
 """
 
 from __future__ import annotations
 
+import itertools
+import os
+import shutil
+import tempfile
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from distributed import Client
+from joblib import parallel_config
+from threadpoolctl import threadpool_limits
 from timing import machine, options_of, parser, table
 
-from ranking import BagSet, make_method, method_names
+from ranking import BagSet, make_method, method_class, method_names
+from ranking.experiments.cluster import local_cluster
 from ranking.inference import ALGORITHMS
 from ranking.methods import oracles
 from ranking.methods.bag_starts import STARTS
@@ -104,31 +119,132 @@ def descent(name: str, start: str, bags: BagSet) -> tuple[float, ...]:
     return float(solution.passes), seconds, solution.place.objective, float(events[-1].round)
 
 
+def mapped_bags(folder: Path, positives: int, negatives: int, windows: int, columns: int) -> BagSet:
+    """Return images like those of `bag_set`, whose windows are in a mapped file of float16."""
+    generator = np.random.default_rng(0)
+    sizes = generator.integers(windows // 2, windows * 3 // 2 + 1, positives + negatives)
+    starts = np.append(0, np.cumsum(sizes))
+    size = int(starts[-1]) * columns * 2
+    if shutil.disk_usage(folder).free < 2 * size:
+        raise SystemExit(f"{folder} has less than {2 * size / 1e9:.1f} GB of free space")
+    path = folder / "windows.npy"
+    written = np.lib.format.open_memmap(path, "w+", np.float16, (int(starts[-1]), columns))
+    for image, (first, end) in enumerate(itertools.pairwise(starts)):
+        features = generator.standard_normal((end - first, columns), dtype=np.float32)
+        if image < positives:
+            features[:, 0] += 10.0 * generator.random(end - first, dtype=np.float32)
+            features[[0, generator.integers(1, end - first)], 0] += 20.0, 40.0
+        written[first:end] = features / np.linalg.norm(features, axis=1, keepdims=True)
+    written.flush()
+    del written
+    boxes = np.tile([0.0, 0.0, 50.0, 50.0], (starts[-1], 1))
+    boxes[starts[:-1]] = [0, 0, 100, 100]
+    relevance = np.arange(positives + negatives) < positives
+    return BagSet(np.load(path, mmap_mode="r"), starts, boxes, relevance)
+
+
+@contextmanager
+def peak_memory(processes: list[int]) -> Iterator[dict[int, float]]:
+    """Measure the most memory of each process, in GB, without mapped files."""
+    peaks, ended = dict.fromkeys(processes, 0.0), threading.Event()
+
+    def watch() -> None:
+        while not ended.wait(0.01):
+            for process in processes:
+                status = Path(f"/proc/{process}/status").read_text()
+                kilobytes = int(status.split("RssAnon:")[1].split()[0])
+                peaks[process] = max(peaks[process], kilobytes * 1024 / 1e9)
+
+    thread = threading.Thread(target=watch)
+    thread.start()
+    try:
+        yield peaks
+    finally:
+        ended.set()
+        thread.join()
+
+
+def mapped_rows(bags: BagSet) -> Iterator[list[str]]:
+    """Yield what training on a mapped file takes, here and on two Dask workers."""
+    results = []
+    for where in ("this process", "two Dask workers"):
+        method, events, processes = (
+            make_method("Latent AP-SVM", start="whole image"),
+            list[Any](),
+            [os.getpid()],
+        )
+        with ExitStack() as stack:
+            if where != "this process":
+                client = stack.enter_context(Client(stack.enter_context(local_cluster(2))))
+                processes += client.run(os.getpid).values()
+                stack.enter_context(parallel_config(backend="dask"))
+            peaks = stack.enter_context(peak_memory(processes))
+            start = time.perf_counter()
+            method.fit([bags], events.append)
+            seconds = time.perf_counter() - start
+        here, *others = peaks.values()
+        results.append(method.weights)
+        difference = np.abs(method.weights - results[0]).max()
+        rounds, passes = events[-1].round, events[-1].passes
+        cells = [f"{rounds}", f"{passes}", f"{seconds:.1f}", f"{seconds / rounds:.1f}", f"{here:.2f}"]
+        most = f"{max(others):.2f}" if others else "-"
+        yield [where, *cells, most, f"{method.certificate.primal:.6f}", f"{difference:.0e}", method.outcome]
+
+
 def main() -> None:
     arguments = parser(__doc__)
+    arguments.add_argument("--part", choices=("inference", "passes", "mapped"), help="all by default")
     arguments.add_argument("--positives", type=int, default=250)
     arguments.add_argument("--negatives", type=int, default=4750)
     arguments.add_argument("--windows", type=int, default=20, help="per image, in the first table")
+    arguments.add_argument("--mapped-windows", type=int, default=200, help="per image, in the mapped file")
+    arguments.add_argument("--columns", type=int, default=964, help="of the mapped file")
     arguments.add_argument("--seeds", type=int, default=5, help="of the second table")
-    options = options_of(arguments, positives=10, negatives=40, windows=6, seeds=1)
+    options = options_of(
+        arguments, positives=10, negatives=40, windows=6, mapped_windows=6, columns=8, seeds=1
+    )
     print(machine())
-    bags = bag_set(0, options.positives, options.negatives, options.windows, 30)
-    header = ["algorithm", "calls", "inference, s", "a call, ms", "training, s", "objective", "outcome"]
-    print(table(header, inference_rows(bags)))
-    few, windows = (20, 20) if options.smoke else (160, 60)
-    bag_sets = [bag_set(seed, few // 4, few, windows, 40) for seed in range(options.seeds)]
-    header = [
-        "method",
-        "start",
-        "rounds",
-        "passes",
-        "all windows: passes",
-        "least ratio",
-        "seconds",
-        "all windows: seconds",
-        "difference",
-    ]
-    print(table(header, [row for name in method_names("bags") for row in pass_rows(name, bag_sets)]))
+    parts = [options.part] if options.part else ["inference", "passes", "mapped"]
+    if "inference" in parts:
+        bags = bag_set(0, options.positives, options.negatives, options.windows, 30)
+        header = ["algorithm", "calls", "inference, s", "a call, ms", "training, s", "objective", "outcome"]
+        with threadpool_limits(1):
+            print(table(header, inference_rows(bags)))
+    if "passes" in parts:
+        few, windows = (20, 20) if options.smoke else (160, 60)
+        bag_sets = [bag_set(seed, few // 4, few, windows, 40) for seed in range(options.seeds)]
+        header = [
+            "method",
+            "start",
+            "rounds",
+            "passes",
+            "all windows: passes",
+            "least ratio",
+            "seconds",
+            "all windows: seconds",
+            "difference",
+        ]
+        names = [name for name in method_names("bags") if not method_class(name).uses_graph]
+        with threadpool_limits(1):
+            print(table(header, [row for name in names for row in pass_rows(name, bag_sets)]))
+    if "mapped" in parts:
+        header = [
+            "products",
+            "rounds",
+            "passes",
+            "seconds",
+            "a round, s",
+            "memory, GB",
+            "of a worker, GB",
+            "objective",
+            "difference of w",
+            "outcome",
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            size = options.mapped_windows, options.columns
+            bags = mapped_bags(Path(folder), options.positives, options.negatives, *size)
+            print(f"windows {bags.windows.shape}, float16, {bags.windows.nbytes / 1e9:.2f} GB")
+            print(table(header, mapped_rows(bags)))
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from ranking.methods.registry import METHODS
 from ranking.solvers import Cut
 from ranking.solvers.bag_cccp import BagSolution, bag_cccp
 from ranking.solvers.bag_risk import BagProblem, Place
-from ranking.solvers.block import exact_product
 from ranking.solvers.clock import Clock
+from ranking.solvers.mapped_product import mapped_product
 
 SEVERAL = "several"
 START_TOLERANCE = 1e-2  # of the runs that give first weights
@@ -178,6 +178,9 @@ class BagMethod(Method):
         on_progress is called after every iteration and may raise StopTraining. Its primal is the objective where the
         round began, and its passes are products with all windows. warm_start: a fitted method of the same kind, whose
         weights are the start. ValueError without both images that show the object and images that do not.
+
+        Windows in a file that `numpy.load` maps are read by blocks. Within `joblib.parallel_config` its workers, for
+        instance those of Dask, share the products with all of them; they open the file by its path.
         """
         problem = self.problem(bag_sets)
         [bags] = bag_sets
@@ -254,7 +257,7 @@ class BagMethod(Method):
                 f"{len(weights)} features per window, as {self.name} was trained on",
                 bags.windows.shape[1],
             )
-        return exact_product(bags.windows, weights) + (self.bonus(bags) + bias)
+        return mapped_product(bags.windows, weights) + (self.bonus(bags) + bias)
 
     def score(self, bags: BagSet) -> Floats:
         """Return (n,) the score of every image, that of its best window; `rank` of them is the prediction."""
