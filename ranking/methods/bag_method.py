@@ -288,7 +288,11 @@ class BagMethod(Method):
             "bias": self.bias,
             "learned": self.learned,
         }
-        saved.write(path, header, {"weights": weights})
+        saved.write(path, header | self._more(), {"weights": weights})
+
+    def _more(self) -> dict[str, float]:
+        """Return what a subclass has learned besides, by attribute."""
+        return {}
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
@@ -299,6 +303,8 @@ class BagMethod(Method):
             method.certificate = Certificate(**header["certificate"])
             method.weights, method.bias = arrays["weights"], float(header["bias"])
             method.learned = bool(header["learned"])
+            for name in method._more():
+                setattr(method, name, float(header[name]))
         except (KeyError, TypeError, ValueError) as error:
             raise saved.unreadable(path, error) from error
         return method
