@@ -21,7 +21,7 @@ import numba as nb
 import numpy as np
 
 from ranking.core import Floats, Ints
-from ranking.inference.sorting import descending
+from ranking.inference.sorting import sort_descending
 
 LARGEST = 1e301  # of a score: sums over all samples stay finite
 
@@ -207,5 +207,6 @@ def _partition(scores: Floats, numbers: Ints, start: int, end: int, pivot: float
 
 @nb.njit(cache=True, nogil=True)
 def _sort_descending(scores: Floats, numbers: Ints) -> None:
-    order, in_order = descending(scores)
+    order, in_order = np.empty(len(scores), np.int32), np.empty(len(scores))
+    sort_descending(scores, order, in_order)
     scores[:], numbers[:] = in_order, numbers[order]

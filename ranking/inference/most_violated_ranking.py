@@ -22,7 +22,7 @@ from ranking.inference.interleaving import (
     search,
     select,
 )
-from ranking.inference.sorting import descending
+from ranking.inference.sorting import sort_descending
 from ranking.losses import RankingLoss, make_loss
 from ranking.losses.base import loss_tables
 
@@ -113,13 +113,15 @@ def _count(
     if grid is None:
         return None
     positives = np.flatnonzero(is_relevant)
-    order, relevant = descending(scores[positives])
+    order, relevant = np.empty(len(positives), np.int32), np.empty(len(positives))
+    sort_descending(scores[positives], order, relevant)
     derivative = Derivative(relevant, half_gains, steps)
     written = buckets(scores, positives, derivative, grid, ranks, coefficients)
     if written is None:
         return None
     rank_counts, product = written
-    positions, of_relevant = _write_relevant(positives[order], relevant, rank_counts, coefficients)
+    positions = np.empty(len(positives))
+    of_relevant = _write_relevant(positives[order], relevant, rank_counts, coefficients, positions)
     return positions, product + of_relevant
 
 
@@ -151,14 +153,15 @@ def _compare(
         unusable += not abs(scores[k]) <= LARGEST  # NaN as well
     if unusable:
         return None
-    order, relevant_in_order = descending(relevant[:count])
+    order, relevant_in_order = np.empty(count, np.int32), np.empty(count)
+    sort_descending(relevant[:count], order, relevant_in_order)
     derivative = Derivative(relevant_in_order, half_gains, steps)
-    numbers: Ints
+    numbers, in_order = np.empty(negatives, np.int32), np.empty(negatives)
     if algorithm >= SELECT:
-        numbers = np.arange(negatives).astype(np.int32)
+        numbers[:] = np.arange(negatives)
         select(irrelevant[:negatives], numbers, 0, 1, count + 1, derivative, ranks)
     else:
-        numbers, in_order = descending(irrelevant[:negatives])
+        sort_descending(irrelevant[:negatives], numbers, in_order)
         if algorithm == AUTO:
             halve(in_order, numbers, 0, 1, count + 1, derivative, ranks)
         elif algorithm == GREEDY:
@@ -166,8 +169,8 @@ def _compare(
         else:
             search(in_order, numbers, derivative, ranks)
     rank_counts, product = _write_irrelevant(scores, is_relevant, ranks, count, coefficients)
-    from_top = positives[order]
-    positions, of_relevant = _write_relevant(from_top, relevant_in_order, rank_counts, coefficients)
+    from_top, positions = positives[order], np.empty(count)
+    of_relevant = _write_relevant(from_top, relevant_in_order, rank_counts, coefficients, positions)
     return positions, product + of_relevant
 
 
@@ -192,22 +195,20 @@ def _write_irrelevant(
 
 @nb.njit(cache=True, nogil=True)
 def _write_relevant(
-    from_top: Ints, relevant: Floats, rank_counts: Ints, coefficients: Floats
-) -> tuple[Floats, float]:
-    """Write c of the relevant samples, which are `from_top` with the scores `relevant`, both (|P|,).
+    from_top: Ints, relevant: Floats, rank_counts: Ints, coefficients: Floats, positions: Floats
+) -> float:
+    """Write c and the `positions` (|P|,) of the relevant samples, which are `from_top` with the scores `relevant`.
 
-    rank_counts: (|P| + 2,) of irrelevant samples. Returns the positions of the relevant ones, (|P|,), and their share
-    of scores @ c.
+    rank_counts: (|P| + 2,) of irrelevant samples. Returns the relevant samples' share of scores @ c.
     """
-    count, negatives = len(from_top), rank_counts.sum()
-    positions, above, product = np.empty(count), 0, 0.0
+    count, negatives, above, product = len(from_top), rank_counts.sum(), 0, 0.0
     for i in range(count):
         above += rank_counts[i + 1]
         positions[i] = i + 1 + above
         coefficient = (negatives - 2.0 * above) / (float(count) * negatives)
         coefficients[from_top[i]] = coefficient
         product += coefficient * relevant[i]
-    return positions, product
+    return float(product)
 
 
 def _checked(scores: npt.ArrayLike, relevant: npt.ArrayLike) -> tuple[Floats, Bools]:

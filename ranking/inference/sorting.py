@@ -15,25 +15,26 @@ NARROWEST = 1e-290  # range of scores that bins can divide
 
 
 @nb.njit(cache=True, nogil=True)
-def descending(scores: Floats) -> tuple[Ints, Floats]:
-    """Return the order of `scores` (n,) from the highest one down, and the scores in that order.
+def sort_descending(scores: Floats, order: Ints, in_order: Floats) -> None:
+    """Write the order of `scores` (n,) from the highest one down, and the scores in that order.
 
-    Equal scores keep their order. Scores that are not finite have any order.
+    Equal scores keep their order. Scores that are not finite have any order. It returns no arrays, because Numba 0.68
+    cannot give them to Python if it loads both this kernel and one that calls it from their caches.
 
-    >>> descending(np.array([1.0, 3.0, 2.0, 3.0]))
+    >>> scores, order, in_order = np.array([1.0, 3.0, 2.0, 3.0]), np.empty(4, np.int32), np.empty(4)
+    >>> sort_descending(scores, order, in_order)
+    >>> order, in_order
     (array([1, 3, 2, 0], dtype=int32), array([3., 3., 2., 1.]))
     """
     n = len(scores)
     if n < FEW:
-        order, in_order = np.arange(n).astype(np.int32), scores.copy()
+        order[:], in_order[:] = np.arange(n), scores
         is_sorted = _insert(order, in_order, n * n)
     else:
-        order, in_order = np.empty(n, np.int32), np.empty(n)
         is_sorted = _count(scores, order, in_order) and _insert(order, in_order, MOVES * n)
     if not is_sorted:
-        order = np.argsort(-scores, kind="mergesort").astype(np.int32)
-        in_order = scores[order]
-    return order, in_order
+        order[:] = np.argsort(-scores, kind="mergesort")
+        in_order[:] = scores[order]
 
 
 @nb.njit(cache=True, nogil=True)
