@@ -77,6 +77,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
             features.boxes,
             images.image_relevance(settings.query),
             features.ids,
+            images.image_groups,
         )
         return BagData(bags, ~images.image_test, objects_of(images, settings.query)), None
 
@@ -95,7 +96,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
     def measure(self, method: Any, data: BagData) -> Measured:
         bags, relevance = data.bags, np.asarray(data.bags.relevance)
         windows = method.window_scores(bags)
-        scores = windows[best_windows(windows, bags.starts)]
+        scores = method.image_scores(bags, windows)
         parts = {"train": np.flatnonzero(data.learn), "test": np.flatnonzero(~data.learn)}
         searched = parts["test"] if len(parts["test"]) else parts["train"]
         located = Localisation.of(method, bags, windows, searched)
@@ -121,7 +122,7 @@ def bags_of(bags: BagSet, chosen: Bools) -> BagSet:
     starts = np.concatenate([[0], np.cumsum(counts[chosen])])
     relevance = None if bags.relevance is None else bags.relevance[chosen]
     ids = None if bags.ids is None else bags.ids[chosen]
-    return BagSet(rows_of(bags.windows, rows), starts, bags.boxes[rows], relevance, ids)
+    return BagSet(rows_of(bags.windows, rows), starts, bags.boxes[rows], relevance, ids, bags.groups[chosen])
 
 
 def make_windows(settings: dict[str, Any]) -> WindowSettings:

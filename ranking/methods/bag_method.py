@@ -261,7 +261,10 @@ class BagMethod(Method):
 
     def score(self, bags: BagSet) -> Floats:
         """Return (n,) the score of every image, that of its best window; `rank` of them is the prediction."""
-        scores = self.window_scores(bags)
+        return self.image_scores(bags, self.window_scores(bags))
+
+    def image_scores(self, bags: BagSet, scores: Floats) -> Floats:
+        """Return (n,) the score of every image by the scores (rows,) of all windows."""
         return scores[best_windows(scores, bags.starts)]
 
     def best_windows(self, bags: BagSet) -> Ints:

@@ -44,7 +44,6 @@ class LatentHOAPSVM(LatentAPSVM):
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - S(R^*;w) + S(R;w)\bigr],\quad w_2\le0,\ "
         r"\Psi_1(x_i, 1) = \max_h w^\top\varphi_i(h),\ \Psi_1(x_i, 0) = 0"
     )
-    uses_graph: ClassVar[bool] = True
     order = 43
 
     size_bonus: ClassVar[float] = 0.0  # type: ignore[misc]  # a bonus would move labellings, too: no setting here
@@ -77,7 +76,7 @@ class LatentHOAPSVM(LatentAPSVM):
             settings.pop("size_bonus")
             first = LatentAPSVM(**settings).fit(bag_sets, report)
             assert first.weights is not None
-            begin = np.append(first.weights, 0.0)
+            begin, self.ends = np.append(first.weights, 0.0), first.ends
         else:
             begin = np.append(self._weights_of(warm_start, bags), warm_start.pair_weight)
         report.next_part()
@@ -89,9 +88,8 @@ class LatentHOAPSVM(LatentAPSVM):
         self.learned = self.certificate.primal < (1.0 - self.tolerance) * at_zero
         return self
 
-    def score(self, bags: BagSet) -> Floats:
+    def image_scores(self, bags: BagSet, scores: Floats) -> Floats:
         """Return (n,) the difference of max-marginals of every image (high-order, eq. 11)."""
-        scores = self.window_scores(bags)
         pairs = pairs_of(bags)
         penalty = np.full(len(pairs), self.eta * self.pair_weight)
         unary = scores[best_windows(scores, bags.starts)]
