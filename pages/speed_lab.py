@@ -143,6 +143,8 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
             "machine; means and standard deviations over all iterations and ten actions."
         )
     st.caption(f"{paper}{of}")
+    if loss == "ap":
+        st.caption(timing_words.of_latent(point))
 
 
 def show_figure(loss: str, outcome: TimingOutcome | None) -> None:

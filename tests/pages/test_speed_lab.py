@@ -148,6 +148,8 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     headline = timing_words.headline("ap", timing_words.table_point(OUTCOME.points, "ap"))
     assert headline in plain_texts(app)
     assert re.findall(r"[\d.]+×", headline) == ["4.0×", "11×"]
+    [latent] = [text for text in plain_texts(app).splitlines() if "latent AP-SVM" in text]
+    assert re.findall(r"[\d.]+×", latent) == ["14.6×", "4.0×"], "the paper, and what is measured here"
     names = [row[0] for row in rows_of(turn_to(app, timed="tables ndcg"))]
     assert timing_words.CALLED["greedy"] in names
     assert timing_words.CALLED["search"] not in names
