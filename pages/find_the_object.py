@@ -27,6 +27,10 @@ def steps() -> None:
     left, right = settings.columns(2, gap="medium")
     with left:
         row = object_models.choose_set()
+        st.caption(
+            "An object can be found only if a candidate window lies on it. Of the people in *Action figures* half have "
+            "one, of the playing cards nearly all (`benchmarks/windows.py`)."
+        )
         query = object_models.choose_class(row)
     with view:
         run_actions.show_deleted(task=object_models.PICKER.task)
