@@ -60,7 +60,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
             ]
             assert (rounds["tiles"][image]["mark"] == "relevant") == bool(relevance[row])
         assert (
-            f"{lane['frames'][0]['values']['CorLoc']:.2f}, then {last['values']['CorLoc']:.2f}"
+            f"{lane['frames'][0]['values'][name]:.2f}, then {last['values'][name]:.2f}"
             in captions(app)
         )
 
