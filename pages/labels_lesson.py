@@ -11,11 +11,12 @@ from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.studies import simulation_charts
-from pages.parts.views import charts, label_styles, labels_lesson_data, labels_lesson_views, measures
+from pages.parts.views import charts, label_styles, labels_lesson_data, labels_lesson_views
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS, LessonLabels
 from ranking.core import Ints
 from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
+from ranking.reports.prose import signed
 
 STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole
@@ -177,7 +178,7 @@ def orders(taught: LessonLabels, row: int, model: str, label: int, answer: bool 
 def show_ties(taught: LessonLabels, label: int) -> None:
     interactions = labels_lesson_data.strongest(taught.ties(label), MOST_TIES)
     st.markdown(f"**$F$ of “{taught.names[label]}”**")
-    text = ", ".join(f"{taught.names[partner]} {measures.signed(weight)}" for partner, weight in interactions)
+    text = ", ".join(f"{taught.names[partner]} {signed(weight)}" for partner, weight in interactions)
     alt = f"Interactions of {taught.names[label]}: {text}"
     figure = labels_lesson_views.ties(taught.names, interactions)
     charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(interactions), top=4)

@@ -23,6 +23,7 @@ from pages.parts.views.neighbour_captions import LEARNED, OFF
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
+from ranking.reports.prose import signed
 from ranking.workspace.run import Run
 
 if TYPE_CHECKING:
@@ -261,12 +262,12 @@ def show_summary(
         strength_curve.strengths, strength_curve.average_precision, keys.widget("AP by strength")
     )
     best = int(strength_curve.average_precision.argmax())
-    alone = cache.ranking(trained["AP-SVM"], "test").average_precision
+    alone, learned = (cache.ranking(trained[name], "test").average_precision for name in ("AP-SVM", MODEL))
     st.caption(
         f"{MODEL} with {listed(LESSON.features)}. **Notice** the highest test AP: "
         f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
-        f"{strength_curve.precision_at(LEARNED):.3f}. Edges off differs from AP-SVM ({alone:.3f}), which trained "
-        "without edges."
+        f"{strength_curve.precision_at(LEARNED):.3f}. AP-SVM ({alone:.3f}) trained without edges, therefore the "
+        f"difference from it is another one: {signed(learned - alone)}."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))

@@ -181,7 +181,8 @@ def show_halves(run: Run) -> None:
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
-        f"The {len(problem.scores):,} training images of {METHOD}, {len(problem.positives)} relevant. **Notice**: "
+        f"{METHOD} for “{LESSON.query}”: {len(problem.scores):,} training images, {len(problem.positives)} relevant. "
+        f"**Notice**: "
         f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all, "
         f"{np.count_nonzero(trace.ranks == problem.highest)} below every relevant image."
     )

@@ -11,7 +11,7 @@ from ranking.datasets.splits import blocks_of
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import DRAWS, Interval, Resampled
 from ranking.metrics.ranked import Ranking, first_mistake
-from ranking.reports.prose import escaped
+from ranking.reports.prose import escaped, signed, signed_end
 from ranking.workspace.run import Run
 
 AS_TRAINED = (
@@ -80,16 +80,14 @@ def of_difference(difference: Interval) -> str:
     >>> of_difference(Interval(0.05, -0.01, 0.1))
     '+0.050\xa0[−0.010,\xa0+0.100]'
     """
-    return _together(f"{_signed(difference.value)} [{_signed(difference.low)}, {_signed(difference.high)}]")
+    return _together(
+        f"{signed(difference.value)} [{signed_end(difference.low)}, {signed_end(difference.high)}]"
+    )
 
 
 def _together(text: str) -> str:
     """Replace spaces by no-break spaces, so that narrow tables scroll instead of breaking the line."""
     return text.replace(" ", "\xa0")
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.3f}".replace("-", "−")
 
 
 def of_rows(names: Sequence[str], compared: Comparison) -> str:
@@ -103,6 +101,8 @@ def of_rows(names: Sequence[str], compared: Comparison) -> str:
         chosen = [escaped(name) for first, name in zip(firsts, names, strict=True) if first == rank]
         return f"{listed(chosen)} {'has' if len(chosen) == 1 else 'have'}"
 
+    if None not in firsts and min(placed) == max(placed):
+        return f"**Notice** that {'both' if len(names) == 2 else 'all'} have their first error at rank {placed[0]:,}."
     words = [f"{which(min(placed))} the earliest"]
     if None in firsts:
         words.append(f"{which(None)} none")
@@ -116,8 +116,8 @@ def of_gains(compared: Comparison, left: int, right: int, names: Sequence[str]) 
     gains = compared.gains(left, right)
     won, lost = gains[gains > 0], gains[gains < 0]
     return (
-        f"AP of {escaped(names[right])} minus AP of {escaped(names[left])}: **{_signed(gains.sum())}** = "
-        f"{_signed(won.sum())} from {_images(len(won))} whose precision rose, {_signed(lost.sum())} from "
+        f"AP of {escaped(names[right])} minus AP of {escaped(names[left])}: **{signed(gains.sum())}** ≈ "
+        f"{signed(won.sum())} from {_images(len(won))} whose precision rose, {signed(lost.sum())} from "
         f"{_images(len(lost))} whose precision fell; {_images(int((compared.relevance > 0).sum()))} in total."
     )
 

@@ -1,4 +1,4 @@
-"""Captions as HTML, and texts made safe for markdown."""
+"""Captions as HTML, texts made safe for markdown, and numbers with a sign."""
 
 from __future__ import annotations
 
@@ -19,6 +19,24 @@ def escaped(text: str) -> str:
     'a\\\\_b \\\\<img\\\\> \\\\[x\\\\]\\\\(http\\\\:\\\\/\\\\/y\\\\)'
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text.replace("\n", " "))
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Return a number with its sign and a typographic minus.
+
+    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
+    ('+0.045', '−0.000', '−1.2')
+    """
+    return f"{value:+.{digits}f}".replace("-", "−")
+
+
+def signed_end(value: float) -> str:
+    """Return an end of an interval with as many digits, 3 to 5, as show on which side of 0 it is.
+
+    >>> signed_end(-0.01), signed_end(-0.0002), signed_end(0.0)
+    ('−0.010', '−0.0002', '+0.000')
+    """
+    return signed(value, next((digits for digits in (3, 4, 5) if round(value, digits)), 3))
 
 
 def inline(markdown: str) -> Markup:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -23,6 +24,7 @@ from ranking.explain.playback import frames_of, read_playback, spread_geometrica
 from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import largest
+from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared, names_of, settings_facts
@@ -89,6 +91,18 @@ def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
             assert comparison_words.of_difference(shown.resampled.difference("AP", number, 0)) in text
             assert f"SVM to {shown.names[number]}" in text
     assert all(name in text for name in (*settings_facts(runs[0]), runs[0].id))
+
+
+def test_first_errors_at_the_same_rank_are_not_called_the_earliest(shown):
+    same = replace(shown.compared, rankings=[shown.compared.rankings[0]] * 2)
+    rank = first_mistake(same.rankings[0].relevance)
+    text = comparison_words.of_rows(["SVM", "AP-SVM"], same)
+    assert text == f"**Notice** that both have their first error at rank {rank}."
+
+
+def test_an_end_of_an_interval_shows_its_side_of_zero():
+    text = comparison_words.of_difference(Interval(-0.044, -0.088, -0.0003))
+    assert text.endswith("−0.0003]")
 
 
 def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(written, shown):

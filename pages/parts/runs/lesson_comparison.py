@@ -6,11 +6,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from pages.parts.views.measures import ends, signed
+from pages.parts.views.measures import ends
 from ranking.core import Floats, Ints
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics.intervals import DRAWS, Interval, interval, resampled_counts
 from ranking.metrics.ranked import Ranking, first_mistake
+from ranking.reports.prose import signed
 
 
 @dataclass(frozen=True)

@@ -15,10 +15,10 @@ from pages.parts.app import home
 from pages.parts.app.frame import escaped
 from pages.parts.views import neighbour_captions
 from pages.parts.views.lesson_settings import Lesson
-from pages.parts.views.measures import signed
 from ranking.core import ImageSet
 from ranking.metrics.intervals import Interval, Resampled
 from ranking.reports.comparison_words import listed
+from ranking.reports.prose import signed
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 

@@ -20,9 +20,9 @@ from pages.parts.app.colours import (
 )
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS, LessonLabels, strongest
-from pages.parts.views.measures import signed
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
+from ranking.reports.prose import signed
 
 BELOW = 1  # ranks that are shown after the top k
 PARTNERS = 2  # of the answered label, that the caption names

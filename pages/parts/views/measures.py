@@ -6,6 +6,7 @@ import streamlit as st
 
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import Ranking
+from ranking.reports.prose import signed_end
 
 AP = r"$\displaystyle\text{AP}=\frac1{|P|}\sum_{i\in P}\text{precision at the rank of }i$"
 PRECISION = r"$\displaystyle\text{P@}k=\frac{\#\text{relevant among the first }k}{k}$"
@@ -32,18 +33,9 @@ def show(ranked: Ranking, k: int) -> None:
         st.metric("Samples", f"{len(ranked):,}", width="content")
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """Return a number with its sign and a typographic minus.
-
-    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
-    ('+0.045', '−0.000', '−1.2')
-    """
-    return f"{value:+.{digits}f}".replace("-", "−")
-
-
 def ends(interval: Interval) -> str:
     """
     >>> ends(Interval(0.05, -0.01, 0.11))
     '95% confidence interval −0.010 to +0.110'
     """
-    return f"95% confidence interval {signed(interval.low)} to {signed(interval.high)}"
+    return f"95% confidence interval {signed_end(interval.low)} to {signed_end(interval.high)}"

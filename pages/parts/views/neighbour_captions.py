@@ -10,9 +10,10 @@ import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, VERMILLION
 from pages.parts.views.charts import line, show
-from pages.parts.views.measures import ends, signed
+from pages.parts.views.measures import ends
 from ranking.core import Bools, Floats, Ints
 from ranking.metrics.intervals import Interval, resample
+from ranking.reports.prose import signed
 
 if TYPE_CHECKING:  # importing this would load compiled code before the page is shown
     from ranking.explain.edge_strength import EdgeStrengthCurve
@@ -87,12 +88,16 @@ def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: 
     if not rise:
         return f"{names[at]} ({kind}) is at rank {off[at]} with neighbours and without."
     pulls = off < off[at] if rise > 0 else off > off[at]
-    alike = int(np.count_nonzero(pulls & (relevant == relevant[at])))
-    return (
-        f"{names[at]} ({kind}) moves from rank {off[at]} {'up' if rise > 0 else 'down'} to {learned[at]}: without "
-        f"neighbours {np.count_nonzero(pulls)} of the scene {'is' if np.count_nonzero(pulls) == 1 else 'are'} "
-        f"{'higher' if rise > 0 else 'lower'}, {alike} of them {kind}."
-    )
+    count, alike = (int(np.count_nonzero(those)) for those in (pulls, pulls & (relevant == relevant[at])))
+    way, end = ("up", "higher") if rise > 0 else ("down", "lower")
+    if count > 1:
+        share = alike if 0 < alike < count else "all" if alike else "none"
+        rest = f"{count} people of the scene rank {end}, {share} {kind}"
+    elif count:
+        rest = f"1 person of the scene ranks {end}, {'also' if alike else 'not'} {kind}"
+    else:
+        rest = f"nobody of the scene ranks {end}"
+    return f"{names[at]} ({kind}) moves from rank {off[at]} {way} to {learned[at]}: with edges off, {rest}."
 
 
 def misleading(strength_curve: EdgeStrengthCurve, people: Ints, query: str) -> str:
@@ -114,14 +119,15 @@ def by_strength(strength_curve: EdgeStrengthCurve) -> Interval:
 
 
 def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
-    """Say how many relevant people neighbours move up and down, and how AP changes. gain: from `by_strength`."""
+    """Say how many relevant people edges move up and down, and how AP changes. gain: from `by_strength`."""
     relevant = strength_curve.relevance > 0
     up, down = (
         int(np.count_nonzero(relevant & moved))
         for moved in (strength_curve.rise > 0, strength_curve.rise < 0)
     )
     return (
-        f"Neighbours move {up} of {int(relevant.sum())} relevant people up, {down} down; AP {moves(gain)} "
+        f"In {PAIRS[-1][1]}, edges move {up} of {int(relevant.sum())} relevant people up, {down} down; AP "
+        f"{moves(gain)}, from {strength_curve.precision_at(OFF):.3f} to {strength_curve.precision_at(LEARNED):.3f} "
         f"[{ends(gain)}]."
     )
 

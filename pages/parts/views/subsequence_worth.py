@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pages.parts.app import home
-from pages.parts.views.measures import signed
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.metrics.intervals import Interval
+from ranking.reports.prose import signed, signed_end
 
 MEASURED = Path(__file__).parents[3] / "data" / "subsequences.json"
 PAIRS, SUBSEQUENCES = "RankSVM", "MidRank"
@@ -47,10 +47,10 @@ def measured() -> Measured:
 
 def outcome(gain: Interval) -> str:
     """
-    >>> outcome(Interval(0.05, 0.01, 0.09)), outcome(Interval(-0.05, -0.09, -0.01))
-    ('better', 'no better')
+    >>> [outcome(Interval(0, *ends)) for ends in ((0.01, 0.09), (-0.01, 0.09), (-0.09, -0.01))]
+    ['better', 'no better', 'worse']
     """
-    return "better" if gain.low > 0 else "no better"
+    return "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better"
 
 
 def summed_up(worths: Measured) -> str:
@@ -67,7 +67,7 @@ def table(worths: Measured) -> str:
     ]
     for of, called in CALLED.items():
         worth = worths.sampled[of]
-        value, low, high = map(signed, worth.gain)
-        difference = f"{value} ({low} to {high})"
+        low, high = map(signed_end, worth.gain[1:])
+        difference = f"{signed(worth.gain.value)} ({low} to {high})"
         lines.append(f"| {called} | {worth.pairs:.3f} | {worth.subsequences:.3f} | {difference} |")
     return "\n".join(lines)
