@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 from scipy.optimize import linprog
 
-from ranking.explain.programs import planes_primal
+from ranking.explain.programs import EXACT
 
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
 
@@ -333,11 +333,17 @@ def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int 
 
     bound: how many weights, the last ones, are <= 0 (high-order, eq. 8).
     """
-    planes = [
-        (np.stack([psi for psi, _ in outputs]), np.array([loss for _, loss in outputs]))
-        for outputs in queries
+    import cvxpy as cp  # takes a second to load
+
+    w, slack = cp.Variable(len(queries[0][0][0])), cp.Variable(len(queries), nonneg=True)
+    constraints = [
+        xi >= np.array([loss for _, loss in outputs]) + np.stack([psi for psi, _ in outputs]) @ w
+        for xi, outputs in zip(slack, queries, strict=True)
     ]
-    return planes_primal(planes, C, bound).value
+    if bound:
+        constraints.append(w[-bound:] <= 0)
+    value = cp.sum_squares(w) / 2 + C * cp.sum(slack) / len(queries)
+    return float(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT))
 
 
 def rank_svm_primal(

@@ -95,31 +95,26 @@ def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
     return Optimum(problem.solve(**EXACT), w.value)
 
 
-def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float, bound: int = 0) -> Optimum:
-    """Quicksort, eq. 4, with some of its constraints: the program over cutting planes. Weights: (d,).
+def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
+    """Mohapatra et al., CVPR 2018, eq. 4, with some of its constraints: the program over cutting planes. Weights: (d,).
 
-    planes: for each query, normals (m, d) and losses (m,). bound: how many weights, the last ones, are <= 0.
+    planes: for each query, normals (m, d) and losses (m,).
     """
     import cvxpy as cp  # takes a second to load
 
     w, slack = cp.Variable(planes[0][0].shape[1]), cp.Variable(len(planes), nonneg=True)
     constraints = [xi >= losses + normals @ w for xi, (normals, losses) in zip(slack, planes, strict=True)]
-    if bound:
-        constraints.append(w[-bound:] <= 0)
     value = cp.sum_squares(w) / 2 + C * cp.sum(slack) / len(planes)
     return Optimum(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT), w.value)
 
 
-def planes_dual(normals: Floats, losses: Floats, C: float, bound: int = 0) -> Optimum:
+def planes_dual(normals: Floats, losses: Floats, C: float) -> Optimum:
     """The dual of `planes_primal` for one query, with the same value. Multipliers: (m,), one per plane."""
     import cvxpy as cp  # takes a second to load
 
     alpha = cp.Variable(len(losses), nonneg=True)
-    normal, free = normals.T @ alpha, normals.shape[1] - bound
-    square = cp.sum_squares(normal[:free])  # the least weights are -normal, or 0 where that would be > 0
-    if bound:
-        square += cp.sum_squares(cp.pos(normal[free:]))
-    problem = cp.Problem(cp.Maximize(losses @ alpha - square / 2), [cp.sum(alpha) <= C])
+    value = losses @ alpha - cp.sum_squares(normals.T @ alpha) / 2  # the least weights are -normals.T @ alpha
+    problem = cp.Problem(cp.Maximize(value), [cp.sum(alpha) <= C])
     return Optimum(problem.solve(**EXACT), alpha.value)
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from filled_home import train_here
 from shown import address, button_keys, components, numbers_in, press, texts, turn_to
 
 from pages import most_violated
@@ -121,6 +122,12 @@ def test_without_runs_scores_are_sampled(empty_home, open_page):
     app = open_page("most_violated")
     assert any(re.search(r"\bof 24\b", caption.value) for caption in app.caption)
     assert button_keys(turn_to(app, scores=inference_scores.MODEL)) == ["widget go to train"]
+
+
+def test_the_first_run_is_one_whose_training_uses_most_violated_rankings(laboratory, open_page):
+    train_here(laboratory.store, laboratory.digits, "3", "SVM")
+    app = open_page("most_violated")
+    assert laboratory.store.run(address(app)["run"]).settings["method"] == "AP-SVM"
 
 
 def test_run_shows_its_samples(laboratory, open_page):

@@ -96,14 +96,14 @@ def address_of(run: Run) -> dict[str, str] | None:
 
 
 def with_scores() -> list[Run]:
-    """Training runs with scores, running ones first."""
+    """Training runs with scores: running ones, then those whose training uses most violated rankings."""
     here = {row.key for row in home.store().image_sets()}
     live = [
         run
         for run in home.store().runs(task=SAMPLES)
         if run.state not in ENDED and run.scores_so_far_file.exists() and run.settings["set"] in here
     ]
-    return [*live, *runs.with_scores()]
+    return [*live, *sorted(runs.with_scores(), key=lambda run: runs.loss_of(run) is None)]
 
 
 def of_model(named: Run | None, listed: list[Run]) -> Scores:

@@ -110,7 +110,7 @@ def _frame(frame: Frame, lane: Lane, boxes: Boxes | None) -> dict[str, Any]:
         bounds, where = ({"objective": frame.primal} if lane.curves else {}), {}
         solid = [boxes.share(int(row), box) for row, box in zip(frame.top, frame.boxes, strict=True)]
     measures = {name: NONE if value is None else f"{value:.3f}" for name, value in frame.measures.items()}
-    facts = {**where, **measures, **{name: _four_digits(value) for name, value in bounds.items()}}
+    facts = {**where, **measures, **_four_digits(bounds)}
     numbers = {**bounds, **frame.measures}
     return {
         "iteration": frame.iteration,
@@ -123,10 +123,12 @@ def _frame(frame: Frame, lane: Lane, boxes: Boxes | None) -> dict[str, Any]:
     }
 
 
-def _four_digits(value: float | None) -> str:
-    """A bound with four significant digits.
+def _four_digits(bounds: Mapping[str, float | None]) -> dict[str, str]:
+    """Bounds with the decimals that give the first one four significant digits.
 
-    >>> _four_digits(20000.4), _four_digits(0.0012345), _four_digits(None)
-    ('20,000', '0.001234', '–')
+    >>> _four_digits({"primal": 689.61, "dual": 689.02}), _four_digits({"primal": 20000.4, "dual": None})
+    ({'primal': '689.6', 'dual': '689.0'}, {'primal': '20,000', 'dual': '–'})
     """
-    return NONE if value is None else f"{float(f'{value:.4g}'):,g}"
+    first = next(iter(bounds.values()), None) or 1.0
+    decimals = max(0, 3 - math.floor(math.log10(abs(first))))
+    return {name: NONE if value is None else f"{value:,.{decimals}f}" for name, value in bounds.items()}
