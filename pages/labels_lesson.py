@@ -97,7 +97,7 @@ def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
         figure = labels_lesson_views.ranked(taught.names, order, scores, taught.labels[row], k)
         alt = labels_lesson_views.listed(taught, row, order, k)
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
-    step.end(
+    st.caption(
         rf"{OWN} chooses the {k} of {len(taught.names)} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$ "
         f"($s$: pixels, $F$: interactions). **Notice** {labels_lesson_views.first_mistakes(taught, row, order, k)}",
     )
@@ -126,7 +126,7 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
     else:
         counts = ", ".join(f"{model} {count}" for model, count in moved.items())
         step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Swapped pairs: {counts}")
-    step.end(notice)
+    st.caption(notice)
 
 
 def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:
@@ -208,7 +208,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         )
     if not len(open_):
         step.headline.markdown("## No question is left: the answers determine every label")
-        step.end("As many labels are answered with yes as the image has, so that it shows no other label.")
+        st.caption("As many labels are answered with yes as the image has, so that it shows no other label.")
         return
     label = int(open_[0])
     step.headline.markdown(f"## Why “{taught.names[label]}”? Its two maxima are closest")
@@ -218,7 +218,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         alt = labels_lesson_views.maxima_alt(taught, shown, inside, outside)
         charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
         st.markdown(labels_lesson_views.with_and_without(taught, labelling_model, position, label))
-    step.end(labels_lesson_views.notice_question(taught, shown, inside, outside))
+    st.caption(labels_lesson_views.notice_question(taught, shown, inside, outside))
 
 
 # ---------------------------------------------------------------------------------------------------------

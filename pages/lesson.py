@@ -74,7 +74,7 @@ def show_step(step: Step) -> None:
     rankings = {method: cache.ranking(run, "test") for method, run in trained.items()}
     if step.number == 2:
         lessons.by_itself(show_moving)(images, rankings[LESSON.methods[-1]])
-        step.end(costs_text(*costs()))  # outside of the fragment, which runs again without the next step
+        st.caption(costs_text(*costs()))
         return
     labelled = {
         method: lesson_comparison.labelling(ranked, cache.ranking(trained[method], "train"))
@@ -117,9 +117,7 @@ def show_outcome(step: Step, both: Both) -> LessonComparison:
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )
     pair = LessonComparison(*both.standings, resampled.difference("AP", 1, 0), loss)
-    step.end(
-        f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip(), headline=True
-    )
+    st.markdown(f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip())
     own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", both.images, LESSON.query, own)
     st.markdown(all_actions.on_average(actions, [PAIR]))

@@ -41,6 +41,10 @@ HEADLINES = (
     "A scene without relevant people",
 )
 
+MAX_MARGINALS = (
+    " A score is the difference of two max-marginals: the value of the best labelling with the person relevant, minus "
+    "that with the person irrelevant."
+)
 COST = (
     r"An edge between different labels costs $t\cdot\eta\,w_2^\top\Phi(x_i,x_j)$; $t$ is the edge strength."
 )
@@ -48,21 +52,22 @@ COST = (
 
 def steps() -> None:
     for step in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
-        if step.number != SUMMARY:
-            step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step)
 
 
 def show_step(step: Step) -> None:
+    if step.number == 1:
+        step.headline.markdown(f"## {HEADLINES[0]}")
     trained = lessons.trained(LESSON)
     images = cache.image_set(trained[MODEL].settings["set"])
     if step.number == 1:
-        show_pairs(step, images, trained)
+        show_pairs(images, trained)
         return
-    strength_curve = cache.strength_curve(trained[MODEL])
+    strength_curve = cache.strength_curve(trained[MODEL])  # takes seconds once, before the new headline
     if step.number == SUMMARY:
         show_summary(step, images, trained, strength_curve)
         return
+    step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
     person, people = None, strength_curve.most_misled()
     if step.number != MISLED:
         person = strength_curve.most_raised() if step.number == UP else strength_curve.most_lowered()
@@ -71,7 +76,6 @@ def show_step(step: Step) -> None:
         st.info(f"{NO_EXAMPLE[step.number]} by neighbours here.", icon=":material/info:")
     else:
         lessons.by_itself(show_scene)(images, strength_curve, people, step.number, person)
-    step.offer_next()
 
 
 NO_EXAMPLE = {
@@ -93,7 +97,7 @@ def all_measured(images: ImageSet, trained: Mapping[str, Run]) -> all_actions.Me
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None:
+def show_pairs(images: ImageSet, trained: Mapping[str, Run]) -> None:
     for column, pair in zip(st.columns(2, gap="large"), neighbour_captions.PAIRS, strict=True):
         with column:
             for method in pair:
@@ -103,14 +107,12 @@ def show_pairs(step: Step, images: ImageSet, trained: Mapping[str, Run]) -> None
         with_graph: actions[LESSON.query].gains[alone, with_graph]
         for alone, with_graph in neighbour_captions.PAIRS
     }
-    step.end(f"### {neighbour_captions.compared(gains)}", headline=True)
+    st.markdown(f"### {neighbour_captions.compared(gains)}")
     st.caption(
         "Same letter: one scene. HOB-SVM and HOAP-SVM penalise unequal labels within it.",
         help="HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty for two people of a scene with different labels.",
     )
-    with (
-        frame.in_place()
-    ):  # below the button for the next step, so that a projector shows the step without this
+    with frame.in_place():
         all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{with_graph}, {ends(gain)}" for with_graph, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
@@ -186,7 +188,7 @@ def show_scene(
         strength, precision = strength_curve.strengths[now], strength_curve.average_precision[now]
         st.caption(
             f"Test AP at strength {strength:g} is **{precision:.3f}**, without edges "
-            f"{strength_curve.precision_at(OFF):.3f}. {notice}"
+            f"{strength_curve.precision_at(OFF):.3f}. {notice}{MAX_MARGINALS if step == UP else ''}"
         )
     menu.show_again()
 

@@ -54,7 +54,6 @@ def show_steps(images: ImageSet, criterion: str) -> None:
         else:
             step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
             (show_pairs, show_sequence, show_rankers)[step.number - 1](images, criterion)
-        step.offer_next()
 
 
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, revealed: bool) -> None:

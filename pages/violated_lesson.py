@@ -42,7 +42,6 @@ def steps() -> None:
     for step in lessons.each_step(STEPS, keys.VIOLATED_STEP):
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step.number)
-        step.offer_next()
 
 
 def show_step(number: int) -> None:
@@ -71,7 +70,6 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
             value = worth[name]
             st.markdown(
                 f"**{TITLES[name]}**: score {value.score:.3f} + loss {value.loss:.3f} = **{value.objective:.3f}**",
-                help=WANTED if name == RIGHT else None,
             )
             show_order(images, few, problem, order, name)
     every = problem.interleavings()
@@ -84,7 +82,10 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         alt = f"All {len(every)} patterns by score and loss. " + "; ".join(
             f"{name}: {value.score:.3f} and {value.loss:.3f}" for name, value in worth.items()
         )
-        charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=420, top=8)
+        charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=400, top=8)
+        st.caption(
+            "Training requires the score of the correct ranking to exceed that of every other by at least its loss."
+        )
     st.caption(
         f"All {factorial(len(few.scores)):,} orders have {len(every)} patterns of ✓ and ✗: the points. "
         f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
@@ -101,10 +102,6 @@ def violated(excess: float) -> str:
     )
 
 
-WANTED = (
-    "Training requires the score of the correct ranking to exceed that of every other ranking by at least the loss of "
-    "the other ranking."
-)
 TITLES = {
     RIGHT: "The correct ranking R*",
     PREDICTED: f"The prediction of {METHOD}",
@@ -207,15 +204,15 @@ def show_planes(run: Run) -> None:
     most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100  # in percent, rounded up
     orders = rf"${n}! \approx 10^{{{int(lgamma(n + 1) / log(10))}}}$"
     st.caption(
+        "Each iteration adds one *plane*: the constraint of the ranking most violated by its weights. "
         f"{n:,} images have {orders} orders, each a constraint. **Notice** that {planes.active} of {count} planes are "
         f"active: all other constraints change the optimum by at most {most:.2f}%."
     )
 
 
 PLANE = (
-    "Each iteration adds one plane: the constraint of the ranking most violated by its weights. The program over the "
-    "planes has only these constraints, so its optimum is a lower bound on the objective. A plane is active if its "
-    "multiplier is positive."
+    "The program over the planes has only their constraints, so its optimum is a lower bound on the objective. A plane "
+    "is active if its multiplier is positive."
 )
 
 

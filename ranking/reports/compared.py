@@ -113,7 +113,7 @@ def settings_facts(run: Run) -> dict[str, str]:
     if settings.corrections:
         facts["Corrected labels"] = f"{len(settings.corrections):,}"
     if proof.get("relative_gap") is not None:
-        facts["Relative duality gap"] = f"{proof['relative_gap']:.2g}"
+        facts["Duality gap, share of the primal"] = f"{proof['relative_gap']:.2g}"
     if proof:
         facts["Iterations"], facts["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
     if run.imported is not None:

@@ -118,7 +118,8 @@ def of_gains(compared: Comparison, left: int, right: int, names: Sequence[str]) 
     return (
         f"AP of {escaped(names[right])} minus AP of {escaped(names[left])}: **{signed(gains.sum())}** ≈ "
         f"{signed(won.sum())} from {_images(len(won))} whose precision rose, {signed(lost.sum())} from "
-        f"{_images(len(lost))} whose precision fell; {_images(int((compared.relevance > 0).sum()))} in total."
+        f"{_images(len(lost))} whose precision fell; {_images(int((compared.relevance > 0).sum()))} in total. "
+        "A sample can move up and yet lose, because the precision at its rank fell."
     )
 
 

@@ -577,7 +577,7 @@ def test_which_label_to_ask_about(scene, open_page):
             app,
             [
                 (r"^\*\*Precision", [precision]),
-                ("to the best", [k]),
+                ("the best .* contain", [k]),
                 ("the shortest line", [apart[0], apart[-1]]),
             ],
         )

@@ -55,7 +55,7 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     for column, value in (
         ("Test AP", result["test"]["AP"]),
         ("Train AP", result["train"]["AP"]),
-        ("Gap, %", 100 * result["certificate"]["relative_gap"]),
+        ("Duality gap, %", 100 * result["certificate"]["relative_gap"]),
         ("Seconds", result["certificate"]["seconds"]),
     ):
         assert np.isclose(first[column], value), column
@@ -83,7 +83,12 @@ def test_wild_numbers_harm_no_row_and_can_be_deleted(laboratory, open_page):
         harmed = replace(run, result=holding(wild))
         row = run_table._row(harmed)
         number = type(wild) is int and abs(wild) <= sys.float_info.max
-        for column, factor in (("Seconds", 1.0), ("Gap, %", 100.0), ("Test AP", 1.0), ("Train AP", 1.0)):
+        for column, factor in (
+            ("Seconds", 1.0),
+            ("Duality gap, %", 100.0),
+            ("Test AP", 1.0),
+            ("Train AP", 1.0),
+        ):
             assert row[column] == (factor * float(wild) if number else None), (column, wild)
         assert runs.has_numbers(harmed) == number, wild
     store.update_run(run.id, result=holding(10**400))

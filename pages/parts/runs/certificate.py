@@ -160,7 +160,7 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
         help = "A lower bound on the convex problem of the last round. It is not a bound on the objective."
         _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
         _number("Dual of the last round", proof["dual"], ".4g", help)
-    _number("Gap / primal", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
+    _number("Duality gap", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
     _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
     _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and images.")
 

@@ -52,9 +52,9 @@ def show_labellings(run: Run, images: ImageSet, model: Neighbourhood, row: int) 
             st.markdown(f"**Y{sign}: it is {tiles.glyph(label)}** · m{sign} = {value:.5g}{note}")
             draw_labelling(images, model, row, labels, turning, f"labelling {int(label)}")
     st.caption(
-        f"The best labelling of all samples in which this sample is {RELEVANT_GLYPH} "
-        f"(“{escaped(run.settings['query'])}”), and the best in which it is {IRRELEVANT_GLYPH}. Samples whose label "
-        f"differs are marked “flips”; only they change the unary part of the score. "
+        f"m⁺ and m⁻ are the sample's max-marginals: the value of the best labelling with it {RELEVANT_GLYPH} "
+        f"(“{escaped(run.settings['query'])}”), and with it {IRRELEVANT_GLYPH}. Its score is m⁺ − m⁻. Samples whose "
+        "label differs are marked “flips”; only they change the unary part of the score. "
         f"{notice(model, row, int(turning.sum()) - 1)}"
     )
 

@@ -80,48 +80,36 @@ def offer_training(run: Run, key: str) -> None:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a lesson, by its number from 1. headline: the container of its headline. name: of the URL parameter."""
+    """A step of a lesson, by its number from 1. headline: the container of its headline."""
 
     number: int
     headline: DeltaGenerator
-    titles: Sequence[str]
-    name: str
-
-    def offer_next(self) -> None:
-        """Show the button for the next step, unless this is the last step or all steps are shown."""
-        if self.number < len(self.titles) and not on_one_page():
-            st.button(
-                "Next step",
-                type="primary",
-                key="next step",
-                on_click=address.put,
-                kwargs={self.name: str(self.number + 1)},
-            )
-
-    def end(self, text: str, headline: bool = False) -> None:
-        """Show what to notice or conclude, with the button for the next step beside it, so that a projector shows
-        both."""
-        left, onward = st.columns([5, 1], vertical_alignment="center")
-        (left.markdown if headline else left.caption)(text)
-        with onward:
-            self.offer_next()
 
 
 def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
-    """Yield the steps to show: the step of the URL parameter `name`, with a control for the others; or all steps."""
+    """Yield the steps to show: the step of the URL parameter `name`, with a control for the others and, beside it where
+    it never moves, a button for the next one; or all steps."""
     if on_one_page():
         for number, title in enumerate(titles, start=1):
             st.header(title, anchor=False, divider="gray")
-            yield Step(number, st.container(), titles, name)
+            yield Step(number, st.container())
         _mark_done()
     else:
-        with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(horizontal=True, horizontal_alignment="right"):
             headline = st.container()
             numbered = dict(enumerate(titles, start=1))
             number = controls.segments("Step", name, numbered, 1, label_visibility="collapsed")
+            if number < len(titles):
+                st.button(
+                    "Next step",
+                    type="primary",
+                    key="next step",
+                    on_click=address.put,
+                    kwargs={name: str(number + 1)},
+                )
         if number == len(titles):
             _mark_done()
-        yield Step(number, headline, titles, name)
+        yield Step(number, headline)
     with st.container(key="all-steps" if on_one_page() else "settings-one-step"):
         controls.toggle(
             "All steps",

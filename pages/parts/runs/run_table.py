@@ -114,7 +114,7 @@ def _row(run: Run) -> dict[str, Any]:
         "State": state_of(run),
         "Test AP": runs.finite((result.get("test") or {}).get("AP")),
         "Train AP": runs.finite((result.get("train") or {}).get("AP")),
-        "Gap, %": None if gap is None else 100 * gap,
+        "Duality gap, %": None if gap is None else 100 * gap,
         "Seconds": runs.finite(proof.get("seconds")),
         "When": datetime.fromtimestamp(run.created),
         "Features": runs.features_of(run),
@@ -141,7 +141,7 @@ COLUMNS = {
     ),
     "Test AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1, width="small"),
     "Train AP": st.column_config.ProgressColumn(format="%.3f", min_value=0, max_value=1, width="small"),
-    "Gap, %": st.column_config.NumberColumn(
+    "Duality gap, %": st.column_config.NumberColumn(
         format="%.3g",
         help="(primal − dual) / primal; for an objective that is not convex, of the last round",
     ),

@@ -230,7 +230,13 @@ def notice_answer(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
         for partner, weight in partners_of(taught, label)
     )
-    return f"{correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no other labels cross."
+    return f"{MOVES} {correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no other labels cross."
+
+
+MOVES = (
+    "$F$ is the interaction of two labels. Filled ends: labels in the image. Blue lines move up, dashed lines down; "
+    "the dotted line is the answered label."
+)
 
 
 def partners_of(taught: LessonLabels, label: int) -> list[tuple[int, float]]:
@@ -268,9 +274,11 @@ def with_and_without(
         [taught.names[i] for i in np.flatnonzero(own & ~opposite) if i != label]
         for own, opposite in ((inside, outside), (outside, inside))
     )
-    added = quoted(also) if also else "nothing else"
-    k = int(inside.sum())
-    return f"**“{taught.names[label]}” in** adds {added} to the best {k}; **out** adds {quoted(instead)}."
+    k, name = int(inside.sum()), taught.names[label]
+    return (
+        f"**With “{name}”**, the best {k} contain {quoted(also) if also else 'no other new label'}; **without it**, "
+        f"{quoted(instead)} {'enters' if len(instead) == 1 else 'enter'}."
+    )
 
 
 def notice_question(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
@@ -345,7 +353,8 @@ def notice_worth(curves: Mapping[str, Floats]) -> str:
 def measured_on(taught: LessonLabels) -> str:
     """Say what precision is, and of which scenes and training runs."""
     return (
-        "Precision at $k$, where the model is given the number $k$ of labels and answered labels are correct. "
+        "Auto: without questions. BEP: precision at $k$, where the model is given the number $k$ of labels and "
+        "answered labels are correct. "
         f"{len(taught.scenes)} generated scenes, one training run on {taught.learned} others, within "
         f"{100 * taught.gap:.1g}% of its optimum."
     )

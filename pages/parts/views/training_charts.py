@@ -22,7 +22,7 @@ Event = dict[str, Any]
 def training_curve(
     iterations: Sequence[Event], tolerance: float | None, log_iterations: bool, key: str
 ) -> None:
-    """Show primal and dual with the gap between them, and below the relative gap with its tolerance. Needs at least one
+    """Show primal and dual with the gap between them, and below the duality gap with its tolerance. Needs at least one
     iteration."""
     shown, bounded, figure = _begin(iterations)
     x, dual, primal = (_column(bounded, name) for name in ("iteration", "dual", "primal"))
@@ -32,7 +32,7 @@ def training_curve(
     x, primal = _column(shown, "iteration"), _column(shown, "primal")
     line(figure, x, primal, BLUE, name="primal (best so far)", legendrank=1)
     words = f"{x[-1]} iterations, primal {primal[-1]:.4g}"
-    alt = f"Primal, dual and relative gap over the iterations: {words}"
+    alt = f"Primal, dual and duality gap over the iterations: {words}"
     _finish(figure, iterations, shown, bounded, tolerance, log_iterations, key, alt)
 
 
@@ -86,10 +86,10 @@ def _finish(
     key: str,
     alt: str,
 ) -> None:
-    """Add the relative gap where it is not 0, the tolerance and the axes, and show the figure."""
+    """Add the duality gap over the primal where it is not 0, the tolerance and the axes, and show the figure."""
     gaps = [event for event in bounded if event["relative_gap"] != 0]
     x, gap = _column(gaps, "iteration"), _column(gaps, "relative_gap")
-    line(figure, x, gap, PURPLE, name="relative gap", legendrank=3, **BELOW)
+    line(figure, x, gap, PURPLE, name="duality gap", legendrank=3, **BELOW)
     if tolerance is not None:
         x, name = [shown[0]["iteration"], shown[-1]["iteration"]], f"tolerance {tolerance:g}"
         line(figure, x, [tolerance] * 2, GREEN, 3, "dot", name=name, legendrank=4, **BELOW)
@@ -97,7 +97,7 @@ def _finish(
         figure.update_yaxes(title_text="objective", rangemode="tozero", row=1, col=1)
     else:
         figure.update_yaxes(title_text="objective", type="log", exponentformat="power", row=1, col=1)
-    figure.update_yaxes(title_text="gap / primal", type="log", exponentformat="power", nticks=4, **BELOW)
+    figure.update_yaxes(title_text="duality gap", type="log", exponentformat="power", nticks=4, **BELOW)
     figure.update_xaxes(type="log" if log_iterations else "linear")
     figure.update_xaxes(title_text="iteration", **BELOW)
     show(figure, key, alt, "training", height=440)

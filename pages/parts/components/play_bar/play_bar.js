@@ -279,6 +279,7 @@ function press(event, state, player) {
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".play");
   const said = parentElement.querySelector(".said");
+  const appears = !root.state;
   const state = (root.state ??= { token: null, position: 0, steps: [], timer: null });
   const position = positionIn(data, state);
   if (state.token !== data.token) pause(state);
@@ -301,4 +302,6 @@ export default function ({ data, parentElement }) {
   root.dataset.single = String(data.steps.length === 1);
   replace(root, bar.root, beside);
   paint(false);
+  // The keys of the first bar of a page work at once, unless the user is elsewhere.
+  if (appears && document.activeElement === document.body) root.focus({ preventScroll: true });
 }
