@@ -230,7 +230,10 @@ def notice_answer(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
         for partner, weight in partners_of(taught, label)
     )
-    return f"{MOVES} {correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no other labels cross."
+    return (
+        f"{MOVES} {correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no other labels "
+        "cross."
+    )
 
 
 MOVES = (
