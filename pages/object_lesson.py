@@ -31,7 +31,6 @@ def steps() -> None:
     images, _ = cache.ready_made(OBJECT_SET)
     for step in lessons.each_step(STEPS, keys.OBJECT_STEP):
         (show_labels, show_rounds, show_starts, show_part)[step.number - 1](step, images)
-        step.offer_next()
 
 
 def run_of(images: ImageSet, shown: tuple[str, str]) -> Run:
