@@ -95,7 +95,7 @@ def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
             yield Step(number, st.container())
         _mark_done()
     else:
-        with st.container(horizontal=True, horizontal_alignment="right"):
+        with st.container(key="steps", horizontal=True, horizontal_alignment="right"):
             headline = st.container()
             numbered = dict(enumerate(titles, start=1))
             number = controls.segments("Step", name, numbered, 1, label_visibility="collapsed")
