@@ -96,7 +96,7 @@ def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: 
     elif count:
         rest = f"1 person of the scene ranks {end}, {'also' if alike else 'not'} {kind}"
     else:
-        rest = f"nobody of the scene ranks {end}"
+        rest = f"no other person of the scene ranks {end}"
     return f"{names[at]} ({kind}) moves from rank {off[at]} {way} to {learned[at]}: with edges off, {rest}."
 
 
