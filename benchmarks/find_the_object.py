@@ -233,9 +233,9 @@ def horse_tables(draws: Sequence[Images]) -> None:
         by_round[max(by_round) + 1] = method.weights
         rows = []
         for number, weights in sorted(by_round.items()):
-            found = located(data, method.window_scores(data.bags, weights), "horse")
+            measures = located(data, method.window_scores(data.bags, weights), "horse")
             objective = method.problem([bags]).at(weights).objective
-            rows.append([str(number), f"{objective:.3f}", *(f"{value:.3f}" for value in found)])
+            rows.append([str(number), f"{objective:.3f}", *(f"{value:.3f}" for value in measures)])
         if draw == 0:
             print(
                 f"smallest window {smallest:.1%}\n\n{table(['before round', 'objective', *LOCATED], rows)}\n"
