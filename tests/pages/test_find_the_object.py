@@ -59,10 +59,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
                 pytest.approx(share_of(real, size, rounds["ratio"])) for real in objects[row]
             ]
             assert (rounds["tiles"][image]["mark"] == "relevant") == bool(relevance[row])
-        assert (
-            f"{lane['frames'][0]['values'][name]:.2f}, then {last['values'][name]:.2f}"
-            in captions(app)
-        )
+        assert f"{lane['frames'][0]['values'][name]:.2f}, then {last['values'][name]:.2f}" in captions(app)
 
 
 def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):

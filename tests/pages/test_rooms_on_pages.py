@@ -270,7 +270,7 @@ def test_what_comes_with_the_program_is_there_once_for_all_rooms(server, started
             assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, page
         room = Store(server.find(name))
         assert room.own_runs() == []
-        assert [row.shared for row in room.image_sets()] == [True] * 3
+        assert [row.shared for row in room.image_sets()] == [True] * len(examples.set_folders())
         kept = (room.home / "features").iterdir()
         assert all(file.stat().st_nlink > 1 for file in kept), "features too are kept once"
     assert {run.id for run in Store(server.bundled).runs()} == set(examples.run_folders())
