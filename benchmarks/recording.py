@@ -24,7 +24,7 @@ from ranking.core.run_settings import AnyTrainSettings, OrderTrainSettings, Trai
 from ranking.datasets import load_image_set
 from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
-from ranking.explain.playback import Playback
+from ranking.explain.playback import Playback, Scored
 from ranking.features import default_names, load_features
 from ranking.workspace.examples import folder_of
 
@@ -126,9 +126,11 @@ def fit(name: str, query: Query, recorder: Recorder | None) -> None:
         method.fit([query])
         method.score(query)
         return
-    recorder.begin(len(query.features), lambda weights, rounds: method.score_by(query, np.stack(weights)))
+    recorder.begin(
+        len(query.features), lambda weights, rounds: Scored(method.score_by(query, np.stack(weights)))
+    )
     method.fit([query], recorder.keep)
-    recorder.end(method.certificate, method.score(query))
+    recorder.end(method.certificate, Scored(method.score(query)))
 
 
 def main() -> None:

@@ -28,8 +28,8 @@ def steps() -> None:
     with left:
         row = object_models.choose_set()
         st.caption(
-            "An object can be found only if a candidate window lies on it. Of the people in *Action figures* half have "
-            "one, of the playing cards nearly all (`benchmarks/windows.py`)."
+            "An object can be found only if a candidate window lies on it. Half of the people in *Action figures* have "
+            "none: they are small, and overlap."
         )
         query = object_models.choose_class(row)
     with view:
@@ -85,8 +85,8 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
                 charts.precision_recall(envelope, recall, count, keys.widget("detections curve"))
                 average = detection_average_precision(detections, real)
                 st.caption(
-                    f"Detection AP {average:.3f}, the area: a detection is correct if it overlaps an object, not "
-                    "detected before, by half or more (intersection over union)."
+                    f"Detection AP {average:.3f}, the area below this envelope of the precision. A detection is correct "
+                    "if it overlaps an object by half or more (intersection over union), and no higher detection does."
                 )
     shown = {number: int(located.detected[number]) for number in range(count)}
     top = Frame(1, 1, 0.0, -np.inf, np.arange(count), {}, boxes=located.detections[:count])

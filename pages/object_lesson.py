@@ -71,6 +71,9 @@ def show_rounds(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_ROUNDS
     run = run_of(images, OBJECT_ROUNDS)
     frames = cache.frames_of_images(run, "train")
+    if not frames:
+        st.info("The rounds of this run were not recorded. Train it again.", icon=":material/info:")
+        return
     step.headline.markdown(f"## {object_lesson_words.of_rounds(query, frames, cache.LOCATED['train'])}")
     with frame.picture("rounds"):
         playback.show_images(run, "train")

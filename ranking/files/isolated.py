@@ -274,5 +274,12 @@ def _lost_memory(error: BaseException | None) -> bool:
     """Return whether a lack of memory caused an error; a library that cannot be loaded reports it in its message."""
     if error is None or isinstance(error, MemoryError):
         return error is not None
-    worded = any(words in str(error) for words in ("failed to map segment", "Cannot allocate memory"))
+    worded = any(
+        words in str(error)
+        for words in (
+            "failed to map segment",
+            "Cannot allocate memory",
+            "can't start new thread",
+        )
+    )
     return worded or _lost_memory(error.__cause__ or error.__context__)

@@ -7,6 +7,8 @@ of rows.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
@@ -17,7 +19,7 @@ from ranking.solvers.block import ROWS_AT_ONCE, exact_product
 def mapped_product(features: Features, weights: Floats) -> Floats:
     """Return X w in float64, (n,), by the workers of joblib if X is a whole mapped file, otherwise here."""
     file, workers = features.base, int(effective_n_jobs(None))
-    if workers == 1 or not isinstance(file, np.memmap) or file.shape != features.shape:
+    if workers == 1 or not isinstance(file, np.memmap) or not _is_whole(features, file):
         return exact_product(features, weights)
     step = ROWS_AT_ONCE * max(1, -(-len(features) // (ROWS_AT_ONCE * workers)))
     parts = Parallel()(
@@ -27,6 +29,13 @@ def mapped_product(features: Features, weights: Floats) -> Floats:
         for start in range(0, len(features), step)
     )
     return np.concatenate(parts)
+
+
+def _is_whole(features: Features, file: np.memmap) -> bool:
+    """Whether an array is all of its mapped file row by row, not a slice, a reversed or a transposed view."""
+    there = (features.ctypes.data, features.shape, features.strides)
+    same = there == (file.ctypes.data, file.shape, file.strides) and features.flags.c_contiguous
+    return same and Path(str(file.filename)).stat().st_size == file.offset + file.nbytes
 
 
 def _of_rows(

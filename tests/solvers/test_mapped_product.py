@@ -11,6 +11,7 @@ from joblib import parallel_config
 
 from ranking import BagSet, make_method
 from ranking.solvers import mapped_product
+from ranking.solvers.block import exact_product
 
 
 def test_training_on_a_mapped_file_is_that_on_its_array(
@@ -39,3 +40,17 @@ def test_training_on_a_mapped_file_is_that_on_its_array(
         np.testing.assert_array_equal(method.weights, expected)
         assert bool(parts) == (spread and given is mapped)
     assert len(bags.windows) > 512
+
+
+def test_a_part_of_a_mapped_file_is_multiplied_here(tmp_path: Path) -> None:
+    """Workers map whole files, so that they would read other rows."""
+    rng = np.random.default_rng(0)
+    whole, weights = rng.standard_normal((700, 7)).astype(np.float32), rng.standard_normal(7)
+    np.save(tmp_path / "rows.npy", whole)
+    np.save(tmp_path / "columns.npy", np.asfortranarray(whole))
+    rows, columns = (np.load(tmp_path / f"{name}.npy", mmap_mode="r") for name in ("rows", "columns"))
+    for part in (rows, rows[3:], rows[::-1], columns):
+        given = np.asarray(part)
+        with parallel_config(backend="threading", n_jobs=2):
+            product = mapped_product.mapped_product(given, weights)
+        np.testing.assert_array_equal(product, exact_product(given.copy(order="C"), weights))
