@@ -86,7 +86,7 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
                 average = detection_average_precision(detections, real)
                 st.caption(
                     f"Detection AP {average:.3f}, the area below this envelope of the precision. A detection is "
-                    "correct if it overlaps an object by half or more (intersection over union), and no higher one does."
+                    "correct if it overlaps an object by half or more (intersection over union) and no higher one does."
                 )
     shown = {number: int(located.detected[number]) for number in range(count)}
     top = Frame(1, 1, 0.0, -np.inf, np.arange(count), {}, boxes=located.detections[:count])
