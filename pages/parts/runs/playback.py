@@ -122,7 +122,9 @@ def show_images(run: Run, split: str) -> bool:
         label=f"Training of {runs.short_name(run)}, round by round",
         boxes=tiles.boxes_of(images, shown, objects),
     )
-    known = "" if objects is None else " Dashed: the true boxes, which training does not see."
+    given = run.settings["windows"].get("source") == "boxes of the set"
+    unseen = "the candidate windows, without their classes" if given else "which training does not see"
+    known = "" if objects is None else f" Dashed: the true boxes, {unseen}."
     st.caption(f"Solid: the best window of each image.{known} {rounds_words(frames, located)}")
     return True
 
