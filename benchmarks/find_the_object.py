@@ -4,7 +4,7 @@
 
 Every draw is a set of generated scenes (`Hidden objects`) of another seed; half of its images are for the test, so that
 no test image is in two draws. CorLoc is the share of images that show the object whose best window overlaps it by half.
-True boxes are used to measure, and to train the last method of a table, which is the ceiling.
+True boxes are used to measure, and to train the last method of a table, for reference.
 
 horse: CorLoc by rounds from the whole image. starts: CorLoc and objective from each start, and from the lowest
 objective. settings: the same with other settings, on scenes of which the other parts use none; windows below SMALLEST
@@ -37,7 +37,9 @@ from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.bag_training import bags_of
 from ranking.explain.localisation import detections_of, objects_of
 from ranking.explain.playback import part_localisation
-from ranking.features.windows import WindowSettings, describe_windows, windows_of
+from ranking.features.windows.bags import windows_of
+from ranking.features.windows.description import describe_windows
+from ranking.features.windows.settings import WindowSettings
 from ranking.inference.best_windows import best_windows
 from ranking.methods.bag_method import BagMethod
 from ranking.methods.bag_starts import STARTS

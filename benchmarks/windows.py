@@ -31,7 +31,10 @@ from ranking.core import ImageSet
 from ranking.datasets import build_image_set, load_image_set
 from ranking.features import extract, make_feature
 from ranking.features.opened import open_image_set
-from ranking.features.windows import WindowSettings, candidate_windows, describe_windows, windows_of
+from ranking.features.windows.bags import windows_of
+from ranking.features.windows.candidates import candidate_windows
+from ranking.features.windows.description import describe_windows
+from ranking.features.windows.settings import WindowSettings
 from ranking.metrics.detection import ENOUGH, overlap
 
 CARDS = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data") / "cards"

@@ -13,9 +13,10 @@ from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.runs import certificate, object_models, playback, run_actions
 from pages.parts.views import charts, object_starts
 from ranking.core import ImageSet, Ints
-from ranking.explain.localisation import Localisation
+from ranking.explain.localisation import MOST_DETECTIONS, Localisation
 from ranking.explain.playback import Frame
 from ranking.metrics.detection import correct_detections, detection_average_precision, detection_curve
+from ranking.workspace.run import Run
 
 SHOWN = 12  # detections
 SPLITS = {"test": "Test images", "train": "Training images"}
@@ -27,10 +28,7 @@ def steps() -> None:
     left, right = settings.columns(2, gap="medium")
     with left:
         row = object_models.choose_set()
-        st.caption(
-            "An object can be found only if a candidate window lies on it. Half of the people in *Action figures* have "
-            "none: they are small, and overlap."
-        )
+        reach = st.empty()
         query = object_models.choose_class(row)
     with view:
         run_actions.show_deleted(task=object_models.PICKER.task)
@@ -40,6 +38,7 @@ def steps() -> None:
         with right:
             run = object_models.choose_training(row, query)
             split = choose_split(cache.image_set(row.key))
+        reach.caption(within_reach(run))
         object_models.PICKER.show_new(object_models.listed(row, query))
         with frame.picture("objects"):
             if not playback.show_images(run, split):
@@ -65,11 +64,21 @@ def choose_split(images: ImageSet) -> str:
     return controls.segments("Images", keys.SPLIT, {split: SPLITS[split] for split in there}, "test")
 
 
+def within_reach(run: Run) -> str:
+    """How many of the objects a window can find, as the run measured it; "" where the objects are not known."""
+    metrics = {**run.result.get("train", {}), **run.result.get("test", {})} if run.result else {}
+    share = metrics.get("window recall")
+    if share is None:
+        return ""
+    return f"A candidate window lies on {share:.0%} of the objects, by half of their union. No others can be found."
+
+
 def show_detections(images: ImageSet, located: Localisation, objects: Sequence[Ints] | None) -> None:
     """The highest-ranked detections after suppression, and their precision and recall where the objects are known."""
     st.markdown("### Detections")
     searched = next(iter(cache.image_parts(images).values()))
-    part, count = "test" if images.image_test.any() else "training", min(SHOWN, len(located.detected))
+    part = "test" if images.image_test.any() else "training"
+    count = min(SHOWN, int(np.isin(located.detected, searched).sum()))
     if not count:
         return
     correct: dict[int, bool] = {}
@@ -80,13 +89,13 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
         if any(map(len, real)):
             detections = located.by_image(searched)
             precision, recall = detection_curve(detections, real)
-            envelope = np.maximum.accumulate(precision[::-1])[::-1]
             with right:
-                charts.precision_recall(envelope, recall, count, keys.widget("detections curve"))
+                charts.precision_recall(precision, recall, count, keys.widget("detections curve"))
                 average = detection_average_precision(detections, real)
                 st.caption(
-                    f"Detection AP {average:.3f}, the area below this envelope of the precision. A detection is "
-                    "correct if it overlaps an object by half or more (intersection over union) and no higher one does."
+                    f"Detection AP {average:.3f}: the area below the curve if each precision is raised to the highest "
+                    "at the same or a higher recall. A detection is correct if it overlaps an object by half or more "
+                    "(intersection over union) and no higher one does."
                 )
     shown = {number: int(located.detected[number]) for number in range(count)}
     top = Frame(1, 1, 0.0, -np.inf, np.arange(count), {}, boxes=located.detections[:count])
@@ -99,8 +108,9 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
             label="Highest-ranked detections",
             boxes=tiles.boxes_of(images, shown, objects),
         )
+        most = f"; the first {MOST_DETECTIONS:,}" if len(located.detected) == MOST_DETECTIONS else ""
         st.caption(
-            f"Windows of all {part} images that remain after non-maximum suppression, highest score first."
+            f"Windows of all {part} images that remain after non-maximum suppression, highest score first{most}."
         )
 
 

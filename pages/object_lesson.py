@@ -20,7 +20,7 @@ from pages.parts.views.lesson_settings import (
     objects_run,
 )
 from ranking.core import ImageSet
-from ranking.features.windows import WindowSettings
+from ranking.features.windows.settings import WindowSettings
 from ranking.workspace.run import Run
 
 STEPS = ("1 · Labels", "2 · Rounds", "3 · Starts", "4 · A part")

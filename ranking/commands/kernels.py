@@ -12,7 +12,9 @@ from ranking.core import Features, LabelSet, Query, SequenceSet
 from ranking.core.settings import settings_of
 from ranking.datasets.copies import fingerprints, near_copies
 from ranking.features import feature_names, make_feature
-from ranking.features.windows import WindowSettings, candidate_windows, describe_windows
+from ranking.features.windows.candidates import candidate_windows
+from ranking.features.windows.description import describe_windows
+from ranking.features.windows.settings import WindowSettings
 from ranking.inference import (
     ALGORITHMS,
     best_labelling,

@@ -14,6 +14,7 @@ import argparse
 import csv
 import sys
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
@@ -29,7 +30,7 @@ from ranking.experiments.order_training import Ordered, held_out_sequences, make
 from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
-from ranking.features.windows import windows_of
+from ranking.features.windows.bags import windows_of
 from ranking.inference.best_windows import best_windows
 from ranking.methods import method_class
 from ranking.methods.bag_method import BagMethod
@@ -139,18 +140,20 @@ def _rank_images(
     """Print the images with their best windows, highest rank first."""
     settings = BagTrainSettings.from_json(model.settings)
     method: BagMethod = method_class(settings.method).load(model.model_file)
-    bags = windows_of(images, make_windows(settings.windows), store.features)
+    bags = replace(
+        windows_of(images, make_windows(settings.windows), store.features), groups=images.image_groups
+    )
     windows = method.window_scores(bags)
-    best = best_windows(windows, bags.starts)
+    best, scores = best_windows(windows, bags.starts), method.image_scores(bags, windows)
     relevance = images.image_relevance(settings.query) if settings.query in images.classes else None
     parts = {"test": images.image_test, "train": ~images.image_test, "all": np.ones(len(bags), np.bool_)}
     rows = np.flatnonzero(parts[options.part])
     write(["rank", "score", "relevant", "image", "left", "top", "right", "bottom"])
-    for place, number in enumerate(ranked(windows[best[rows]])[: options.top], start=1):
+    for place, number in enumerate(ranked(scores[rows])[: options.top], start=1):
         row = rows[number]
         relevant = "" if relevance is None else int(relevance[row])
         name = guarded(str(images.image_names[row]))
-        write([place, float(windows[best[row]]), relevant, name, *map(int, bags.boxes[best[row]])])
+        write([place, float(scores[row]), relevant, name, *map(int, bags.boxes[best[row]])])
 
 
 def _places(text: str) -> int:

@@ -208,7 +208,7 @@ class OrderTrainSettings(OfMethod):
 class BagTrainSettings(OfMethod):
     """A localisation run: the key of its image set, the class whose objects are located, and a method with settings.
 
-    windows: the settings of `ranking.features.windows.WindowSettings` that differ from their defaults.
+    windows: the settings of `ranking.features.windows.settings.WindowSettings` that differ from their defaults.
 
     >>> BagTrainSettings("abc", "horse", "Latent AP-SVM", windows={"source": "grid"}).to_json()["windows"]
     {'source': 'grid'}

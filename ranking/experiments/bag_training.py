@@ -19,10 +19,11 @@ from ranking.explain.localisation import Localisation, objects_of
 from ranking.explain.playback import Scored, part_localisation
 from ranking.features import rows_of
 from ranking.features.projection import Projection
-from ranking.features.windows import WindowSettings, windows_of
+from ranking.features.windows.bags import windows_of
+from ranking.features.windows.settings import WindowSettings
 from ranking.inference.best_windows import best_windows
 from ranking.metrics import evaluate_or_count
-from ranking.metrics.detection import detection_average_precision
+from ranking.metrics.detection import detection_average_precision, window_recall
 
 DESCRIBING = "Describing windows"
 
@@ -88,7 +89,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
         def score(weights: Sequence[Floats], rounds: Sequence[int]) -> Scored:
             scores = [method.window_scores(data.bags, each) for each in weights]
             best = [best_windows(each, data.bags.starts) for each in scores]
-            values = [each[rows] for each, rows in zip(scores, best, strict=True)]
+            values = [method.image_scores(data.bags, *pair) for pair in zip(scores, weights, strict=True)]
             return Scored(np.stack(values), data.bags.boxes[np.stack(best)].astype(np.int32))
 
         recorder.begin(len(data.bags), score, boxes=True, falls=True)
@@ -112,6 +113,8 @@ class BagTask(Task[BagTrainSettings, BagData]):
                 metrics[part]["detection AP"] = detection_average_precision(
                     located.by_image(searched), objects
                 )
+                windows_of_images = [bags.boxes[bags.starts[i] : bags.starts[i + 1]] for i in searched]
+                metrics[part]["window recall"] = window_recall(windows_of_images, objects)
         return Measured(metrics, scores, localisation=located)
 
 

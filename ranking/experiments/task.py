@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from ranking.core import (
     Bounds,
@@ -24,11 +24,13 @@ from ranking.core import (
 )
 from ranking.core.run_settings import AnyTrainSettings
 from ranking.experiments.recording import Recorder
-from ranking.explain.localisation import Localisation
 from ranking.explain.playback import Scored
 from ranking.features import load_features
 from ranking.features.projection import Projection
 from ranking.methods import check_ranks, make_method
+
+if TYPE_CHECKING:  # this import would load compiled code, for which the first page would wait
+    from ranking.explain.localisation import Localisation
 
 S = TypeVar("S", bound=AnyTrainSettings)
 D = TypeVar("D")  # the training and evaluation data of a task

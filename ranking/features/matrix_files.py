@@ -104,6 +104,9 @@ def rows_of(features: Features, rows: Bools) -> Features:
     """Return (k, d) the `rows` (n,) of features. If these are mapped and the rows many, the result is mapped too: as
     part of the same file if the rows are consecutive, otherwise as an unnamed file that exists as long as it is
     used."""
+    whole: Any = features.base
+    if isinstance(whole, np.memmap) and _place(whole) == _place(features):
+        features = whole[: len(features)]  # a `BagSet` has it as a plain array
     chosen = np.flatnonzero(rows)
     shape = (len(chosen), features.shape[1])
     if not (isinstance(features, np.memmap) and features.filename and is_large(shape)):
@@ -117,6 +120,10 @@ def rows_of(features: Features, rows: Bools) -> Features:
         _let_go(features)
         mapped: Features = np.memmap(file, features.dtype, "r", shape=shape)  # type: ignore[assignment]
         return mapped
+
+
+def _place(matrix: Features) -> tuple[Any, ...]:
+    return matrix.ctypes.data, matrix.strides, matrix.shape[1:]
 
 
 def _let_go(matrix: Features) -> None:

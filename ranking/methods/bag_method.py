@@ -247,7 +247,7 @@ class BagMethod(Method):
     def window_scores(self, bags: BagSet, weights: Floats | None = None) -> Floats:
         """Return (rows,) the score of every window; -inf for windows below the smallest one.
 
-        weights: (d,) instead of the learned ones, for example those of a `ProgressEvent`; then without a bias.
+        weights: those of a `ProgressEvent` instead of the learned ones; then without a bias.
         """
         bias = self.bias if weights is None else 0.0
         weights = self._fitted() if weights is None else weights
@@ -263,8 +263,8 @@ class BagMethod(Method):
         """Return (n,) the score of every image, that of its best window; `rank` of them is the prediction."""
         return self.image_scores(bags, self.window_scores(bags))
 
-    def image_scores(self, bags: BagSet, scores: Floats) -> Floats:
-        """Return (n,) the score of every image by the scores (rows,) of all windows."""
+    def image_scores(self, bags: BagSet, scores: Floats, weights: Floats | None = None) -> Floats:
+        """Return (n,) the score of every image by the scores (rows,) of all windows. weights: as in `window_scores`."""
         return scores[best_windows(scores, bags.starts)]
 
     def best_windows(self, bags: BagSet) -> Ints:

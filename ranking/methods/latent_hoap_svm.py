@@ -69,14 +69,14 @@ class LatentHOAPSVM(LatentAPSVM):
         problem = self.problem(bag_sets)
         [bags] = bag_sets
         upper = LatentSurrogate.of(self, bags, problem.relevant)
-        columns = bags.windows.shape[1]
-        at_zero, report = problem.at(np.zeros(columns)).objective, _Joined(on_progress, columns)
+        at_zero = problem.at(np.zeros(bags.windows.shape[1])).objective
+        report = _Joined(on_progress)
         if warm_start is None:
             settings = {item.name: getattr(self, item.name) for item in fields(LatentAPSVM) if item.init}
             settings.pop("size_bonus")
             first = LatentAPSVM(**settings).fit(bag_sets, report)
             assert first.weights is not None
-            begin, self.ends = np.append(first.weights, 0.0), first.ends
+            begin = np.append(first.weights, 0.0)
         else:
             begin = np.append(self._weights_of(warm_start, bags), warm_start.pair_weight)
         report.next_part()
@@ -88,10 +88,15 @@ class LatentHOAPSVM(LatentAPSVM):
         self.learned = self.certificate.primal < (1.0 - self.tolerance) * at_zero
         return self
 
-    def image_scores(self, bags: BagSet, scores: Floats) -> Floats:
+    def window_scores(self, bags: BagSet, weights: Floats | None = None) -> Floats:
+        return super().window_scores(bags, None if weights is None else weights[: bags.windows.shape[1]])
+
+    def image_scores(self, bags: BagSet, scores: Floats, weights: Floats | None = None) -> Floats:
         """Return (n,) the difference of max-marginals of every image (high-order, eq. 11)."""
-        pairs = pairs_of(bags)
-        penalty = np.full(len(pairs), self.eta * self.pair_weight)
+        pairs, pair_weight = pairs_of(bags), self.pair_weight
+        if weights is not None:  # without w2 in the first part of training
+            pair_weight = min(float(weights[bags.windows.shape[1] :].sum()), 0.0)
+        penalty = np.full(len(pairs), self.eta * pair_weight)
         unary = scores[best_windows(scores, bags.starts)]
         return AttractivePairs(len(bags), pairs).max_marginals(unary, penalty).difference
 
@@ -122,7 +127,7 @@ class LatentSurrogate(Surrogate):
 
     @classmethod
     def of(cls, method: LatentHOAPSVM, bags: BagSet, relevant: Bools) -> LatentSurrogate:
-        """Return the risks of a method on a bag set. Windows below the smallest one are left away."""
+        """Return the risks of a method on a bag set. Windows below the smallest one are ignored."""
         usable, pairs = method.bonus(bags) > -np.inf, pairs_of(bags)
         windows = bags.windows if usable.all() else bags.windows[usable]
         if windows.dtype == np.float16:
@@ -193,15 +198,15 @@ class FixedWindowsRisk(FixedRisk):
 class _Joined:
     """Progress of two parts of a training run as one. before: the last event of the first part, in totals."""
 
-    def __init__(self, on_progress: OnProgress | None, columns: int) -> None:
-        self._on_progress, self._columns, self.stopped = on_progress, columns, False
+    def __init__(self, on_progress: OnProgress | None) -> None:
+        self._on_progress, self.stopped = on_progress, False
         self.before = self._last = ProgressEvent(0, np.inf, -np.inf, 0.0, 0)
 
     def next_part(self) -> None:
         self.before = self._last
 
     def __call__(self, event: ProgressEvent) -> None:
-        """Report an event with what was before it; weights are those of windows."""
+        """Report an event with what was before it."""
         before = self.before
         self._last = replace(
             event,
@@ -209,7 +214,6 @@ class _Joined:
             seconds=before.seconds + event.seconds,
             passes=before.passes + event.passes,
             round=before.round + event.round,
-            weights=None if event.weights is None else event.weights[: self._columns],
         )
         if self._on_progress is not None:
             try:

@@ -50,6 +50,25 @@ def correct_localisation(boxes: npt.ArrayLike, objects: Sequence[npt.ArrayLike])
     )
 
 
+def window_recall(windows: Sequence[npt.ArrayLike], objects: Sequence[npt.ArrayLike]) -> float:
+    """Return the share of objects on which a candidate window of their image lies: no others can be found.
+
+    windows: the boxes (m, 4) of each image, at least one each. objects: (k, 4), of all images at least one (else
+    ValueError).
+
+    >>> window_recall([[[0, 0, 2, 2]], [[0, 0, 9, 9]]], [[[0, 0, 2, 3], [5, 5, 6, 6]], []])
+    0.5
+    """
+    best = [
+        overlap(candidates, real).max(axis=0)
+        for candidates, real in zip(windows, objects, strict=True)
+        if len(np.asarray(real))
+    ]
+    if not best:
+        raise InputError("objects", "at least one object", 0, "omit a class without objects")
+    return float(np.mean(np.concatenate(best) >= ENOUGH))
+
+
 def non_maximum_suppression(boxes: npt.ArrayLike, scores: npt.ArrayLike, most: float = 0.3) -> Ints:
     """Return the boxes that remain, highest score first: none overlaps a higher one that remains by more than `most`.
 

@@ -35,7 +35,9 @@ def _is_whole(features: Features, file: np.memmap) -> bool:
     """Whether an array is all of its mapped file row by row, not a slice, a reversed or a transposed view."""
     there = (features.ctypes.data, features.shape, features.strides)
     same = there == (file.ctypes.data, file.shape, file.strides) and features.flags.c_contiguous
-    return same and Path(str(file.filename)).stat().st_size == file.offset + file.nbytes
+    if not same or file.filename is None:  # a file without a name is `matrix_files.rows_of`
+        return False
+    return Path(file.filename).stat().st_size == file.offset + file.nbytes
 
 
 def _of_rows(

@@ -15,16 +15,12 @@ from skimage.segmentation import felzenszwalb
 from ranking.core import ImageSet, SourceBox
 from ranking.datasets import build_image_set
 from ranking.features import extract
-from ranking.features.windows import (
-    SOURCES,
-    WindowSettings,
-    bags,
-    candidate_windows,
-    describe_windows,
-    description,
-    windows_of,
-)
+from ranking.features.windows import bags, description
+from ranking.features.windows.bags import windows_of
+from ranking.features.windows.candidates import candidate_windows
+from ranking.features.windows.description import describe_windows
 from ranking.features.windows.grouping import grouped_boxes
+from ranking.features.windows.settings import SOURCES, WindowSettings
 from ranking.metrics.detection import overlap
 
 SETTINGS = WindowSettings(most=12)

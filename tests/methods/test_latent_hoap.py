@@ -107,6 +107,8 @@ def test_the_objective_never_rises_and_ends_below_that_without_neighbours(
         used += method.pair_weight < -1e-3
         rounds += len(accepted)
         np.testing.assert_allclose(method.score(bags), scores_of(bags, method, end), atol=1e-9)
+        reported = method.window_scores(bags, end)  # as a recording has them
+        np.testing.assert_array_equal(method.image_scores(bags, reported, end), method.score(bags))
     assert used > 3
     assert lower > 3
     assert rounds > 24

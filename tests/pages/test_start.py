@@ -70,6 +70,7 @@ from streamlit.testing.v1 import AppTest
 from ranking.jobs import jobs
 jobs.start_once = lambda store, kind, settings: store.create_run(kind, settings)
 app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
+import pages.parts.runs.playback, pages.parts.runs.runs  # of most other pages
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))
 """
 

@@ -9,7 +9,7 @@ from pages.parts.runs import playback, sets, training_runs
 from ranking import method_names
 from ranking.core.run_settings import BagTrainSettings
 from ranking.core.settings import settings_dict
-from ranking.features.windows import WindowSettings
+from ranking.features.windows.settings import WindowSettings
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
 

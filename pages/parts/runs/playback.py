@@ -15,6 +15,7 @@ from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.components.tile import Tile
 from pages.parts.runs import runs
 from ranking.core.text import written
+from ranking.features.windows.settings import GIVEN
 from ranking.workspace.run import SAMPLES, Run
 
 if TYPE_CHECKING:
@@ -122,7 +123,7 @@ def show_images(run: Run, split: str) -> bool:
         label=f"Training of {runs.short_name(run)}, round by round",
         boxes=tiles.boxes_of(images, shown, objects),
     )
-    given = run.settings["windows"].get("source") == "boxes of the set"
+    given = run.settings["windows"].get("source") == GIVEN
     unseen = "the candidate windows, without their classes" if given else "which training does not see"
     known = "" if objects is None else f" Dashed: the true boxes, {unseen}."
     st.caption(f"Solid: the best window of each image.{known} {rounds_words(frames, located)}")

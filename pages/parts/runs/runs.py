@@ -28,7 +28,7 @@ from ranking.experiments.training import graph_in_use
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_words, projection_words
-from ranking.features.windows import WindowSettings
+from ranking.features.windows.settings import WindowSettings
 from ranking.workspace.run import SAMPLES, Run
 
 Settings = dict[str, Any]

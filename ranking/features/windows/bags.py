@@ -17,8 +17,9 @@ from ranking.core import BagSet, Features, ImageSet, Ints, OnCount
 from ranking.core.errors import InputError
 from ranking.features import matrix_files
 from ranking.features.extract import by_threads
-from ranking.features.windows.candidates import WindowSettings, candidate_windows
+from ranking.features.windows.candidates import candidate_windows
 from ranking.features.windows.description import COLUMNS, describe_windows
+from ranking.features.windows.settings import GIVEN, WindowSettings
 
 VERSION = 1  # raised whenever the same settings give other windows or features
 HALF = 1 << 30  # bytes of float32 from which windows are stored as float16
@@ -79,7 +80,7 @@ def _computed(
 def _precision(image_set: ImageSet, settings: WindowSettings) -> npt.DTypeLike:
     images = len(image_set.image_names)
     most = np.full(images, settings.most)
-    if settings.source == "boxes of the set":
+    if settings.source == GIVEN:
         most = np.minimum(most, np.bincount(image_set.image_of, minlength=images))
     return np.float16 if int((most + 1).sum()) * COLUMNS * 4 > HALF else np.float32
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from itertools import count
-from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,41 +11,14 @@ from PIL import Image
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.core.settings import check_settings, setting
 from ranking.features.windows.grouping import grouped_boxes
-
-SOURCES = ("segments", "grid", "boxes of the set")
+from ranking.features.windows.settings import GRID, SEGMENTS, WindowSettings
 
 PIXELS = 30_000  # of the image that is segmented: larger images are reduced
 SMALLEST = 0.06  # width and height of a window of segments, relative to the square root of the image's area
 # Of the segmentation (Felzenszwalb and Huttenlocher, IJCV 2004): a larger scale makes larger segments; the standard
 # deviation of the blur; and the smallest segment, in pixels.
 SCALE, BLUR, LEAST = 64.0, 0.8, 15
-
-
-@dataclass(frozen=True)
-class WindowSettings:
-    """source: one of SOURCES. most: the largest number of windows per image, besides the whole image."""
-
-    name: ClassVar[str] = "windows"
-
-    source: str = setting(
-        "segments",
-        label="Candidate windows",
-        help="Where an object may be. segments: boxes around similar neighbouring regions. grid: windows at regular "
-        "positions, in several sizes. boxes of the set: all of its boxes, whatever they show.",
-        choices=SOURCES,
-    )
-    most: int = setting(
-        150,
-        label="Windows per image",
-        help="The largest number of candidate windows, besides the whole image.",
-        minimum=1,
-        maximum=2000,
-    )
-
-    def __post_init__(self) -> None:
-        check_settings(self)
 
 
 def candidate_windows(
@@ -63,9 +34,9 @@ def candidate_windows(
     An image without candidates, such as one of a single colour or pixel, has the whole image only.
     """
     whole = np.array([[0, 0, *picture.size]])
-    if settings.source == "segments":
+    if settings.source == SEGMENTS:
         candidates = _of_segments(picture)
-    elif settings.source == "grid":
+    elif settings.source == GRID:
         candidates = _grid(*picture.size, settings.most)
     elif boxes is None:
         raise InputError("boxes", "those of the set for this image")

@@ -5,7 +5,7 @@ images: Viola and Jones, CVPR 2001) give the sum over any cell by four numbers, 
 numbers, and so exact. Cells grow with their window; large windows are pooled from a reduced image, so that the edges in
 a cell have about the same width in pixels in every window.
 
-Other than in `HOG`, gradients at the border of a window know the pixels beyond it.
+Unlike in `HOG`, gradients at the border of a window use the pixels beyond it.
 """
 
 from __future__ import annotations
@@ -17,8 +17,6 @@ from PIL import Image
 
 from ranking.core import Features, Floats, Ints
 from ranking.core.errors import InputError
-
-VERSION = 1  # raised whenever the same windows give other vectors
 
 ORIENTATIONS, CELLS, BLOCK = 9, 6, 2  # of HOG: cells per side of a window, and per side of a block
 COLOURS, PARTS = 16, 2  # parts per side of a window, each with its own histogram of colours

@@ -19,9 +19,9 @@ def grouped_boxes(pixels: npt.NDArray[np.uint8], segments: Ints) -> Ints:
     """Return (2k - 1, 4) left, top, right, bottom: of k segments, and then of each union, the last the whole image.
 
     pixels: (height, width, 3). segments: (height, width) from 0 to k - 1, none without pixels, connected through
-    pixels above or beside each other, or as many unions fewer as there are parts. The similarity of two neighbours is
-    the intersection of their colour histograms, plus 1 minus their share of the image's area, plus 1 minus the share of
-    the area that their common box has beyond them.
+    pixels above or beside each other; with one union fewer for each part that is not connected to the rest. The
+    similarity of two neighbours is the intersection of their colour histograms, plus 1 minus their share of the
+    image's area, plus 1 minus the share of the area that their common box has beyond them.
     """
     segments = np.asarray(segments, np.int64)
     k = int(segments.max()) + 1
