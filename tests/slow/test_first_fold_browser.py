@@ -65,6 +65,9 @@ PICTURES = """() => {
         scrolls: main.scrollHeight - main.clientHeight,
     };
 }"""
+# On a busy machine a component may be empty for seconds: what is below it stands higher meanwhile.
+DRAWN = """() => [...document.querySelectorAll(".stBidiComponent *")].every(
+    (element) => !element.shadowRoot?.querySelector("[class]")?.matches(":empty"))"""
 
 
 @pytest.fixture(scope="module")
@@ -89,6 +92,7 @@ def painted(visit):
 def stand(page: Page) -> None:
     """Wait until the words and the pictures of a page stay."""
     page.locator("h1").first.wait_for()
+    page.wait_for_function(DRAWN)
     seen = None
     while seen != (seen := (page.evaluate(WORDS), page.evaluate(PICTURES))):
         page.wait_for_timeout(1500)
