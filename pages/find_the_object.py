@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import cache, controls, frame, keys
+from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.runs import certificate, object_models, playback, run_actions
@@ -47,8 +48,7 @@ def steps() -> None:
         certificate.show_outcome(run)
         images, located = cache.image_set(row.key), cache.localisation(run)
         objects = cache.objects(row.key, query)
-        rows = cache.image_parts(images)[cache.LOCATED[split]]
-        object_starts.show(images, located, objects, rows, images.image_relevance(query))
+        object_starts.show(images, located, objects, split, images.image_relevance(query))
         show_detections(images, located, objects)
     with details:
         object_models.PICKER.look_at(run)
@@ -70,7 +70,11 @@ def within_reach(run: Run) -> str:
     share = metrics.get("window recall")
     if share is None:
         return ""
-    return f"A candidate window lies on {share:.0%} of the objects, by half of their union. No others can be found."
+    part = "test" if "window recall" in (run.result.get("test") or {}) else "training"
+    return (
+        f"Of the objects in {part} images, {share:.0%} have a candidate window that overlaps them by half or more "
+        "(intersection over union). The others cannot be found."
+    )
 
 
 def show_detections(images: ImageSet, located: Localisation, objects: Sequence[Ints] | None) -> None:
@@ -109,8 +113,10 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
             boxes=tiles.boxes_of(images, shown, objects),
         )
         most = f"; the first {MOST_DETECTIONS:,}" if len(located.detected) == MOST_DETECTIONS else ""
+        marked = f" {RELEVANT_GLYPH}: the detection is correct." if correct else ""
         st.caption(
             f"Windows of all {part} images that remain after non-maximum suppression, highest score first{most}."
+            f"{marked}"
         )
 
 

@@ -120,7 +120,7 @@ def show_outcome(step: Step, both: Both) -> LessonComparison:
     st.markdown(f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip())
     own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", both.images, LESSON.query, own)
-    st.markdown(all_actions.on_average(actions, [PAIR]))
+    st.markdown(f"{all_actions.on_average(actions, [PAIR])} Features: {listed(LESSON.features)}.")
     return pair
 
 

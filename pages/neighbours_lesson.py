@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys, menu
+from pages.parts.app import address, cache, frame, home, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
@@ -21,6 +21,7 @@ from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views.measures import ends
 from pages.parts.views.neighbour_captions import LEARNED, OFF
 from ranking.core import ImageSet, Ints
+from ranking.core.run_settings import ExperimentSettings
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
 from ranking.reports.prose import signed
@@ -273,7 +274,23 @@ def show_summary(
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))
+    if chosen := with_chosen_settings(trained):
+        st.markdown(f"These are the default settings. With C and η chosen by cross-validation: {chosen}.")
     lessons.offer_training(trained[MODEL], "train with neighbours")
+
+
+def with_chosen_settings(trained: Mapping[str, Run]) -> str:
+    """Test AP of the lesson's methods in the newest finished experiment with its images, query and features; "" without
+    one."""
+    settings = trained[MODEL].settings
+    for run in home.store().runs(set_key=settings["set"], task=ExperimentSettings.task):
+        if run.state == "finished" and run.settings["features"] == settings["features"]:
+            results = cache.findings(run).results
+            values = {method: results.test(LESSON.query, method) for method in LESSON.methods}
+            tested = {method: value for method, value in values.items() if value is not None}
+            if len(tested) == len(values) and results.protocol.measure == "AP":
+                return neighbour_captions.with_chosen_settings(tested)
+    return ""
 
 
 frame.show_page("neighbours_lesson", "Neighbours help, or mislead.", steps)

@@ -60,7 +60,14 @@ def show_labels(step: Step, images: ImageSet) -> None:
         chosen = learn[relevance[learn] == shows][:SHOWN].tolist()
         shown = tiles.whole_tiles(images, {row: row for row in chosen}, dict.fromkeys(chosen, bool(shows)))
         st.markdown(f"**{words}**")
-        strip(list(shown.values()), name=f"labels {shows}", label=words, columns=SHOWN, narrow=3)
+        strip(
+            list(shown.values()),
+            name=f"labels {shows}",
+            label=words,
+            columns=SHOWN,
+            narrow=3,
+            ratio=float(np.median(images.image_sizes[:, 0] / images.image_sizes[:, 1])),
+        )
     st.caption(
         f"Each image has up to {WindowSettings().most} candidate windows. Its score is that of its best window, so "
         f"training must choose one window in each of {len(with_it)} images, and weights that rank these images first."
@@ -74,7 +81,7 @@ def show_rounds(step: Step, images: ImageSet) -> None:
     if not frames:
         st.info("The rounds of this run were not recorded. Train it again.", icon=":material/info:")
         return
-    step.headline.markdown(f"## {object_lesson_words.of_rounds(query, frames, cache.LOCATED['train'])}")
+    step.headline.markdown(f"## {object_lesson_words.of_rounds(query, frames, 'CorLoc, training')}")
     with frame.picture("rounds"):
         playback.show_images(run, "train")
 
@@ -89,7 +96,7 @@ def show_starts(step: Step, images: ImageSet) -> None:
     ends = object_lesson_words.ends_of(located, objects, rows)
     step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
     with frame.picture("starts"):
-        object_starts.show(images, located, objects, rows, images.image_relevance(query))
+        object_starts.show(images, located, objects, "train", images.image_relevance(query))
 
 
 def show_part(step: Step, images: ImageSet) -> None:
@@ -98,8 +105,8 @@ def show_part(step: Step, images: ImageSet) -> None:
     rows, located = training_rows(images, query), cache.localisation(run)
     ends = object_lesson_words.ends_of(located, objects, rows)
     step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
-    st.markdown(f"**{object_lesson_words.of_part(query, located.boxes, objects, rows)}**")
     with frame.picture("part"):
+        st.markdown(f"**{object_lesson_words.of_part(query, located.boxes, objects, rows)}**")
         playback.show_images(run, "train")
     st.caption(
         f"The objective asks only that images with a {query} score above all others. A part that every {query} has, "

@@ -137,7 +137,9 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     sequences = settings.drawing
     st.caption(
         f"Trained on {sequences['train']} sequences of {sequences['length']}, tested on {sequences['test']} of other "
-        "images; bars: 95% confidence intervals over sequences."
+        "images; bars: 95% confidence intervals over sequences. RankSVM learns from pairs. MidRank has a ranker for "
+        "each length of subsequences, and they vote. Kendall tau: the share of pairs in the right order minus that of "
+        "the others."
     )
     if frame.pressed("Measure it yourself", "to the page lengths"):
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))

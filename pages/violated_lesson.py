@@ -34,7 +34,7 @@ HEADLINES = (
     "Each irrelevant image has its own best rank",
     "The best rank of the median bounds both halves",
     r"$n!$ constraints, of which a few determine the optimum",
-    r"One ranking among $n!$ costs about $|N|\log|P|$ evaluations",
+    r"One ranking among $n!$ costs about $|N|\log|P|$ operations",
 )
 
 
@@ -154,7 +154,8 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     tried, every = problem.values.size, len(problem.interleavings())
     st.caption(
         f"**Notice** the large marks, the top of each curve: {tried} values instead of {every} patterns. The best "
-        f"ranks, {', '.join(map(str, ranks))}, never decrease (Observation 4), so choosing each alone gives a ranking."
+        f"ranks, {', '.join(map(str, ranks))}, never decrease (quicksort, Observation 4), so choosing each alone gives "
+        "a ranking."
     )
 
 
@@ -178,10 +179,10 @@ def show_halves(run: Run) -> None:
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
-        f"{METHOD} for “{LESSON.query}”: {len(problem.scores):,} training images, {len(problem.positives)} relevant. "
+        f"{METHOD} for “{LESSON.query}”: {len(problem.scores):,} training samples, {len(problem.positives)} relevant. "
         f"**Notice**: "
         f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all, "
-        f"{np.count_nonzero(trace.ranks == problem.highest)} below every relevant image."
+        f"{np.count_nonzero(trace.ranks == problem.highest)} below every relevant sample."
     )
 
 
@@ -205,7 +206,7 @@ def show_planes(run: Run) -> None:
     orders = rf"${n}! \approx 10^{{{int(lgamma(n + 1) / log(10))}}}$"
     st.caption(
         "Each iteration adds one *plane*: the constraint of the ranking most violated by its weights. "
-        f"{n:,} images have {orders} orders, each a constraint. **Notice** that {planes.active} of {count} planes are "
+        f"{n:,} samples have {orders} orders, each a constraint. **Notice** that {planes.active} of {count} planes are "
         f"active: all other constraints change the optimum by at most {most:.2f}%."
     )
 

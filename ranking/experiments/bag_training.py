@@ -50,10 +50,12 @@ class BagTask(Task[BagTrainSettings, BagData]):
             )
         shown = images.image_relevance(settings.query)[~images.image_test] > 0
         if shown.all() or not shown.any():
-            expected = (
-                f"a class that some but not all of the {len(shown):,} training images of {images.title} show"
+            got = f"{'all' if shown.any() else 'none'} of {len(shown):,} show it"
+            what, expected = (
+                f"training images of {images.title}",
+                f"some that show {readable(settings.query)} and some that do not",
             )
-            raise InputError("query", expected, readable(settings.query), "choose another class")
+            raise InputError(what, expected, got, "choose another class")
 
     def features(
         self, images: ImageSet, settings: BagTrainSettings, cache: Path, on_step: OnStep | None

@@ -156,7 +156,8 @@ class Frame(NamedTuple):
 
     For a ranking of samples also relevant: of the samples of `top`, and lifted: at most LIFTED samples that the most
     violated ranking moves up, the largest move first. For a ranking of images boxes: (k, 4) the best windows of `top`,
-    and ranks: of these images in the iteration, where `top` are the top ones of the end.
+    ranks: of these images in the iteration, where `top` are the top ones of the end, and start: the one from which the
+    round came, if there were several.
     """
 
     iteration: int
@@ -169,6 +170,7 @@ class Frame(NamedTuple):
     lifted: tuple[Lift, ...] = ()
     boxes: Ints | None = None
     ranks: tuple[int, ...] = ()
+    start: str = ""
 
 
 def frames_of(
@@ -217,17 +219,22 @@ def frames_of_sequence(playback: Playback, part: slice, samples: Ints, relevance
 
 
 def frames_of_images(
-    playback: Playback, relevance: Ints, parts: Mapping[str, Ints], objects: Sequence[Ints] | None
+    playback: Playback,
+    relevance: Ints,
+    parts: Mapping[str, Ints],
+    objects: Sequence[Ints] | None,
+    ends: Mapping[str, float] | None = None,
 ) -> list[Frame]:
     """Return a frame per recorded round, whose number is its iteration: the best windows and ranks of those images of
     the first part that are the TOP highest-ranked ones in the end, its AP, and the CorLoc of each part.
 
-    relevance: (n,). parts: images by the name of their CorLoc. objects: the boxes (k, 4) of the class in each image;
-    None where they are not known, then there is no CorLoc. InputError for a recording without boxes.
+    relevance: (n,). parts: images by their name in measures. objects: the boxes (k, 4) of the class in each image;
+    None where they are not known, then there is no CorLoc. ends: the objective where training from each start ended, in
+    their order; None before the end of training. InputError for a recording without boxes.
     """
     if playback.boxes is None:
         raise InputError("recording", "boxes.npy", "none")
-    shown, last = next(iter(parts.values())), len(playback) - 1
+    (part, shown), last = next(iter(parts.items())), len(playback) - 1
     top = Ranking.of(shown, relevance[shown], playback.scores[last, shown].astype(np.float64)).samples[:TOP]
     frames = list[Frame]()
     for i in range(len(playback)):
@@ -239,10 +246,10 @@ def frames_of_images(
             break  # the end is where the last recorded round begins
         step = max(int(playback.rounds[i]), frames[-1].iteration + 1 if frames else 0)
         ranked = Ranking.of(shown, relevance[shown], scores[shown])
-        located = {
-            name: None if objects is None else part_localisation(boxes, objects, images)
-            for name, images in parts.items()
-        }
+        located = dict[str, float | None]()
+        if objects is not None:
+            for name, images in parts.items():
+                located[f"CorLoc, {name}"] = part_localisation(boxes, objects, images)
         frames.append(
             Frame(
                 step,
@@ -250,13 +257,23 @@ def frames_of_images(
                 float(primal),
                 float(playback.dual[i]),
                 top,
-                {**located, "AP": ranked.average_precision if ranked.positives else None},
+                {**located, f"AP, {part}": ranked.average_precision if ranked.positives else None},
                 tuple(bool(each) for each in relevance[top] > 0),
                 boxes=boxes[top],
                 ranks=tuple(int(np.flatnonzero(ranked.samples == image)[0]) + 1 for image in top),
+                start=_start_of(float(primal), ends or {}),
             )
         )
     return frames
+
+
+def _start_of(primal: float, ends: Mapping[str, float]) -> str:
+    """Return the start from which a recorded round came; "" if there is no more than one.
+
+    Only objectives below all earlier ones are recorded, so it is the first start that ended at least as low.
+    """
+    reached = (name for name, end in ends.items() if end <= primal or math.isclose(end, primal))
+    return next(reached, "") if len(ends) > 1 else ""
 
 
 def part_localisation(boxes: Ints, objects: Sequence[Ints], images: Ints) -> float | None:

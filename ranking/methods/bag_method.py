@@ -161,11 +161,14 @@ class BagMethod(Method):
         """What training proved, in words."""
         if self.certificate is None:
             return "not trained"
+        if not self.certificate.converged:
+            so_far = "" if self.learned else "; so far nothing was learned"
+            return f"stopped while rounds could still gain{so_far}"
         if not self.learned:
             return "nothing was learned; try another start, a larger C or other features"
-        if not self.certificate.converged:
-            return "stopped before no round gains more"
-        return f"no round gains more than {self.tolerance:.2g} of the objective"
+        return (
+            f"no round gains more: another would lower the objective by at most {100 * self.tolerance:.3g}%"
+        )
 
     def fit(
         self,

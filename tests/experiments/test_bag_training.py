@@ -85,7 +85,7 @@ def test_every_round_that_lowered_the_objective_is_recorded_with_its_boxes(squar
     assert (located.start_boxes[lowest] == located.boxes).all()
     assert located.objectives[lowest] == pytest.approx(trained.certificate.primal)
     tested, learned = (np.flatnonzero(squares.image_test == part) for part in (True, False))
-    parts, objects = {"CorLoc": tested, "CorLoc, training": learned}, objects_of(squares, "red")
+    parts, objects = {"test": tested, "training": learned}, objects_of(squares, "red")
     frames = frames_of_images(playback, squares.image_relevance("red"), parts, objects)
     assert [frame.primal for frame in frames] == sorted(falls, reverse=True), "each fall once, also the last"
     for frame, boxes in zip(frames, playback.boxes, strict=False):
@@ -97,10 +97,10 @@ def test_every_round_that_lowered_the_objective_is_recorded_with_its_boxes(squar
     assert ranks[relevant].min() > ranks[~relevant].max(), (
         "at weights 0 all are tied: irrelevant ones come first"
     )
-    assert frames[0].measures["CorLoc"] == 0
-    for part, name in (("test", "CorLoc"), ("train", "CorLoc, training")):
+    assert frames[0].measures["CorLoc, test"] == 0
+    for part, name in (("test", "CorLoc, test"), ("train", "CorLoc, training")):
         assert frames[-1].measures[name] == trained.metrics[part]["CorLoc"]
-    assert frames[-1].measures["AP"] == pytest.approx(trained.metrics["test"]["AP"])
+    assert frames[-1].measures["AP, test"] == pytest.approx(trained.metrics["test"]["AP"])
 
 
 def test_true_boxes_are_known_where_they_are_not_whole_images(squares):
@@ -153,7 +153,9 @@ def test_settings_that_make_no_training_are_refused(squares, cache):
         assert result is not None, changes
         assert result[0] == subject, changes
     alone = replace(squares, labels=np.zeros_like(squares.labels))
-    with refused("query", "red"):
+    with refused(
+        "training images of Hidden squares", f"none of {np.count_nonzero(~squares.image_test)} show it"
+    ):
         train(alone, settings, cache)
     features = np.zeros((len(squares.image_names), 2), np.float32)
     with refused("set"):

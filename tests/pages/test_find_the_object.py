@@ -45,7 +45,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
         assert last["top"] == [str(row) for row in rows[order][:12]]
         assert last["ranks"] == list(range(1, len(last["top"]) + 1))
         metrics = run.result["test" if split == "test" else "train"]
-        name = "CorLoc" if split == "test" else "CorLoc, training"
+        name = f"CorLoc, {'test' if split == 'test' else 'training'}"
         assert (
             facts[name]
             == f"{metrics['CorLoc']:.3f}"
@@ -59,7 +59,17 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
                 pytest.approx(share_of(real, size, rounds["ratio"])) for real in objects[row]
             ]
             assert (rounds["tiles"][image]["mark"] == "relevant") == bool(relevance[row])
-        assert f"{lane['frames'][0]['values'][name]:.2f}, then {last['values'][name]:.2f}" in captions(app)
+        shares = [frame["values"][name] for frame in lane["frames"]]
+        assert f"{name}: {shares[0]:.2f}" in captions(app)
+        assert f"{shares[-1]:.2f} in the end" in captions(app)
+        assert (f"at most {max(shares):.2f}" in captions(app)) == (max(shares) > max(shares[0], shares[-1]))
+        ends = dict(zip(located.starts, located.objectives, strict=True))
+        for frame in lane["frames"]:  # a round is above the end of its start, and below those of earlier ones
+            begun, value = dict(frame["facts"])["start"], frame["values"]["objective"]
+            earlier = list(ends.values())[: list(ends).index(begun)]
+            assert ends[begun] <= value * (1 + 1e-9)
+            assert all(value < end for end in earlier)
+        assert dict(last["facts"])["start"] == min(ends, key=ends.get)
 
 
 def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):
@@ -100,9 +110,8 @@ def test_without_known_boxes_none_is_dashed_and_nothing_is_measured(objects_here
         assert not any(bar["known"].values())
         for lane in bar["lanes"]:
             assert lane["curves"] in (["objective"], [])
-            assert {"CorLoc –"} >= {
-                " ".join(fact) for fact in lane["frames"][0]["facts"] if fact[0] == "CorLoc"
-            }
+            assert not [name for name, _ in lane["frames"][0]["facts"] if name.startswith("CorLoc")]
+    assert "has no boxes" in captions(app)
     assert not app.get("plotly_chart")
     assert {tile["mark"] for tile in bars_of(app)[2]["tiles"].values()} == {None}
 

@@ -284,6 +284,12 @@ def test_do_neighbours_help(fresh_home, open_page):
         np.count_nonzero(relevance & (rise < 0)),
     ]
     _, low, high = neighbour_captions.by_strength(curve)
+    experiments = fresh_home.runs(task="experiment")
+    results = cache.findings(
+        next(run for run in experiments if NEIGHBOURS.query in run.settings["queries"])
+    ).results
+    chosen = {method: results.test(NEIGHBOURS.query, method) for method in NEIGHBOURS.methods}
+    pairs = [(chosen[alone], chosen[with_graph]) for alone, with_graph in neighbour_captions.PAIRS]
     check(
         app,
         [
@@ -291,6 +297,7 @@ def test_do_neighbours_help(fresh_home, open_page):
             (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
             ("trained without edges", [ap["AP-SVM"], as_learned - ap["AP-SVM"]]),
             average(gains, neighbour_captions.PAIRS),
+            ("chosen by cross-validation", [number for a, b in pairs for number in (a, b, b - a)]),
         ],
     )
 
@@ -422,7 +429,7 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
         low, high = trace.bounds_after(done, problem.highest)
         settled = np.count_nonzero(low == high)
         claims = [
-            ("training images, ", [len(learned.scores), learned.positives]),
+            ("training samples, ", [len(learned.scores), learned.positives]),
             (
                 r"\*\*Notice",
                 [settled, len(ranks), done, len(trace.steps), np.count_nonzero(ranks == ranks.max())],

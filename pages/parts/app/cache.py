@@ -299,12 +299,12 @@ def frames_of_images(run: Run, split: str) -> Sequence[Frame]:
         written = run.playback_file.stat().st_mtime_ns
     except FileNotFoundError:
         return ()
-    shown: Sequence[Frame] = _frames_of_images(run, written, split)
+    shown: Sequence[Frame] = _frames_of_images(run, written, split, run.has_scores)
     return shown
 
 
 @of_home()
-def _frames_of_images(run: Run, written: int, split: str) -> Sequence[Frame]:
+def _frames_of_images(run: Run, written: int, split: str, ended: bool) -> Sequence[Frame]:
     from ranking.explain.playback import frames_of_images as framed
     from ranking.explain.playback import read_playback
 
@@ -312,16 +312,18 @@ def _frames_of_images(run: Run, written: int, split: str) -> Sequence[Frame]:
     playback = read_playback(run.playback_file, len(images.image_names))
     if playback is None:
         return ()
-    parts = {LOCATED[split]: np.flatnonzero(images.image_test == (split == "test")), **image_parts(images)}
-    return framed(playback, images.image_relevance(query), parts, objects(images.key, query))
+    parts = {PARTS[split]: np.flatnonzero(images.image_test == (split == "test")), **image_parts(images)}
+    located = localisation(run) if ended else None
+    ends = None if located is None else dict(zip(located.starts.tolist(), located.objectives, strict=True))
+    return framed(playback, images.image_relevance(query), parts, objects(images.key, query), ends)
 
 
-LOCATED = {"test": "CorLoc", "train": "CorLoc, training"}
+PARTS = {"test": "test", "train": "training"}  # the names of splits in measures such as “CorLoc, test”
 
 
 def image_parts(images: ImageSet) -> dict[str, Ints]:
-    """The images of each split that has some, by the name of their CorLoc."""
-    parts = {name: np.flatnonzero(images.image_test == (split == "test")) for split, name in LOCATED.items()}
+    """The images of each split that has some, by the name of the split in measures."""
+    parts = {name: np.flatnonzero(images.image_test == (split == "test")) for split, name in PARTS.items()}
     return {name: rows for name, rows in parts.items() if len(rows)}
 
 

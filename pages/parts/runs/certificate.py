@@ -74,10 +74,10 @@ def show_outcome(run: Run) -> None:
     with in_place():
         method = cache.method_of(run)
         outcome = escaped(f"{method.outcome[0].upper()}{method.outcome[1:]}.")
-        if not method.learned:
-            st.warning(outcome, icon=":material/warning:")
-        elif method.certificate.converged:
-            st.success(f"{outcome} Another start may end lower.", icon=":material/check_circle:")
+        if run.state == "cancelled":
+            outcome = f"This training run was cancelled. {outcome}"
+        if method.learned and method.certificate.converged:
+            st.success(f"{outcome} A start that was not tried may end lower.", icon=":material/check_circle:")
         else:
             st.warning(outcome, icon=":material/warning:")
 

@@ -103,7 +103,7 @@ def compared(pair: LessonComparison) -> str:
 def _lead(pair: LessonComparison, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
     if better is None:
         return f"neither {verb} significantly better"
-    return f"{better.method} {verb} better ({signed(_of(pair, better, apart).value)} {measure})"
+    return f"{better.method} {verb} significantly better ({signed(_of(pair, better, apart).value)} {measure})"
 
 
 def _of(pair: LessonComparison, better: Standing, apart: Interval) -> Interval:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import streamlit as st
 
 from pages.parts.app import cache, controls, frame, home, keys
+from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 NONE = "none"
 OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # the method that is shown beside a method by default
 LANES = 2  # runs side by side
+CORLOC = (
+    "CorLoc: the share of the images with the object whose best window overlaps it by half or more (intersection over "
+    "union)."
+)
 RANKERS = (
     "Each ranker has its own objective and bounds. Ranker 0 is RankSVM, whose order is the start of the search; the "
     "others are for subsequences of increasing length. The order shown combines all rankers trained up to this "
@@ -113,7 +118,7 @@ def show_images(run: Run, split: str) -> bool:
     images, query = cache.image_set(run.settings["set"]), run.settings["query"]
     shown = {image: image for image in sorted({int(image) for frame in frames for image in frame.top})}
     objects, relevance = cache.objects(images.key, query), images.image_relevance(query)
-    located = cache.LOCATED[split]
+    located = f"CorLoc, {cache.PARTS[split]}"
     curves = ("objective",) if objects is None else ("objective", located)
     play_bar(
         [Lane(runs.short_name(run), frames, curves=curves)],
@@ -125,19 +130,29 @@ def show_images(run: Run, split: str) -> bool:
     )
     given = run.settings["windows"].get("source") == GIVEN
     unseen = "the candidate windows, without their classes" if given else "which training does not see"
-    known = "" if objects is None else f" Dashed: the true boxes, {unseen}."
-    st.caption(f"Solid: the best window of each image.{known} {rounds_words(frames, located)}")
+    known = " This set has no boxes, so CorLoc is unknown."
+    if objects is not None:
+        known = f" Dashed: the true boxes, {unseen}."
+    shows = f"{RELEVANT_GLYPH}: the image shows “{escaped(query)}”, wherever the box is."
+    words_of_rounds = rounds_words(frames, located, run.has_scores)
+    st.caption(f"{words_of_rounds} Solid: the best window of each image.{known}", help=f"{shows} {CORLOC}")
     return True
 
 
-def rounds_words(frames: Sequence[Frame], located: str) -> str:
+def rounds_words(frames: Sequence[Frame], located: str, ended: bool) -> str:
     """What to notice of the rounds: how far the objective fell and what CorLoc did. located: the name of the latter."""
     first, last = frames[0], frames[-1]
-    fell = f"**Notice** the objective: {first.primal:.3g} in round {first.iteration}, {last.primal:.3g} in the end"
-    before, after = first.measures.get(located), last.measures.get(located)
-    if before is None or after is None:
-        return f"{fell}."
-    return f"{fell}. {located}: {before:.2f}, then {after:.2f}."
+    now = "in the end" if ended else "so far"
+    words = (
+        f"**Notice** the objective: {first.primal:.1f} in round {first.iteration}, {last.primal:.1f} {now}."
+    )
+    shares = [share for each in frames if (share := each.measures.get(located)) is not None]
+    if shares:
+        between = f", at most {max(shares):.2f}" if max(shares) > max(shares[0], shares[-1]) else ""
+        words += f" {located}: {shares[0]:.2f}{between}, {shares[-1]:.2f} {now}."
+    if len({each.start for each in frames}) > 1:
+        words += " The starts follow each other; rounds above the lowest objective so far are left out."
+    return words
 
 
 def _play(recorded: Sequence[Recorded], lanes: Sequence[Lane], shown: Mapping[int, Tile], what: str) -> None:

@@ -109,14 +109,15 @@ def _printed(paper: dict[str, Printed], name: str) -> list[str]:
 
 
 def of_latent(point: Point | None) -> str:
-    """Return the paper's times for latent AP-SVM, and the ratio of these algorithms at `point` beside its ratio."""
+    """Return the paper's times for latent AP-SVM and their ratio; beside it that of AP-SVM at `point`."""
     here = ""
     if point is not None:
         timed = named(point)
-        here = f"; in the training runs measured here, {times(timed['greedy'].total / timed['select'].total)}"
+        ratio = times(timed["greedy"].total / timed["select"].total)
+        here = f" In the training runs above, which are of AP-SVM without windows, greedy takes {ratio} of SELECT."
     return (
         f"Inference of a training run of latent AP-SVM takes {LATENT_GREEDY:g} s by greedy and {LATENT_FAST:g} s by "
-        f"SEARCH and SELECT in section 6.2 of the paper, {LATENT_GREEDY / LATENT_FAST:.1f}×{here}."
+        f"SEARCH and SELECT in section 6.2 of the paper, {LATENT_GREEDY / LATENT_FAST:.1f}×.{here}"
     )
 
 

@@ -293,7 +293,7 @@ def planes(bounds: TrainingPlanes) -> go.Figure:
     """Plot both bounds by the number of planes found, with a mark for each plane that shows whether it is active."""
     figure, number = go.Figure(), np.arange(1, len(bounds.dual) + 1)
     line(figure, number, bounds.primal, BLUE, 3, name="primal")
-    line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="optimum over the planes")
+    line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="dual: optimum over the planes")
     hover = "plane %{x}, multiplier %{customdata:.3g}<extra></extra>"
     for chosen, name, symbol in (
         (bounds.multipliers > 0, "active", "circle"),

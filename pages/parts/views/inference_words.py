@@ -19,7 +19,7 @@ BEFORE = {
     "search": "**SEARCH** sorts them too. $f_j$ first rises, then falls, so bisection finds its maximum "
     "(Algorithm 3). Press *Next step*.",
     "select": "**SELECT** does not sort. It finds the best rank of the *median*, which is an upper bound for all "
-    "samples above it and a lower bound for all below it (Algorithm 2). Press *Next step*.",
+    "samples above it and a lower bound for all below it (quicksort, Algorithm 2). Press *Next step*.",
     "buckets": "**Buckets** compares no two samples. It counts scores into bins, bounds each bin by the best ranks at "
     "its edges, and examines only the bins whose bounds differ. Press *Next step*.",
 }
@@ -231,5 +231,5 @@ def notice_counts(traces: Mapping[str, Trace]) -> str:
         "Counted in readable implementations. There SELECT uses exact medians; the compiled code estimates them. "
         f"**Notice** that all find the same sum, and that SELECT computes {ratio:.0f} times fewer differences than "
         rf"greedy. {search}Its bound has $\log|P|$, not $\log|N|$; no comparison-based algorithm can do better "
-        "(Proposition 4). Counting is not comparison-based."
+        "(quicksort, Proposition 4). Counting is not comparison-based."
     )

@@ -132,6 +132,19 @@ def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
     )
 
 
+def with_chosen_settings(precisions: Mapping[str, float]) -> str:
+    """Say what neighbours change where the settings are chosen on folds. precisions: test AP by method.
+
+    >>> with_chosen_settings({"SVM": 0.5, "HOB-SVM": 0.75, "AP-SVM": 0.5, "HOAP-SVM": 0.25})
+    'SVM 0.500, HOB-SVM 0.750 (+0.250); AP-SVM 0.500, HOAP-SVM 0.250 (−0.250)'
+    """
+    return "; ".join(
+        f"{alone} {precisions[alone]:.3f}, {with_graph} {precisions[with_graph]:.3f} "
+        f"({signed(precisions[with_graph] - precisions[alone])})"
+        for alone, with_graph in PAIRS
+    )
+
+
 def places_by_strength(
     strengths: Floats, places: Ints, relevant: Bools, names: Sequence[str], now: int, key: str
 ) -> None:

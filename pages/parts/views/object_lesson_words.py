@@ -35,7 +35,7 @@ def of_rounds(query: str, frames: Sequence[Frame], measure: str) -> str:
     became = "rises" if after > before else "falls" if after < before else "stays"
     return (
         f"{last.iteration} rounds: the objective falls from {first.primal:.1f} to {last.primal:.1f}; the share of "
-        f"images where the box finds the {query} {became} from {before:.2f} to {after:.2f}"
+        f"training images where the box finds the {query} {became} from {before:.2f} to {after:.2f}"
     )
 
 
@@ -45,12 +45,12 @@ def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
     begun, best = ends[start], ends[lowest]
     if lowest == start:
         at = f"objective {begun.objective:.1f}, CorLoc {begun.corloc:.2f}"
-        return f"“{query}”: no start ends lower than “{start}”: {at}"
+        return f"{query.capitalize()}: no start ends lower than “{start}”: {at}"
     box = "better" if best.corloc > begun.corloc else "worse" if best.corloc < begun.corloc else "equal"
+    linked = "but with" if box == "worse" else "and with"
     return (
-        f"“{query}” from “{lowest}” instead of “{start}”: objective {best.objective:.1f} instead of "
-        f"{begun.objective:.1f}, "
-        f"{box} boxes, CorLoc {best.corloc:.2f} instead of {begun.corloc:.2f}"
+        f"{query.capitalize()}: the start “{lowest}” ends at a lower objective ({best.objective:.1f}, “{start}” at "
+        f"{begun.objective:.1f}) {linked} {box} boxes (CorLoc {best.corloc:.2f}, not {begun.corloc:.2f})"
     )
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
+from pages.parts.app import cache
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from ranking.core import ImageSet, Ints
@@ -14,23 +15,27 @@ from ranking.explain.localisation import Localisation
 from ranking.explain.playback import Frame, part_localisation
 
 COMPARED = 4  # images of each start
+WHERE = (
+    "LDA begins with the best windows by linear discriminant analysis; self-paced learns first from the images with "
+    "the highest scores; the others begin with the windows that they name."
+)
 
 
 def show(
-    images: ImageSet, located: Localisation, objects: Sequence[Ints] | None, rows: Ints, relevance: Ints
+    images: ImageSet, located: Localisation, objects: Sequence[Ints] | None, split: str, relevance: Ints
 ) -> None:
-    """Where training from each start ended, on the same images; nothing for a single start. rows: the images of the
-    split that is shown."""
+    """Where training from each start ended, on the same images of a split; nothing for a single start."""
     if len(located.starts) < 2:
         return
+    rows, measure = cache.image_parts(images)[cache.PARTS[split]], f"CorLoc, {cache.PARTS[split]}"
     st.markdown("### Starts side by side")
     first = rows[relevance[rows] > 0][:COMPARED]
     shown = {int(image): int(image) for image in first}
     lanes, lowest = list[Lane](), int(np.argmin(located.objectives))
     for number, (name, objective) in enumerate(zip(located.starts, located.objectives, strict=True)):
         boxes = located.start_boxes[number]
-        share = None if objects is None else part_localisation(boxes, objects, rows)
-        ended = Frame(1, 1, float(objective), -np.inf, first, {"CorLoc": share}, boxes=boxes[first])
+        share = {} if objects is None else {measure: part_localisation(boxes, objects, rows)}
+        ended = Frame(1, 1, float(objective), -np.inf, first, share, boxes=boxes[first])
         lanes.append(Lane(f"{name}{' · kept' if number == lowest else ''}", [ended], curves=("objective",)))
     play_bar(
         lanes,
@@ -41,9 +46,13 @@ def show(
         boxes=tiles.boxes_of(images, shown, objects),
     )
     text = "The same images after training from each start. The lowest objective is kept, which needs no true box."
-    shares = [lane.frames[0].measures["CorLoc"] for lane in lanes]
-    known = [share for share in shares if share is not None]
-    if known and shares[lowest] is not None:
-        best = "the highest" if shares[lowest] == max(known) else f"not the highest, {max(known):.2f}"
-        text += f" **Notice** its CorLoc: {shares[lowest]:.2f}, {best}."
-    st.caption(text)
+    shares = [lane.frames[0].measures.get(measure) for lane in lanes]
+    known = {name: share for name, share in zip(located.starts, shares, strict=True) if share is not None}
+    if known:
+        best = max(known, key=lambda name: known[name])
+        own = known[located.starts[lowest]]
+        end = (
+            ", the highest." if own == known[best] else f"; the highest is {known[best]:.2f}, from “{best}”."
+        )
+        text += f" **Notice** its {measure}: {own:.2f}{end}"
+    st.caption(f"{text} {WHERE}")

@@ -107,7 +107,8 @@ def _frame(frame: Frame, lane: Lane, boxes: Boxes | None) -> dict[str, Any]:
         }
         solid = []
     else:
-        bounds, where = ({"objective": frame.primal} if lane.curves else {}), {}
+        bounds = {"objective": frame.primal} if lane.curves else {}
+        where = {"start": frame.start} if frame.start else {}
         solid = [boxes.share(int(row), box) for row, box in zip(frame.top, frame.boxes, strict=True)]
     measures = {name: NONE if value is None else f"{value:.3f}" for name, value in frame.measures.items()}
     facts = {**where, **measures, **_four_digits(bounds)}

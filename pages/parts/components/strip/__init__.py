@@ -31,13 +31,14 @@ def strip(
     ends: Mapping[str, str] | None = None,
     chosen: str | None = None,
     brackets: Mapping[str, str] | None = None,
+    ratio: float = 0.8,
 ) -> None:
     """Show `tiles` in rows of `columns`, on a phone of `narrow`. Tiles that change position between two runs move
     there.
 
     flags: text on the tile with that id. ends: text below the tile with that id, which is followed by a line. chosen:
     the id of a highlighted tile. brackets: the letter of the tile with that id; a bracket joins adjacent tiles with
-    the same letter.
+    the same letter. ratio: width / height of the pictures.
     """
     flags, ends, brackets = flags or {}, ends or {}, brackets or {}
     letters = [brackets.get(tile.id, "") for tile in tiles]
@@ -51,5 +52,12 @@ def strip(
         }
         for tile, letter, following in zip(tiles, letters, [*letters[1:], ""], strict=True)
     ]
-    data = {"items": items, "label": label, "columns": columns, "narrow": narrow, "chosen": chosen}
+    data = {
+        "items": items,
+        "label": label,
+        "columns": columns,
+        "narrow": narrow,
+        "chosen": chosen,
+        "ratio": ratio,
+    }
     _mount(key=keys.widget(name), data=data)
