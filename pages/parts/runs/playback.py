@@ -151,7 +151,7 @@ def rounds_words(frames: Sequence[Frame], located: str, ended: bool) -> str:
         between = f", at most {max(shares):.2f}" if max(shares) > max(shares[0], shares[-1]) else ""
         words += f" {located}: {shares[0]:.2f}{between}, {shares[-1]:.2f} {now}."
     if len({each.start for each in frames}) > 1:
-        words += " The starts follow each other; rounds above the lowest objective so far are left out."
+        words += " The starts follow each other; rounds above the lowest objective so far are omitted."
     return words
 
 

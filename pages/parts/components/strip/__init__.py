@@ -38,7 +38,7 @@ def strip(
 
     flags: text on the tile with that id. ends: text below the tile with that id, which is followed by a line. chosen:
     the id of a highlighted tile. brackets: the letter of the tile with that id; a bracket joins adjacent tiles with
-    the same letter. ratio: width / height of the pictures.
+    the same letter. ratio: width / height of the images.
     """
     flags, ends, brackets = flags or {}, ends or {}, brackets or {}
     letters = [brackets.get(tile.id, "") for tile in tiles]
