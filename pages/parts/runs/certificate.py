@@ -49,6 +49,7 @@ def show_gap(last: dict[str, Any], tolerance: float, convex: bool) -> None:
 def show(run: Run) -> None:
     """Whether a run converged, its bounds on the optimum, and its cost."""
     proof, convex, imported = run.result["certificate"], runs.is_convex(run), run.imported is not None
+    is_of_bags = run.task == BagTrainSettings.task
     if proof is None:
         method = escaped(run.settings["method"])
         st.info(
@@ -56,7 +57,7 @@ def show(run: Run) -> None:
             icon=":material/info:",
         )
     else:
-        if run.task != BagTrainSettings.task:  # whose page shows the outcome
+        if not is_of_bags:  # whose page shows the outcome
             _verdict(proof, runs.tolerance_of(run), imported, convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
@@ -66,7 +67,7 @@ def show(run: Run) -> None:
     with st.container(horizontal=True):
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")
         if proof is not None:
-            _bounds(proof, imported, convex)
+            _bounds(proof, imported, convex, ", from the start that was kept" if is_of_bags else "")
 
 
 def show_outcome(run: Run) -> None:
@@ -149,7 +150,7 @@ def floored(share: float) -> str:
     return f"{math.floor(1000 * share + 1e-6) / 10:g}%"
 
 
-def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
+def _bounds(proof: dict[str, float], imported: bool, convex: bool, counted_from: str) -> None:
     exactly = "as in its file" if imported else "recomputed exactly"
     if convex:
         _number(
@@ -161,7 +162,7 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool) -> None:
         _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
         _number("Dual of the last round", proof["dual"], ".4g", help)
     _number("Duality gap", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
-    _number("Iterations", proof["iterations"], ",", "Steps of the optimiser.")
+    _number("Iterations", proof["iterations"], ",", f"Steps of the optimiser{counted_from}.")
     _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and images.")
 
 

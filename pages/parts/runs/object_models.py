@@ -9,6 +9,7 @@ from pages.parts.runs import playback, sets, training_runs
 from ranking import method_names
 from ranking.core.run_settings import BagTrainSettings
 from ranking.core.settings import settings_dict
+from ranking.core.text import counted
 from ranking.features.windows.settings import WindowSettings
 from ranking.workspace.run import Run
 from ranking.workspace.store import ImageSetRow
@@ -48,7 +49,9 @@ def choose_class(row: ImageSetRow) -> str:
         first = run.settings["query"]
     elif trained := [each.settings["query"] for each in PICKER.runs(row.key) if each.usable]:
         first = trained[0]
-    shown = {name: f"{name} — {images.image_relevance(name).sum():,} images" for name in row.classes}
+    shown = {
+        name: f"{name} — {counted(int(images.image_relevance(name).sum()), 'image')}" for name in row.classes
+    }
     return controls.select("Object", keys.OBJECT_CLASS, shown, first)
 
 
