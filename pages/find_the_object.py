@@ -71,9 +71,10 @@ def within_reach(run: Run) -> str:
     if share is None:
         return ""
     part = "test" if "window recall" in (run.result.get("test") or {}) else "training"
+    others = "" if share == 1 else " The others cannot be found."
     return (
-        f"Of the objects in {part} images, {share:.0%} have a candidate window that overlaps them by half or more "
-        "(intersection over union). The others cannot be found."
+        f"Of the objects in {part} images, {100 * share:.3g}% have a candidate window that overlaps them by half or "
+        f"more (intersection over union).{others}"
     )
 
 
