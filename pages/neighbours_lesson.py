@@ -269,13 +269,16 @@ def show_summary(
     st.caption(
         f"{MODEL} with {listed(LESSON.features)}. **Notice** the highest test AP: "
         f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
-        f"{strength_curve.precision_at(LEARNED):.3f}. AP-SVM ({alone:.3f}) trained without edges, therefore the "
-        f"difference from it is another one: {signed(learned - alone)}."
+        f"{strength_curve.precision_at(LEARNED):.3f}. AP-SVM was trained without edges and has other weights: "
+        f"{alone:.3f}, and {MODEL} {signed(learned - alone)}."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))
     if chosen := with_chosen_settings(trained):
-        st.markdown(f"These are the default settings. With C and η chosen by cross-validation: {chosen}.")
+        st.markdown(
+            f"All this is with the default settings. “{LESSON.query}” with C and η chosen by cross-validation "
+            f"(Compare, Experiments): {chosen}."
+        )
     lessons.offer_training(trained[MODEL], "train with neighbours")
 
 

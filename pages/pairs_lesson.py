@@ -136,7 +136,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
     sequences = settings.drawing
     st.caption(
-        f"Trained on {sequences['train']} sequences of {sequences['length']}, tested on {sequences['test']} of other "
+        f"Trained on {sequences['train']} sequences of {sequences['length']}, tested on {sequences['test']} with other "
         "images; bars: 95% confidence intervals over sequences. RankSVM learns from pairs. MidRank has a ranker for "
         "each length of subsequences, and they vote. Kendall tau: the share of pairs in the right order minus that of "
         "the others."

@@ -181,8 +181,8 @@ def show_halves(run: Run) -> None:
     st.caption(
         f"{METHOD} for “{LESSON.query}”: {len(problem.scores):,} training samples, {len(problem.positives)} relevant. "
         f"**Notice**: "
-        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}, and {count} settle all, "
-        f"{np.count_nonzero(trace.ranks == problem.highest)} below every relevant sample."
+        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}; {count} evaluations settle "
+        f"all, and {np.count_nonzero(trace.ranks == problem.highest)} samples end below every relevant one."
     )
 
 

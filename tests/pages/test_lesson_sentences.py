@@ -295,7 +295,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         [
             ("^## In HOAP-SVM", [*counts, as_learned - off_ap, off_ap, as_learned, 95, low, high]),
             (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
-            ("trained without edges", [ap["AP-SVM"], as_learned - ap["AP-SVM"]]),
+            ("was trained without edges", [ap["AP-SVM"], as_learned - ap["AP-SVM"]]),
             average(gains, neighbour_captions.PAIRS),
             ("chosen by cross-validation", [number for a, b in pairs for number in (a, b, b - a)]),
         ],

@@ -92,7 +92,7 @@ def test_where_is_the_object(fresh_home, open_page):
         app,
         [
             ("^## ", [best[0], whole[0], best[1], whole[1]]),
-            ("The median box", [100 * np.median(shares), 100 * np.median(inside)]),
+            ("In the end the median box", [100 * np.median(shares), 100 * np.median(inside)]),
             *rounds(OBJECT_PART)[2],
         ],
     )

@@ -148,7 +148,8 @@ def rounds_words(frames: Sequence[Frame], located: str, ended: bool) -> str:
     )
     shares = [share for each in frames if (share := each.measures.get(located)) is not None]
     if shares:
-        between = f", at most {max(shares):.2f}" if max(shares) > max(shares[0], shares[-1]) else ""
+        higher = max(shares) > max(shares[0], shares[-1])
+        between = f", at most {max(shares):.2f} in the rounds shown" if higher else ""
         words += f" {located}: {shares[0]:.2f}{between}, {shares[-1]:.2f} {now}."
     if len({each.start for each in frames}) > 1:
         words += " The starts follow each other; rounds above the lowest objective so far are omitted."

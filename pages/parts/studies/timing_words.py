@@ -114,7 +114,7 @@ def of_latent(point: Point | None) -> str:
     if point is not None:
         timed = named(point)
         ratio = times(timed["greedy"].total / timed["select"].total)
-        here = f" In the training runs above, which are of AP-SVM without windows, greedy takes {ratio} of SELECT."
+        here = f" In the training runs above, which are of AP-SVM without windows, the ratio is {ratio}."
     return (
         f"Inference of a training run of latent AP-SVM takes {LATENT_GREEDY:g} s by greedy and {LATENT_FAST:g} s by "
         f"SEARCH and SELECT in section 6.2 of the paper, {LATENT_GREEDY / LATENT_FAST:.1f}×.{here}"
@@ -166,12 +166,13 @@ def notice(point: Point) -> str:
     few = (
         ""
         if point.negatives >= ENOUGH
-        else " With so few samples, most of each time is the fixed cost of a call, such as checking the scores."
+        else " With so few samples, most of the time of fast algorithms is the fixed cost of a call."
     )
     return (
-        f"the ratio to greedy: times depend on the machine, the ratio mostly on the algorithms. The fastest algorithm "
-        f"is {CALLED[fastest.name]}, {1e6 * fastest.mean:.0f} µs per call. According to the paper, AP and NDCG can be "
-        f"optimised as fast as the 0-1 loss; here {simple}. Greedy is compiled here, too.{few}"
+        f"the ratio to greedy: it depends on the algorithms, on the number of samples, and on greedy, which is "
+        f"compiled here. The fastest algorithm for the loss is {CALLED[fastest.name]}, "
+        f"{1e6 * fastest.mean:.0f} µs per call. According to the paper, AP and NDCG can be optimised as fast as the 0-1 "
+        f"loss; here {simple}.{few}"
     )
 
 

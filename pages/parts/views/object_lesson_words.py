@@ -59,8 +59,8 @@ def of_part(query: str, boxes: Ints, objects: Sequence[Ints], rows: Ints) -> str
     shares = [area(boxes[row]) / max(area(box) for box in objects[row]) for row in rows]
     inside = [max(covered(boxes[row], box) for box in objects[row]) for row in rows]
     return (
-        f"The median box has {np.median(shares):.0%} of the area of its {query}, and {np.median(inside):.0%} of the "
-        "box is inside the true one"
+        f"In the end the median box has {np.median(shares):.0%} of the area of its {query}, and "
+        f"{np.median(inside):.0%} of the box is inside the true one"
     )
 
 

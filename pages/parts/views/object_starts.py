@@ -52,7 +52,9 @@ def show(
         best = max(known, key=lambda name: known[name])
         own = known[located.starts[lowest]]
         end = (
-            ", the highest." if own == known[best] else f"; the highest is {known[best]:.2f}, from “{best}”."
+            ", the highest end."
+            if own == known[best]
+            else f"; the highest end is {known[best]:.2f}, from “{best}”."
         )
         text += f" **Notice** its {measure}: {own:.2f}{end}"
     st.caption(f"{text} {WHERE}")
