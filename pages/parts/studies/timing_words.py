@@ -171,8 +171,8 @@ def notice(point: Point) -> str:
     return (
         f"the ratio to greedy: it depends on the algorithms, on the number of samples, and on greedy, which is "
         f"compiled here. The fastest algorithm for the loss is {CALLED[fastest.name]}, "
-        f"{1e6 * fastest.mean:.0f} µs per call. According to the paper, AP and NDCG can be optimised as fast as the 0-1 "
-        f"loss; here {simple}.{few}"
+        f"{1e6 * fastest.mean:.0f} µs per call. According to the paper, AP and NDCG can be optimised as fast as the "
+        f"0-1 loss; here {simple}.{few}"
     )
 
 
