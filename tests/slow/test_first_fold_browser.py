@@ -65,9 +65,10 @@ PICTURES = """() => {
         scrolls: main.scrollHeight - main.clientHeight,
     };
 }"""
-# On a busy machine a component may be empty for seconds: what is below it stands higher meanwhile.
-DRAWN = """() => [...document.querySelectorAll(".stBidiComponent *")].every(
-    (element) => !element.shadowRoot?.querySelector("[class]")?.matches(":empty"))"""
+# On a busy machine a component may be a grey bar or empty for seconds: what is below it stands higher meanwhile.
+DRAWN = """() => !document.querySelector("[data-testid=stSkeleton]")
+    && [...document.querySelectorAll(".stBidiComponent *")].every(
+        (element) => !element.shadowRoot?.querySelector("[class]")?.matches(":empty"))"""
 
 
 @pytest.fixture(scope="module")
