@@ -47,7 +47,10 @@ def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(visit,
         page.get_by_role("button", name="Export").click()
     download.value.save_as(tmp_path / "training.zip")
     page.get_by_text("Import a training").click()
-    page.get_by_test_id("stFileUploaderDropzoneInput").set_input_files(tmp_path / "training.zip")
+    zone = page.get_by_test_id("stFileUploaderDropzoneInput")
+    zone.wait_for(state="attached")
+    settle(page)
+    zone.set_input_files(tmp_path / "training.zip")
     page.get_by_role("button", name="Import", exact=True).click()
     page.get_by_text("This training run was imported").wait_for()
     assert page.url != newest

@@ -6,6 +6,7 @@ import socket
 import urllib.request
 from urllib.parse import urlsplit
 
+from browsing import settle
 from working import wait
 
 from pages.parts.app.bounded_uploads import SILENT_SECONDS
@@ -32,9 +33,12 @@ def status_of(server, path: str, headers: str, body: bytes, token: str) -> int:
 def test_what_is_no_upload_of_the_page_is_refused_and_a_closed_tab_frees_its_files(server, visit, tmp_path):
     page = visit("/image_sets")
     page.get_by_text("Import your own images").click()
+    zone = page.get_by_test_id("stFileUploaderDropzoneInput").first
+    zone.wait_for(state="attached")
+    settle(page)
     (tmp_path / "pictures.zip").write_bytes(b"PK half")
     with page.expect_response(lambda answer: answer.request.method == "PUT") as answered:
-        page.get_by_test_id("stFileUploaderDropzoneInput").first.set_input_files(tmp_path / "pictures.zip")
+        zone.set_input_files(tmp_path / "pictures.zip")
     assert answered.value.status == 204
     sent = answered.value.request
     tab, _, issued = sent.url.rpartition("/")
