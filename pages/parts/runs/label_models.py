@@ -57,7 +57,7 @@ def _mean_labels(row: ImageSetRow) -> float:
 
 def _title(row: ImageSetRow) -> str:
     shown = cache.image_labels(row.key)
-    counts = f"{len(shown):,} images, {len(shown.names)} labels, {_mean_labels(row):.1f} per image"
+    counts = f"{len(shown):,} images, {len(shown.names)} classes, {_mean_labels(row):.1f} labels per image"
     return f"{row.title} — {counts}"
 
 

@@ -14,7 +14,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.components.tile import Tile
-from pages.parts.runs import runs
+from pages.parts.runs import runs, training_runs
 from ranking.core.text import written
 from ranking.features.windows.settings import GIVEN
 from ranking.workspace.run import SAMPLES, Run
@@ -152,7 +152,7 @@ def rounds_words(frames: Sequence[Frame], located: str, ended: bool) -> str:
         between = f", at most {max(shares):.2f} in the rounds shown" if higher else ""
         words += f" {located}: {shares[0]:.2f}{between}, {shares[-1]:.2f} {now}."
     if len({each.start for each in frames}) > 1:
-        words += " The starts follow each other; rounds above the lowest objective so far are omitted."
+        words += f" {training_runs.JOINED_STARTS}"
     return words
 
 

@@ -251,6 +251,8 @@ def _show_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
     st.caption(f"Now {part}iteration {last['iteration']:,}{within}{stops}")
 
 
+JOINED_STARTS = "The starts follow each other; rounds above the lowest objective so far are omitted."
+
 # What to notice in the curve of a training run, by whether its objective is convex.
 NOTICE = {
     True: "**Notice** how the two bounds close in on the optimum, which is in the grey band.",
@@ -264,6 +266,8 @@ NOTICE = {
 
 def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
     """The bounds of a training run over its iterations so far; for a running run also its current gap."""
+    from ranking.methods.bag_method import SEVERAL  # compiled
+
     convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
     iterations = jobs_panel.iterations_of(seen)
     if not convex:
@@ -290,7 +294,8 @@ def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
         )
     )
     which = f"The bounds are those of ranker {ranker}, the last one so far. " if ranker else ""
-    st.caption(f"{which}{NOTICE[convex]} {scale}Training stops when ${certificate.formula(convex)}$.")
+    joined = f"{JOINED_STARTS} " if runs.method_settings(run).get("start") == SEVERAL else ""
+    st.caption(f"{which}{NOTICE[convex]} {joined}{scale}Training stops when ${certificate.formula(convex)}$.")
 
 
 def show_beginning(run: Run) -> None:
