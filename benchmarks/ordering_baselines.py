@@ -4,9 +4,8 @@
                                                     car-features] [--methods ...]
 
 - speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, compared with LIBLINEAR on a sample of 5%
-of
-  them (differences of features, dual coordinate descent with the same loss, the C that gives each the same objective).
-  Needs liblinear-official.
+  of them (differences of features, dual coordinate descent with the same loss, the C that gives each the same
+  objective). Needs liblinear-official.
 - lightgbm: the example that comes with LightGBM, ranked by five methods, ListNet and ListMLE also with a hidden layer,
   next to LightGBM's own training and metric; NDCG at 1, 3, 5 and 10 with exponential gain, the mean over the test
   queries; queries without a relevant document count as 1.
@@ -17,8 +16,7 @@ of
 - readings: MidRank with several readings of what the paper leaves open, on the same public figures at the default C. A
   reading is chosen on a third of the training images of attributes 1 to 5, on which it was not trained.
 - few-grades: MidRank at its default C compared with RankSVM at the C of its grid that is best on the test sequences,
-for
-  public figures and digits with 3 to 8 grades.
+  for public figures and digits with 3 to 8 grades.
 - timeline-cars: the same as public-figures for generated cars, sequences of 20, means over sets of three seeds; HOG and
   colour. Folds are of models of cars.
 - car-features: the cars of the first seed by HOG and colour, and by Fisher vectors of dense descriptors, as in the
