@@ -109,7 +109,9 @@ def show_solvers(example: Example, results: list[AssignmentSolution]) -> None:
     st.markdown("\n".join(lines))
     st.caption(f"{notice_solvers(example, results)} {note_of(example)}")
     if example.kind == AP:
-        frame.next_step("Most violated ranking: a score for which AP is fast", "most_violated", obvious=False)
+        frame.next_step(
+            "The most violated ranking for AP needs no assignment solver", "most_violated", obvious=False
+        )
 
 
 frame.show_page(

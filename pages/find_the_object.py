@@ -11,13 +11,15 @@ from pages.parts.app import cache, controls, frame, keys
 from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
-from pages.parts.runs import certificate, object_models, playback, run_actions
+from pages.parts.runs import certificate, object_models, playback, run_actions, sets
 from pages.parts.views import charts, object_starts
+from pages.parts.views.object_lesson_words import area
 from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import MOST_DETECTIONS, Localisation
 from ranking.explain.playback import Frame
 from ranking.metrics.detection import correct_detections, detection_average_precision, detection_curve
 from ranking.workspace.run import Run
+from ranking.workspace.store import ImageSetRow
 
 SHOWN = 12  # detections
 SPLITS = {"test": "Test images", "train": "Training images"}
@@ -31,6 +33,7 @@ def steps() -> None:
         row = object_models.choose_set()
         reach = st.empty()
         query = object_models.choose_class(row)
+    reach.caption(before_training(row, query))  # replaced below by what a run measured
     with view:
         run_actions.show_deleted(task=object_models.PICKER.task)
     with form, st.expander("A new training", icon=":material/model_training:"):
@@ -62,6 +65,22 @@ def choose_split(images: ImageSet) -> str:
     if len(there) == 1:
         return there[0]
     return controls.segments("Images", keys.SPLIT, {split: SPLITS[split] for split in there}, "test")
+
+
+def before_training(row: ImageSetRow, query: str) -> str:
+    """How large the objects are, and whether the set is a poor choice; "" where the objects are not known."""
+    images, objects = cache.image_set(row.key), cache.objects(row.key, query)
+    if objects is None:
+        return ""
+    whole = images.image_sizes.prod(axis=1)
+    shares = [area(box) / whole[image] for image, boxes in enumerate(objects) for box in boxes]
+    poor = ""
+    if row.source == sets.FIGURES:
+        poor = (
+            " **Action figures are a poor choice**: they are so small that nearly half of them overlap with no "
+            "candidate window by half or more, and those cannot be found."
+        )
+    return f"The median object of this class covers {np.median(shares):.1%} of its image.{poor}"
 
 
 def within_reach(run: Run) -> str:
@@ -100,7 +119,7 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
                 st.caption(
                     f"Detection AP {average:.3f}: the area below the curve if each precision is raised to the highest "
                     "at the same or a higher recall. A detection is correct if it overlaps an object by half or more "
-                    "(intersection over union) and no higher one does."
+                    "(intersection over union) and no higher-ranked detection overlaps the same object."
                 )
     shown = {number: int(located.detected[number]) for number in range(count)}
     top = Frame(1, 1, 0.0, -np.inf, np.arange(count), {}, boxes=located.detections[:count])

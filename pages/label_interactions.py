@@ -29,7 +29,7 @@ def steps() -> None:
         with left:
             row = label_models.choose_set()
         with right:
-            run = label_models.choose_training(row, "Training", (label_models.OWN,))
+            run = label_models.choose_training(row, "Training run", (label_models.OWN,))
     pairs = cache.label_pairs(run)
     if not pairs.weight.any():
         frame.way_on(

@@ -109,12 +109,12 @@ def show_part(step: Step, images: ImageSet) -> None:
         st.markdown(f"**{object_lesson_words.of_part(query, located.boxes, objects, rows)}**")
         playback.show_images(run, "train")
     st.caption(
-        f"The objective asks only that images with a {query} score above all others. A part that every {query} has, "
-        "and nothing else has, does this too, and no term rewards covering the rest. *Smallest window* and *Bonus for "
-        "large windows* exclude or lower small windows."
+        f"The objective asks only that images with a {query} score above all others. A window on a part that "
+        f"only a {query} has achieves this too; no term of the objective rewards covering the rest. *Smallest window* "
+        "and *Bonus for large windows* exclude or lower small windows."
     )
     if frame.pressed("Find the object", keys.widget("find the object"), type="primary"):
         st.switch_page("pages/find_the_object.py", query_params=address.only(**{keys.OBJECT_RUN: run.id}))
 
 
-frame.show_page("object_lesson", "Images are labelled, objects are not.", steps)
+frame.show_page("object_lesson", "Only images are labelled; training has to find the objects.", steps)

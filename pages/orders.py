@@ -109,8 +109,8 @@ def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
     if grades < enough:
         st.warning(
             f"{method} is not recommended here. The training images have only {grades} different values of "
-            f"“{escaped(criterion)}”, so most samples of a sequence are tied. With 3 and 4 values the Kendall tau of "
-            f"{method} was .005 to .065 below that of RankSVM in sequences of any samples. Choose RankSVM.",
+            f"“{escaped(criterion)}”, so most samples of a sequence are tied. With 3 or 4 values, the Kendall tau of "
+            f"{method} was .005 to .065 lower than that of RankSVM on sequences with ties. Choose RankSVM.",
             icon=":material/warning:",
         )
 

@@ -147,11 +147,14 @@ def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> 
 
 
 def seconds_for(samples: int, small: Solved, large: Solved) -> float:
-    """Extrapolate the seconds of CVXPY to more samples by a power law through two sizes, with an exponent >= 0.
+    """Extrapolate the seconds of CVXPY to more samples by a power law through two sizes, its exponent at least 2.
+
+    At few samples most of the time is spent on building the problem, which grows more slowly than solving it. Solving
+    takes at least a product of all pairs of samples.
 
     >>> small = Solved(100, 10, 1.0, 1.0, 0.1, 1.0, 0.5, 0.0)
     >>> round(seconds_for(2000, small, small._replace(samples=200, cvxpy_seconds=2.0)))
     200
     """
     growth = math.log(large.cvxpy_seconds / small.cvxpy_seconds) / math.log(large.samples / small.samples)
-    return float(large.cvxpy_seconds * (samples / large.samples) ** max(growth, 0.0))
+    return float(large.cvxpy_seconds * (samples / large.samples) ** max(growth, 2.0))

@@ -2,7 +2,7 @@
 
 It holds ``run.json`` (settings and results), ``events.jsonl`` (the training curve), ``model.npz`` and ``scores.npy``
 where training saved them, ``projection.npz`` where the method uses a projection of the features, ``edges.npy`` where it
-uses uploaded pairs, and two views for people, ``ranking.csv`` and ``ranking.png``, which are never imported: the scores
+uses uploaded pairs, and two views to look at, ``ranking.csv`` and ``ranking.png``, which are never imported: the scores
 of ``scores.npy`` are exact, in the order of the samples of the image set. Images are not included; the image set is
 named by its title and its key, a hash of all its content. Files that could not be included are listed under "left_out"
 of ``run.json``, with the reason.
@@ -65,7 +65,7 @@ def export_run(
     views: Mapping[str, bytes] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the archive of a training run that has ended; `views` (VIEWS) are added for people.
+    """Return the archive of a training run that has ended; `views` (VIEWS) are added to look at.
 
     left_out: why the other views could not be made. ValueError unless the run ranks images, has ended, and has all its
     files. Missing pairs are only listed as omitted, because the user can upload the CSV again.

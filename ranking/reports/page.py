@@ -1,4 +1,4 @@
-"""Building blocks of self-contained HTML files: reports on experiments and comparisons, and handouts of lessons.
+"""Building blocks of self-contained HTML files: reports on experiments and comparisons.
 
 Nothing in these files can run: names of sets, classes and images are untrusted, so every text is escaped (`markup`),
 and the files' content security policy forbids scripts and requests to any host.

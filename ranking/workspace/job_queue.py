@@ -33,7 +33,7 @@ create table served (room text not null unique, turn integer not null);
 class Ticket:
     """A run that is running or queued. number: the order of entering. room: its data folder, relative to the server's.
 
-    works: whether it is running; level, once in order: how many runs of its workspace come before it.
+    works: whether it is running.
     """
 
     number: int

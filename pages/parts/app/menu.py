@@ -86,8 +86,8 @@ def show_again() -> None:
     """Show the menu again after a change of the URL. The fragment that changes the URL of its page ends with this,
     because it runs again without the page.
 
-    While the page itself runs, the fragment only creates the row, because a fragment can write only to those outside
-    containers that it has written to before; the page fills the row at its end if necessary. frame.css hides the first
+    While the page itself runs, the fragment only creates the row, because a fragment can write only to those containers
+    outside it that it has written to before; the page fills the row at its end if necessary. frame.css hides the first
     menu when there is a second, because a container that is filled twice in one run shows nothing more.
     """
     row = st.session_state[keys.MENU_ROW]

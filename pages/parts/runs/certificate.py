@@ -182,8 +182,8 @@ def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, con
             f"No weights lower the objective by more than {percent(gap)}{bound}."
             if convex
             else f"The convex upper bound that touches the objective here can decrease by at most {percent(gap)} of "
-            f"it{bound}, so another round would gain no more. This does not prove a global or even a local optimum: "
-            "another starting point may end lower."
+            f"its value{bound}, so another round would gain no more. This does not prove a global or even a local "
+            "optimum: another starting point may end lower."
         )
         st.success(f"**{where}.** {proven}", icon=":material/check_circle:")
     else:

@@ -18,10 +18,10 @@ from ranking.workspace.run import ENDED, Run
 
 # What a program omits of the problem of its method.
 OMITTED = {
-    "planes_primal": " The program in CVXPY is given the planes of the training run, so it takes less time than the "
-    "whole problem, and its optimum is a lower bound on the objective.",
-    "hoap_round": " The program in CVXPY is the convex bound at the trained weights. It is given the planes of the "
-    "training run, so it takes less time than the whole problem.",
+    "planes_primal": " The whole problem has a constraint for each ranking, too many for CVXPY. The program is given "
+    "the planes of the training run, and its optimum is a lower bound on the objective.",
+    "hoap_round": " The program in CVXPY is the convex bound at the trained weights. It has a constraint for each "
+    "ranking, too many for CVXPY, so it is given the planes of the training run.",
 }
 
 
@@ -73,10 +73,9 @@ def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:
         about.append(f"# planes: the {len(planes):,} that are active, of {len(relevant):,}! rankings.")
     if program is programs.hoap_round:
         about.append(f"# rankings: those of the {len(planes):,} active planes. at: the trained weights.")
-    known = {"C": f"{method.cost([relevant]):.6g}", "eta": f"{getattr(method, 'eta', 1):g}"}
-    names = [
-        item.name for item in inspect.signature(program).parameters.values() if item.default is item.empty
-    ]
+    parameters = inspect.signature(program).parameters
+    names = [name for name, item in parameters.items() if item.default is item.empty]
+    known = {"C": f"{method.cost([relevant]):.6g}"} | ({"eta": f"{method.eta:g}"} if "eta" in names else {})
     call = ", ".join(f"{name}={known[name]}" if name in known else name for name in names)
     source = inspect.getsource(program)
     if "labellings(" in source:
@@ -105,7 +104,7 @@ def show_outcome(compared: Run, samples: int, omitted: str | None) -> None:
     if samples > large.samples and omitted is None:
         time = jobs_panel.in_minutes(seconds_for(samples, small, large))
         st.caption(
-            f"For all {samples:,} training samples, CVXPY would take about {time}, extrapolated "
+            f"For all {samples:,} training samples, CVXPY would take {time} or more, extrapolated "
             f"from {small.samples:,} samples ({small.cvxpy_seconds:.2g} s) and {large.samples:,} "
             f"({large.cvxpy_seconds:.2g} s)."
         )

@@ -59,7 +59,7 @@ def choose_training(row: ImageSetRow, query: str) -> Run:
     """Choose a localisation run of a class on an image set."""
     return PICKER.choose(
         listed(row, query),
-        "Training",
+        "Training run",
         f"find “{query}” in {row.title}",
         lambda method: BagTrainSettings(row.key, query, method),
     )

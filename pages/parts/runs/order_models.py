@@ -55,7 +55,7 @@ def choose_criterion(row: ImageSetRow) -> str:
 
 
 def choose_training(
-    row: ImageSetRow, criterion: str, label: str = "Training", methods: Sequence[str] | None = None
+    row: ImageSetRow, criterion: str, label: str = "Training run", methods: Sequence[str] | None = None
 ) -> Run:
     """Choose a sequence-ranking run on an image set by a criterion. methods: the methods to offer; None: all
     sequence-ranking methods."""

@@ -155,7 +155,10 @@ def _shape(problem: InferenceProblem, trace: Trace, done: int) -> str:
         return ""
     if last == problem.highest:
         return " In the small chart $f_j$ rises, then falls (Proposition 5)."
-    return f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5), but not always in the grey."
+    return (
+        f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5), but not always in the grey "
+        "range."
+    )
 
 
 def possible_alt(problem: InferenceProblem, trace: Trace, done: int) -> str:
@@ -186,7 +189,7 @@ def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str
     return (
         f"{partition.grid.bins} bins of equal width; {edges} bin boundaries were evaluated. **Notice** that the bounds "
         f"of bins with {met:,} of {len(low):,} samples coincide, so those samples need no evaluation. The algorithm "
-        "“auto” counts like this from 6,000 irrelevant samples; with fewer it sorts and halves, which is as fast there."
+        "“auto” uses bins from 6,000 irrelevant samples on; with fewer it sorts and bisects, which is as fast there."
     )
 
 

@@ -47,10 +47,10 @@ def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
         at = f"objective {begun.objective:.1f}, CorLoc {begun.corloc:.2f}"
         return f"{query.capitalize()}: no start ends lower than “{start}”: {at}"
     box = "better" if best.corloc > begun.corloc else "worse" if best.corloc < begun.corloc else "equal"
-    linked = "but with" if box == "worse" else "and with"
+    linked = "but" if box == "worse" else "and"
     return (
-        f"{query.capitalize()}: the start “{lowest}” ends at a lower objective ({best.objective:.1f}, “{start}” at "
-        f"{begun.objective:.1f}) {linked} {box} boxes (CorLoc {best.corloc:.2f}, not {begun.corloc:.2f})"
+        f"{query.capitalize()}: the start “{lowest}” has a lower objective than “{start}” ({best.objective:.1f} "
+        f"against {begun.objective:.1f}), {linked} {box} boxes (CorLoc {best.corloc:.2f} against {begun.corloc:.2f})"
     )
 
 
