@@ -183,13 +183,15 @@ def notice_tree(trace: Trace) -> str:
 
 
 def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str:
+    from ranking.inference.most_violated_ranking import FEW  # compiled
+
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
     met = int(np.count_nonzero(low == high))
     return (
         f"{partition.grid.bins} bins of equal width; {edges} bin boundaries were evaluated. **Notice** that the bounds "
         f"of bins with {met:,} of {len(low):,} samples coincide, so those samples need no evaluation. The algorithm "
-        "“auto” uses bins from 6,000 irrelevant samples on; with fewer it sorts and bisects, which is as fast there."
+        f"“auto” uses bins from {FEW:,} irrelevant samples on; with fewer it sorts and bisects, which is faster there."
     )
 
 
