@@ -1,8 +1,8 @@
 """PCA and whitening: reduce the columns of features, fitted on the training samples alone.
 
 Both depend on the features of the training samples, never on their labels. The result is not scaled to length 1 again,
-because scores would no longer be linear in the features, and weights could not be plotted. scikit-learn's PCA computes in
-the type of the features and needs all of them in memory; here float32 features, also of a mapped file, are summed in
+because scores would no longer be linear in the features, and weights could not be plotted. scikit-learn's PCA computes
+in the type of the features and needs all of them in memory; here float32 features, also of a mapped file, are summed in
 float64 by blocks.
 """
 
