@@ -25,13 +25,20 @@ from drawing.sets import SETS
 from PIL import Image
 
 sys.path.append(str(Path(__file__).parents[1]))  # the lessons are in pages, which are not installed
-from pages.parts.views.lesson_settings import NEIGHBOURS, OBJECTS, VIOLATED, WHY_AP, objects_run, pairs_study
+from pages.parts.views.lesson_settings import (
+    NEIGHBOURS,
+    OBJECTS,
+    VIOLATED,
+    WHY_AP,
+    labels_run,
+    objects_run,
+    pairs_study,
+)
 from ranking.core import ImageSet
 from ranking.core.run_settings import (
     AnyStudySettings,
     AnyTrainSettings,
     ExperimentSettings,
-    LabelTrainSettings,
     Named,
     OrderTrainSettings,
     SimulationSettings,
@@ -63,7 +70,7 @@ def runs_of(
         for method in sorted(lesson.methods, key=lambda method: method == LAST):
             yield lesson.settings_of(figures, method)
     for method in LABEL_METHODS:
-        yield LabelTrainSettings(scenes, FEATURES, method)
+        yield labels_run(scenes, method)
     for method in ORDER_METHODS:
         yield OrderTrainSettings(cars, FEATURES, "year", method)
     for query, start in reversed(OBJECTS):  # the page opens on the first one

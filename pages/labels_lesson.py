@@ -3,20 +3,25 @@ chosen."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, controls, frame, keys
+from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components.picture import picture
 from pages.parts.runs import label_models, lessons
 from pages.parts.runs.lessons import Step
 from pages.parts.studies import simulation_charts
 from pages.parts.views import charts, label_styles, labels_lesson_data, labels_lesson_views
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS, LessonLabels
-from ranking.core import Ints
+from pages.parts.views.lesson_settings import LABELS_SET, labels_run
+from ranking.core import Floats, Ints
 from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
+from ranking.reports.markup import data_url
 from ranking.reports.prose import signed
+from ranking.workspace.run import Run
 
 STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole
@@ -26,13 +31,22 @@ ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
 def steps() -> None:
+    images = lessons.bundled(LABELS_SET)
     for step in lessons.each_step(STEPS, keys.LABELS_STEP):
-        taught = labels_lesson_data.taught()
+        runs = trained(images.key)
+        taught = labels_lesson_data.taught(*runs)
         if step.number == 4:
             step.headline.markdown("## How much does each answer help?")
-            show_worth(taught)
+            show_worth(taught, labels_lesson_data.curves(*runs))
         else:
-            (show_ranked, show_answer, show_question)[step.number - 1](taught, read_scene(), step)
+            (show_ranked, show_answer, show_question)[step.number - 1](taught, read_scene(taught), step)
+
+
+def trained(set_key: str) -> list[Run]:
+    """Return the finished training runs of C-star and of the independent model."""
+    methods = (label_models.OWN, label_models.BASELINE)
+    runs = {method: lessons.run_of(labels_run(set_key, method)) for method in methods}
+    return list(lessons.finished(runs).values())
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -40,21 +54,21 @@ def steps() -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def letters() -> dict[str, int]:
+def letters(taught: LessonLabels) -> dict[str, int]:
     """Return the rows of the lesson's scenes by their letters."""
-    return {chr(ord("A") + place): row for place, row in enumerate(labels_lesson_data.examples())}
+    return {chr(ord("A") + place): row for place, row in enumerate(taught.examples)}
 
 
-def read_scene() -> int:
-    known = letters()
+def read_scene(taught: LessonLabels) -> int:
+    known = letters(taught)
     return known[address.read(keys.SCENE, address.one_of(list(known)), "A")]
 
 
-def choose_scene(step: int) -> None:
+def choose_scene(taught: LessonLabels, step: int) -> None:
     """Show the control that chooses the scene; where all steps are on one page, only the first step has it."""
     if step > 1 and lessons.on_one_page():
         return
-    known = list(letters())
+    known = list(letters(taught))
     controls.segments(
         "Scene",
         keys.SCENE,
@@ -67,9 +81,9 @@ def choose_scene(step: int) -> None:
 
 def show_scene(taught: LessonLabels, row: int, step: int) -> None:
     shows = ", ".join(taught.names[label] for label in np.flatnonzero(taught.labels[row]))
-    source = labels_lesson_data.picture_of(taught, row)
+    thumbnail = cache.thumbnails(taught.set).image(int(taught.scenes[row]))
     picture(
-        source,
+        data_url(thumbnail),
         labels_lesson_data.SIZE,
         [],
         alt=f"A generated scene that shows {shows}",
@@ -91,7 +105,7 @@ def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
     step.headline.markdown(f"## {right} of the top {k} labels are correct: precision {right / k:.3f}")
     left, wide = st.columns([1, 2], gap="large")
     with left:
-        choose_scene(1)
+        choose_scene(taught, 1)
         show_scene(taught, row, 1)
     with wide:
         figure = labels_lesson_views.ranked(taught.names, order, scores, taught.labels[row], k)
@@ -110,7 +124,7 @@ def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
 
 def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
     with st.container(horizontal=True, gap="large"):
-        choose_scene(2)
+        choose_scene(taught, 2)
         label, answer = choose_answer(taught, row)
     left, middle, right = st.columns([3, 5, 5], gap="medium")
     with left:
@@ -193,7 +207,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
     labelling_model, truth = taught.labelling_model(OWN, row), taught.labels[row]
     left, wide = st.columns([1, 2], gap="large")
     with left:
-        choose_scene(3)
+        choose_scene(taught, 3)
         show_scene(taught, row, 3)
     with wide:
         done = controls.slider("Answered questions", keys.ANSWERED, 0, QUESTIONS, 0)
@@ -226,8 +240,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_worth(taught: LessonLabels) -> None:
-    curves = labels_lesson_data.curves()
+def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
     looks = label_styles.of_models([label_models.OWN, label_models.BASELINE, BY_CHANCE])
     looks = dict(zip(curves, looks.values(), strict=True))
     lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in curves.items()]

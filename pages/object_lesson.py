@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, home, keys
+from pages.parts.app import address, cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lessons, playback
@@ -28,9 +28,7 @@ SHOWN = 6  # images with the object, and as many without it
 
 
 def steps() -> None:
-    images, _ = cache.ready_made(OBJECT_SET)
-    if images.key not in {row.key for row in home.store().image_sets()}:
-        frame.way_on(f"The lesson needs the image set {OBJECT_SET}", "Image sets", "image_sets")
+    images = lessons.bundled(OBJECT_SET)
     for step in lessons.each_step(STEPS, keys.OBJECT_STEP):
         (show_labels, show_rounds, show_starts, show_part)[step.number - 1](step, images)
 

@@ -64,9 +64,7 @@ EXCEPTIONS: dict[str, str] = {
     "ranking/explain/label_pairs.py": "lift",
     "pages/label_interactions.py": "lift",
     # Stored values and keys, and usual names of columns.
-    "pages/parts/views/labels_lesson_data.py": "learnt|told",
     "data/drawing/label_scenes/story.py": "nobody",
-    "data/labels_lesson.py": "learnt|told",
     "ranking/formats/coco.py": "leave out",
     "ranking/formats/pascal_voc.py": "leave out",
     "ranking/formats/table_columns.py": "picture",

@@ -125,7 +125,7 @@ def ready_made(source: str = "Action figures") -> tuple[ImageSet, Thumbnails]:
         return _ready_made(str(folder))
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
+@st.cache_resource(show_spinner=False, max_entries=3)
 def _ready_made(folder: str) -> tuple[ImageSet, Thumbnails]:
     return load_image_set(Path(folder)), GuardedThumbnails(Path(folder))
 

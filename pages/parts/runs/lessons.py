@@ -12,12 +12,21 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import feature_choice, jobs_panel
 from pages.parts.views.lesson_settings import Lesson
+from ranking.core import ImageSet
 from ranking.core.run_settings import AnyTrainSettings
 from ranking.jobs import jobs
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
 
 DONE = "lessons"  # folder of a workspace with an empty file for each completed lesson
+
+
+def bundled(source: str) -> ImageSet:
+    """Return a bundled image set; end the page if the visitor's workspace does not list it."""
+    images, _ = cache.ready_made(source)
+    if images.key not in {row.key for row in home.store().image_sets()}:
+        frame.way_on(f"The lesson needs the image set {source}", "Image sets", "image_sets")
+    return images
 
 
 def begin(lesson: Lesson) -> dict[str, Run]:

@@ -1,29 +1,24 @@
-"""Data of the lesson about label ranking: scenes and two models of data/labels_lesson.py.
+"""Data of the lesson about label ranking: the test scenes, and what two training runs predict about them.
 
-Only scores are stored; the effects of answers are computed here.
+The effects of answers are computed here.
 """
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from pathlib import Path
+from functools import cached_property
 
 import numpy as np
-import streamlit as st
 
-from pages.parts.app import home
-from ranking.core import Bools, Certificate, Floats, Ints
-from ranking.datasets import Thumbnails, load_image_set
+from pages.parts.app import cache
+from pages.parts.app.home import of_home
+from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import LabellingModel, Position
 from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
-from ranking.reports.markup import data_url
-from ranking.workspace.examples import folder_of
+from ranking.workspace.run import Run
 
-FILE = Path(__file__).parents[3] / "data" / "labels_lesson.npz"
-AGAIN = "make it again with: python data/labels_lesson.py"
-OWN, BASELINE = "C-star", "Independent"  # the two methods of the file, in its order
+OWN, BASELINE = "C-star", "Independent"  # the methods of the two runs, as the lesson shows them
 QUESTIONS = 10
 SIZE = (320, 240)  # of a scene, in pixels
 DIGITS = 9  # of a score; later digits are rounding errors
@@ -32,12 +27,14 @@ CHOSEN, ANY = 3, 3  # number of scenes of the lesson: chosen scenes, and the fir
 
 @dataclass(frozen=True, eq=False)
 class LessonLabels:
-    """M test scenes, `scenes` (M,) by their numbers, with labels (M, L); predictions of both models without answers.
+    """M test scenes with labels (M, L), and the predictions of both models without answers.
 
-    k is the number of labels of each scene, as in the paper. learned: the number of training scenes. gap: the larger
-    relative duality gap of the two training runs.
+    k is the number of labels of each scene, as in the paper. set: the key of the image set. scenes: (M,) the numbers of
+    the scenes in it. learned: the number of training scenes. gap: the larger relative duality gap of the two training
+    runs.
     """
 
+    set: str
     names: tuple[str, ...]
     scenes: Ints
     labels: Bools
@@ -68,7 +65,7 @@ class LessonLabels:
             del interactions[label]
         return sorted(interactions.items(), key=lambda tie: -tie[1])
 
-    @property
+    @cached_property
     def examples(self) -> list[int]:
         """Return the rows of the lesson's scenes: CHOSEN where an answer helps much, and the first ANY others.
 
@@ -93,55 +90,27 @@ class LessonLabels:
         return before, after, np.argmax(closest_maxima(own), axis=1)
 
 
-def taught() -> LessonLabels:
-    """Return the stored training runs; raise Gone if they cannot be read."""
-    with home.or_gone():
-        return _taught(str(FILE))
-
-
-@st.cache_resource(show_spinner=False, max_entries=2)
-def _taught(file: str) -> LessonLabels:
-    try:
-        with np.load(file, allow_pickle=False) as arrays:
-            stored = json.loads(str(arrays["told"]))
-            labels, unary = arrays["labels"], arrays["unary"].astype(np.float64)
-            core, interactions, scenes = arrays["core"], arrays["interactions"], arrays["scenes"]
-        given = np.zeros(labels.shape, np.int8), labels.sum(axis=1)
-        nothing = np.empty(0, np.int64), np.empty((0, labels.shape[1]))
-        predictions = {
-            name: LabelPrediction(scores, *star, given[1], given[0])
-            for name, scores, star in zip(
-                (OWN, BASELINE), unary, ((core, interactions), nothing), strict=True
-            )
-        }
-        gaps = [Certificate(**lesson).relative_gap for lesson in stored["certificates"].values()]
-        return LessonLabels(tuple(stored["names"]), scenes, labels, predictions, stored["learnt"], max(gaps))
-    except (KeyError, TypeError) as error:
-        raise ValueError(f"data/{FILE.name} lacks something ({error}); {AGAIN}") from error
-
-
-def examples() -> list[int]:
-    """Return the rows of the scenes of the lesson."""
-    return _examples(str(FILE))
-
-
-@st.cache_data(show_spinner=False, max_entries=2)
-def _examples(file: str) -> list[int]:
-    return _taught(file).examples
-
-
-def curves() -> dict[str, Floats]:
-    """Return by model the precision (QUESTIONS + 1, M) on each scene after 0, 1, ... answers, and that of C-star with
-    random questions."""
-    return _curves(str(FILE))
+@of_home(spinner="Computing features of the scenes …")
+def taught(own: Run, baseline: Run) -> LessonLabels:
+    """Return the test scenes and the predictions of two runs with the same labels, of C-star and of the independent
+    model."""
+    (method, shown), (independent, _) = (cache.label_ranker(run) for run in (own, baseline))
+    test = shown.part(shown.test)
+    k = test.labels.sum(axis=1)
+    predictions = {OWN: method.prediction(test, k), BASELINE: independent.prediction(test, k)}
+    gap = max(method.certificate.relative_gap, independent.certificate.relative_gap)
+    scenes, learned = np.flatnonzero(shown.test), int(np.count_nonzero(~shown.test))
+    return LessonLabels(own.settings["set"], test.names, scenes, test.labels, predictions, learned, gap)
 
 
 BY_CHANCE = f"{OWN}, random questions"
 
 
-@st.cache_data(show_spinner="Asking about every test scene …", max_entries=2)
-def _curves(file: str) -> dict[str, Floats]:
-    lesson = _taught(file)
+@of_home(spinner="Asking about every test scene …")
+def curves(own: Run, baseline: Run) -> dict[str, Floats]:
+    """Return by model the precision (QUESTIONS + 1, M) on each scene after 0, 1, ... answers, and that of C-star with
+    random questions."""
+    lesson = taught(own, baseline)
     by_name = {
         name: precisions(prediction, lesson.labels, closest_maxima, QUESTIONS)
         for name, prediction in lesson.predictions.items()
@@ -149,24 +118,6 @@ def _curves(file: str) -> dict[str, Floats]:
     order = np.random.default_rng(0).random(lesson.labels.shape)
     by_name[BY_CHANCE] = precisions(lesson.predictions[OWN], lesson.labels, lambda _: order, QUESTIONS)
     return by_name
-
-
-def picture_of(lesson: LessonLabels, row: int) -> str:
-    """Return the scene as a data URL; raise Gone if its labels differ from the stored ones."""
-    with home.or_gone():
-        return _picture(str(FILE), row)
-
-
-@st.cache_data(show_spinner=False, max_entries=16)
-def _picture(file: str, row: int) -> str:
-    lesson = _taught(file)
-    images = load_image_set(folder_of("Label scenes"))
-    scene = int(lesson.scenes[row])
-    if scene >= len(images) or {images.classes[k] for k in np.flatnonzero(images.labels[scene])} & set(
-        lesson.names
-    ) != {lesson.names[k] for k in np.flatnonzero(lesson.labels[row])}:
-        raise ValueError(f"data/{FILE.name} was made from other scenes than those of data/examples; {AGAIN}")
-    return data_url(Thumbnails(images.folder).image(scene))
 
 
 def ranked(labelling_model: LabellingModel, position: Position) -> Ints:

@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ranking.core.run_settings import AblationSettings, BagTrainSettings, Named, TrainSettings
+from ranking.core.run_settings import (
+    AblationSettings,
+    BagTrainSettings,
+    LabelTrainSettings,
+    Named,
+    TrainSettings,
+)
 
 
 @dataclass(frozen=True)
@@ -32,6 +38,14 @@ def pairs_study(key: str, features: Named, criterion: str) -> AblationSettings:
     """Return the ablation of the lesson about pairs: ten training sequences, subsequences of all lengths."""
     drawing = {"length": 8, "train": 10, "test": 500}
     return AblationSettings(key, features, criterion, "subsequence length", drawing=drawing)
+
+
+LABELS_SET = "Label scenes"
+
+
+def labels_run(key: str, method: str) -> LabelTrainSettings:
+    """Return the settings of a run of the lesson about labels."""
+    return LabelTrainSettings(key, (("HOG", {}), ("Colour", {})), method)
 
 
 OBJECT_SET = "Hidden objects"
