@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from browsing import browser, server, visit  # noqa: F401 (fixtures)
 from homes import (  # noqa: F401 (fixtures)
+    described,
     empty_home,
     figures,
     filled,
@@ -27,6 +28,7 @@ from homes import (  # noqa: F401 (fixtures)
     objects_here,
     order_home,
     orders_here,
+    scenes_home,
     taught,
 )
 from streamlit.components.v2 import manifest_scanner

@@ -18,14 +18,16 @@ from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
 
 from pages.parts.app import cache
-from pages.parts.views.lesson_settings import Lesson
+from pages.parts.runs.label_models import BASELINE, OWN
+from pages.parts.views.lesson_settings import LABELS_SET, Lesson, labels_run
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
-from ranking.datasets import build_image_set, make_source
+from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.training import query_of
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
 from ranking.methods.hob_svm import HOBSVM
+from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -172,6 +174,32 @@ def furnished(homes: Homes, fresh: Path) -> Path:
 def fresh_home(fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A copy of the home that anybody begins with, as the home of the app."""
     return Store(_copied(fresh, tmp_path, monkeypatch))
+
+
+@pytest.fixture(scope="session")
+def described(homes: Homes, fresh: Path) -> Path:
+    """The same with the features of the label scenes; tests work on copies."""
+
+    def make(folder: Path) -> Path:
+        copy_home(fresh, folder / "home")
+        images, store = load_image_set(folder_of(LABELS_SET)), Store(folder / "home")
+        load_features(images, labels_run(images.key, OWN).features, store.features)
+        return folder / "home"
+
+    return homes("described", make)
+
+
+@pytest.fixture
+def scenes_home(described: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A copy of the home that anybody begins with and the features of the label scenes, as the home of the app."""
+    return Store(_copied(described, tmp_path, monkeypatch))
+
+
+def runs_of_labels_lesson(store: Store) -> list[Run]:
+    """The runs of C-star and of the independent model."""
+    key = load_image_set(folder_of(LABELS_SET)).key
+    settings = [labels_run(key, method) for method in (OWN, BASELINE)]
+    return [store.equal_runs("train", each.to_json())[0] for each in settings]
 
 
 def trained_besides(

@@ -23,7 +23,7 @@ LABELS, ORDERS = ("labels_here", keys.LABEL_RUN, "own"), ("orders_here", keys.OR
 # By place of the menu, or by page: the home that has something to show, and what names it in the address.
 SHOWN = {
     **dict.fromkeys(("Start", "Lessons", "Data", "Train", "Compare", "Inside training"), SAMPLES),
-    **dict.fromkeys(("Labels", "labels_lesson"), LABELS),
+    "Labels": LABELS,
     **dict.fromkeys(("Sequences", "pairs_lesson"), ORDERS),
     "find_the_object": OBJECTS,
 }

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pytest
+from homes import runs_of_labels_lesson
 from shown import NUMBER, charts_of, choose, components, plain, press, values
 
 from pages.parts.app import cache
@@ -66,7 +67,9 @@ def check(app, claims):
     assert not open_, "no sentence makes these claims"
 
 
-def test_a_sentence_without_a_claim_a_wrong_number_and_a_claim_without_a_sentence_fail(empty_home, open_page):
+def test_a_sentence_without_a_claim_a_wrong_number_and_a_claim_without_a_sentence_fail(
+    scenes_home, open_page
+):
     app = open_page("labels_lesson", labels_step="2", told_answer="not asked")
     right = [(r"^### ", numbers) for numbers in precisions_before(app)]
     check(app, right)
@@ -538,10 +541,11 @@ def partners_in(app):
     return numbers
 
 
-@pytest.mark.usefixtures("empty_home")
 @pytest.mark.parametrize("scene", ["A", "C", "D"])
-def test_which_label_to_ask_about(scene, open_page):
-    taught = labels_lesson_data.taught()
+def test_which_label_to_ask_about(scene, scenes_home, open_page):
+    runs = runs_of_labels_lesson(scenes_home)
+    taught = labels_lesson_data.taught(*runs)
+    row = dict(zip("ABCDEF", taught.examples, strict=True))[scene]
     app = open_page("labels_lesson", label_scene=scene)
     [chart] = charts_of(app)
     ticks = chart["layout"]["yaxis"]["ticktext"]
@@ -578,7 +582,7 @@ def test_which_label_to_ask_about(scene, open_page):
         inside, outside = (values(chart["data"][-at]["x"]) for at in (2, 1))
         apart = np.abs(inside - outside)
         assert (np.diff(apart) >= -1e-9).all(), "the shortest line is on top, the longest below"
-        labelling_model, row = taught.labelling_model(OWN, letters()[scene]), letters()[scene]
+        labelling_model = taught.labelling_model(OWN, row)
         precision = labelling_model.play(taught.position({}), taught.labels[row], done)[1][-1]
         check(
             app,
@@ -594,7 +598,7 @@ def test_which_label_to_ask_about(scene, open_page):
     lines = {line["name"]: values(line["y"]) for line in chart["data"]}
     assert list(lines) == [OWN, BASELINE, BY_CHANCE]
     columns = [0, 1, 5, QUESTIONS]
-    curves = labels_lesson_data.curves()
+    curves = labels_lesson_data.curves(*runs)
     differences = [
         labels_lesson_views.interval(curves[own][at] - curves[other][at])
         for own, other, at in ((OWN, BASELINE, 0), (OWN, BASELINE, QUESTIONS), (OWN, BY_CHANCE, QUESTIONS))
@@ -616,7 +620,3 @@ def test_which_label_to_ask_about(scene, open_page):
             ("generated scenes", [len(taught.scenes), taught.learned, 100 * taught.gap]),
         ],
     )
-
-
-def letters():
-    return dict(zip("ABCDEF", labels_lesson_data.examples(), strict=True))
