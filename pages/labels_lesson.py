@@ -74,8 +74,8 @@ def choose_scene(taught: LessonLabels, step: int) -> None:
         keys.SCENE,
         known,
         known[0],
-        help=f"{known[0]} to {known[CHOSEN - 1]} were chosen because an answer helps much there; the others are the "
-        "first scenes of the test split.",
+        help=f"{known[0]} to {known[CHOSEN - 1]} were chosen because the first answer moves other labels most there; "
+        "the others are the first scenes of the test split.",
     )
 
 
@@ -140,7 +140,7 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
     else:
         counts = ", ".join(f"{model} {count}" for model, count in moved.items())
         step.headline.markdown(f"## “{name}”: {'yes' if answer else 'no'}. Swapped pairs: {counts}")
-    st.caption(notice)
+    st.caption(f"{notice} {labels_lesson_views.usual_answers(taught)}")
 
 
 def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:

@@ -83,17 +83,28 @@ def test_a_run_that_was_deleted_is_trained_again(scenes_home, open_page, started
     assert [run.settings for run in started] == [own.settings], "once"
 
 
-def test_scenes_are_those_whose_first_answer_helps_much(lesson):
-    rows = lesson.examples
-    asked = []
-    for row in rows[:CHOSEN]:
-        found = np.abs(inference(lesson, OWN, row, {})[1])
-        label = lesson.labelling_model(OWN, row).question_tree(lesson.position({}), depth=0).label
-        assert found[label] == pytest.approx(found.min())
-        assert lesson.labels[row, label]
-        asked.append(label)
-    assert len(set(asked)) == CHOSEN
-    assert rows[CHOSEN:] == [0, 1, 2]
+def test_scenes_are_those_whose_first_answer_moves_other_labels_most(lesson):
+    changes = []
+    for row in range(len(lesson.labels)):
+        model, maxima = lesson.labelling_model(OWN, row), np.abs(inference(lesson, OWN, row, {})[1])
+        label = model.question_tree(lesson.position({}), depth=0).label
+        assert maxima[label] == pytest.approx(maxima.min())
+        answer = bool(lesson.labels[row, label])
+        before, after = (
+            [i for i in labels_lesson_data.ranked(model, lesson.position(given)) if i != label]
+            for given in ({}, {label: answer})
+        )
+        room = lesson.labels[row].sum() - answer
+        corrected = lesson.labels[row, after[:room]].sum() - lesson.labels[row, before[:room]].sum()
+        swaps = sum(after.index(i) > after.index(j) for i, j in combinations(before, 2))
+        changes.append((-corrected, -swaps, row, label))
+    first = lesson.first_answers
+    assert [-corrected for corrected, *_ in changes] == first.corrected.tolist()
+    assert [-swaps for _, swaps, *_ in changes] == first.swaps.tolist()
+    chosen = {}
+    for *_, row, label in sorted(changes):
+        chosen.setdefault(label, row)
+    assert lesson.examples == [*list(chosen.values())[:CHOSEN], 0, 1, 2]
 
 
 # ------------------------------------------------------------------------------------------------------ the page
@@ -134,7 +145,7 @@ def check_answer(lesson, app, row, answer):
         pairs = combinations([i for i in range(len(before)) if i != label], 2)
         crossings.append(sum((before[i] > before[j]) != (after[i] > after[j]) for i, j in pairs))
     assert numbers_in(headline_of(app)) == crossings, answer
-    assert crossings[0] > 10 or answer == "no"
+    assert crossings[0] > 0
     assert crossings[1] == 0
     precision = lesson.labels[row, sorted(inference(lesson, OWN, row, answers)[0])].mean()
     assert f"→ {precision:.3f}" in texts(app), answer
@@ -199,9 +210,11 @@ def test_every_step_shows_what_the_definition_says(lesson, curves, open_page, st
     check_ranking(lesson, app, row)
 
     press(app, "next step")
-    check_answer(lesson, app, row, "yes")
-    choose(app.segmented_control, "told_answer", "no")
-    check_answer(lesson, app, row, "no")
+    question = lesson.labelling_model(OWN, row).question_tree(lesson.position({}), depth=0).label
+    answers = ("yes", "no") if lesson.labels[row, question] else ("no", "yes")  # the true one first
+    check_answer(lesson, app, row, answers[0])
+    choose(app.segmented_control, "told_answer", answers[1])
+    check_answer(lesson, app, row, answers[1])
     choose(app.segmented_control, "told_answer", "not asked")
     for chart in charts_of(app)[1:]:
         ends = [values(trace["y"]) for trace in chart["data"]]

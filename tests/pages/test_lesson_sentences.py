@@ -71,7 +71,8 @@ def test_a_sentence_without_a_claim_a_wrong_number_and_a_claim_without_a_sentenc
     scenes_home, open_page
 ):
     app = open_page("labels_lesson", labels_step="2", told_answer="not asked")
-    right = [(r"^### ", numbers) for numbers in precisions_before(app)]
+    taught = labels_lesson_data.taught(*runs_of_labels_lesson(scenes_home))
+    right = [*((r"^### ", numbers) for numbers in precisions_before(app)), usual_answers(taught)]
     check(app, right)
     for wrong in (right[1:], [(right[0][0], [9, 9]), *right[1:]], [*right, ("nothing", [1])]):
         with pytest.raises(AssertionError):
@@ -541,6 +542,13 @@ def partners_in(app):
     return numbers
 
 
+def usual_answers(taught):
+    """The claim about the first answers of all scenes."""
+    corrected = taught.first_answers.corrected.tolist()
+    counts = [sum(np.sign(change) == sign for change in corrected) for sign in (1, -1, 0)]
+    return "^Of .* test scenes, the first answer", [len(corrected), *counts]
+
+
 @pytest.mark.parametrize("scene", ["A", "C", "D"])
 def test_which_label_to_ask_about(scene, scenes_home, open_page):
     runs = runs_of_labels_lesson(scenes_home)
@@ -571,6 +579,7 @@ def test_which_label_to_ask_about(scene, scenes_home, open_page):
                 *((r"^### (C-star|Independent): precision", each) for each in precisions_before(app)),
                 ("strongest partners", partners_in(app)),
                 ("no other labels cross", [0]),
+                usual_answers(taught),
             ],
         )
     assert crossings(baseline) == 0

@@ -5,15 +5,16 @@ The effects of answers are computed here.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from pages.parts.app import cache
 from pages.parts.app.home import of_home
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.lookahead import LabellingModel, Position
+from ranking.explain.lookahead import LabellingModel, Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.workspace.run import Run
@@ -23,6 +24,19 @@ QUESTIONS = 10
 SIZE = (320, 240)  # of a scene, in pixels
 DIGITS = 9  # of a score; later digits are rounding errors
 CHOSEN, ANY = 3, 3  # number of scenes of the lesson: chosen scenes, and the first ones of the others
+
+
+class FirstAnswers(NamedTuple):
+    """What the true answer to C-star's first question changes in M scenes.
+
+    questions: (M,) the labels of the questions. corrected: (M,) how many more of the first labels besides the answered
+    one are correct after the answer: of as many as fit into the top k with it. swaps: (M,) how many pairs of them
+    change their order.
+    """
+
+    questions: Ints
+    corrected: Ints
+    swaps: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,27 +81,36 @@ class LessonLabels:
 
     @cached_property
     def examples(self) -> list[int]:
-        """Return the rows of the lesson's scenes: CHOSEN where an answer helps much, and the first ANY others.
-
-        The chosen scenes have a first question that is answered with yes, each about another label. They maximise the
-        number of labels that the answer corrects times the strongest interaction of that label.
-        """
-        before, after, questions = self._first_answers
-        strongest = np.abs(self.predictions[OWN].interactions).max(axis=0)[questions]
-        worth = (after - before) * self.labels.sum(axis=1) * strongest
-        worth[~self.labels[np.arange(len(questions)), questions]] = -np.inf
-        best: dict[int, int] = {}
-        for row in np.argsort(-worth, kind="stable"):
-            best.setdefault(int(questions[row]), int(row))
+        """Return the rows of the lesson's scenes: CHOSEN where the first answer corrects the most other labels, then
+        swaps the most pairs of them, each about another label; and the first ANY others."""
+        first, best = self.first_answers, dict[int, int]()
+        for row in np.lexsort((-first.swaps, -first.corrected)):
+            best.setdefault(int(first.questions[row]), int(row))
         chosen = list(best.values())[:CHOSEN]
-        return [*chosen, *[row for row in range(len(questions)) if row not in chosen][:ANY]]
+        return [*chosen, *[row for row in range(len(self.labels)) if row not in chosen][:ANY]]
 
-    @property
-    def _first_answers(self) -> tuple[Floats, Floats, Ints]:
-        """Return the precision (M,) before and after the first answer to C-star, and the label (M,) of its question."""
+    @cached_property
+    def first_answers(self) -> FirstAnswers:
+        """Return what the true answer to C-star's first question changes in each scene."""
         own = self.predictions[OWN]
-        before, after = precisions(own, self.labels, closest_maxima, 1)
-        return before, after, np.argmax(closest_maxima(own), axis=1)
+        questions, answers = np.argmax(closest_maxima(own), axis=1), own.answers.copy()
+        rows = np.arange(len(questions))
+        answers[rows, questions] = np.where(self.labels[rows, questions], 1, -1)
+        before, after = (
+            [
+                ranked_labels(*row)
+                for row in zip(np.round(each.scores, DIGITS), each.unary, each.answers, strict=True)
+            ]
+            for each in (own, replace(own, answers=answers))
+        )
+        corrected, swaps = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
+        for row, (was, now, label) in enumerate(zip(before, after, questions, strict=True)):
+            room = own.k[row] - self.labels[row, label]
+            now_right, was_right = (
+                self.labels[row, order[order != label][:room]].sum() for order in (now, was)
+            )
+            corrected[row], swaps[row] = now_right - was_right, overtakings(was, now, label)
+        return FirstAnswers(questions, corrected, swaps)
 
 
 @of_home(spinner="Computing features of the scenes …")

@@ -236,6 +236,16 @@ def notice_answer(
     )
 
 
+def usual_answers(taught: LessonLabels) -> str:
+    """Return how often the first answer changes how many other labels above the line are correct, over all scenes."""
+    corrected = taught.first_answers.corrected
+    more, fewer = np.count_nonzero(corrected > 0), np.count_nonzero(corrected < 0)
+    return (
+        f"Of {len(corrected)} test scenes, the first answer leaves more of the other labels above the line correct in "
+        f"{more}, fewer in {fewer}, as many in {len(corrected) - more - fewer}."
+    )
+
+
 MOVES = (
     "$F$ is the interaction of two labels. Filled ends: labels in the image. Blue lines move up, dashed lines down; "
     "the dotted line is the answered label."
