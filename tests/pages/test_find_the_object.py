@@ -102,9 +102,9 @@ def test_nothing_learned_is_told(objects_here, open_page):
 
 def test_without_known_boxes_none_is_dashed_and_nothing_is_measured(objects_here, open_page, monkeypatch):
     monkeypatch.setattr(cache, "objects", lambda key, query: None)
-    cache._frames_of_images.clear()
+    cache.frames_of_images.clear()
     app = open_page("find_the_object", object_run=objects_here.several)
-    cache._frames_of_images.clear()
+    cache.frames_of_images.clear()
     assert not app.error
     for bar in bars_of(app):
         assert not any(bar["known"].values())

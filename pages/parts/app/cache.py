@@ -7,8 +7,9 @@ import io
 import json
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -211,20 +212,31 @@ def _ranked(run: Run, split: str, corrections: Sequence[str]) -> Ranking:
     return Ranking.of(rows, images.relevance(run.settings["query"], corrections)[rows], scores[rows])
 
 
+def of_recording(build: Callable[..., Sequence[Frame]]) -> Callable[..., Sequence[Frame]]:
+    """Cache the frames that a function builds from the recording of its first argument, a run, and build them again
+    when the recording changes or the run ends; () without a recording."""
+
+    @of_home()
+    @wraps(build)
+    def built(run: Run, written: int, ended: bool, *arguments: Any) -> Sequence[Frame]:
+        return build(run, *arguments)
+
+    @wraps(build)
+    def get(run: Run, *arguments: Any) -> Sequence[Frame]:
+        try:
+            written = run.playback_file.stat().st_mtime_ns
+        except FileNotFoundError:
+            return ()
+        shown: Sequence[Frame] = built(run, written, run.has_scores, *arguments)
+        return shown
+
+    get.clear = built.clear  # type: ignore[attr-defined]
+    return get
+
+
+@of_recording
 def frames(run: Run, loss: str | None) -> Sequence[Frame]:
-    """The recording of a run so far, one frame per iteration; () without a recording. loss: the loss of its most
-    violated ranking."""
-    try:
-        written = run.playback_file.stat().st_mtime_ns
-    except FileNotFoundError:
-        return ()
-    shown: Sequence[Frame] = _frames_of(run, written, loss)
-    return shown
-
-
-@of_home()
-def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
-    """written: the time of the last change, so that the recording of a running run is read again."""
+    """The recorded iterations of a run that ranks samples. loss: the loss of its most violated ranking."""
     from ranking.explain.playback import frames_of, read_playback
 
     images = image_set(run.settings["set"])
@@ -235,18 +247,9 @@ def _frames_of(run: Run, written: int, loss: str | None) -> Sequence[Frame]:
     return frames_of(playback, relevance, images.test, loss)
 
 
+@of_recording
 def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
-    """The recording of a sequence-ranking run so far for the test sequence with index `number`; () without one."""
-    try:
-        written = run.playback_file.stat().st_mtime_ns
-    except FileNotFoundError:
-        return ()
-    shown: Sequence[Frame] = _frames_of_sequence(run, written, number)
-    return shown
-
-
-@of_home()
-def _frames_of_sequence(run: Run, written: int, number: int) -> Sequence[Frame]:
+    """The recorded iterations of a sequence-ranking run for the test sequence with index `number`."""
     from ranking.experiments.order_training import (
         held_out_sequences,
         make_drawing,
@@ -293,18 +296,9 @@ def objects(key: str, query: str) -> list[Ints] | None:
     return objects_of(image_set(key), query)
 
 
+@of_recording
 def frames_of_images(run: Run, split: str) -> Sequence[Frame]:
-    """The recording of a localisation run so far, one frame per round, of the images of a split; () without one."""
-    try:
-        written = run.playback_file.stat().st_mtime_ns
-    except FileNotFoundError:
-        return ()
-    shown: Sequence[Frame] = _frames_of_images(run, written, split, run.has_scores)
-    return shown
-
-
-@of_home()
-def _frames_of_images(run: Run, written: int, split: str, ended: bool) -> Sequence[Frame]:
+    """The recorded rounds of a localisation run, for the images of a split."""
     from ranking.explain.playback import frames_of_images as framed
     from ranking.explain.playback import read_playback
 
@@ -313,7 +307,7 @@ def _frames_of_images(run: Run, written: int, split: str, ended: bool) -> Sequen
     if playback is None:
         return ()
     parts = {PARTS[split]: np.flatnonzero(images.image_test == (split == "test")), **image_parts(images)}
-    located = localisation(run) if ended else None
+    located = localisation(run) if run.has_scores else None
     ends = None if located is None else dict(zip(located.starts.tolist(), located.objectives, strict=True))
     return framed(playback, images.image_relevance(query), parts, objects(images.key, query), ends)
 

@@ -3,8 +3,8 @@ of a localisation run."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import streamlit as st
 
@@ -52,14 +52,15 @@ class Recorded(NamedTuple):
 
 def show(run: Run) -> bool:
     """The playback of a run and of another run beside it; returns whether there is a recording."""
-    if not runs.set_is_here(run) or not (frames := _frames(run)):
+    if not runs.set_is_here(run) or not (frames := _read(cache.frames, run, runs.loss_of(run))):
         return False
     recorded = [Recorded(run, frames)]
     if listed := comparable(run):
         names = {NONE: "no run", **runs.labels(listed)}
         chosen = controls.select("Compare with", keys.PLAYED, names, opposite(run, listed) or NONE)
         for candidate in listed:
-            if candidate.id == chosen and (second := _frames(candidate)):
+            second = _read(cache.frames, candidate, runs.loss_of(candidate)) if candidate.id == chosen else ()
+            if second:
                 recorded.append(Recorded(candidate, second))
     images = cache.image_set(run.settings["set"])
     relevance = images.relevance(run.settings["query"], run.corrections)
@@ -88,7 +89,9 @@ def show(run: Run) -> bool:
 def show_sequence(listed: Sequence[Run], number: int) -> None:
     """The playback of the orders of the test sequence with index `number` by the first LANES runs that recorded it; a
     note if only other sequences are recorded."""
-    known = [Recorded(run, frames) for run in listed if (frames := _frames_of_sequence(run, number))]
+    known = [
+        Recorded(run, frames) for run in listed if (frames := _read(cache.frames_of_sequence, run, number))
+    ]
     recorded = known[:LANES]
     if not recorded:
         if any(run.playback_file.exists() for run in listed):
@@ -113,7 +116,7 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
 def show_images(run: Run, split: str) -> bool:
     """The playback of a localisation run: the images of a split that are on top in the end, with their ranks and best
     windows round by round; returns whether there is a recording."""
-    if not (frames := _frames_of_images(run, split)):
+    if not (frames := _read(cache.frames_of_images, run, split)):
         return False
     images, query = cache.image_set(run.settings["set"]), run.settings["query"]
     shown = {image: image for image in sorted({int(image) for frame in frames for image in frame.top})}
@@ -225,27 +228,10 @@ def opposite(run: Run, listed: Sequence[Run]) -> str | None:
     return None
 
 
-def _frames(run: Run) -> Sequence[Frame]:
+def _read(read: Callable[..., Sequence[Frame]], run: Run, *arguments: Any) -> Sequence[Frame]:
+    """The frames of a run as a function of the cache reads them; () with a warning if they cannot be read."""
     try:
-        return cache.frames(run, runs.loss_of(run))
+        return read(run, *arguments)
     except home.Gone as error:
-        return _warned(error)
-
-
-def _frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
-    try:
-        return cache.frames_of_sequence(run, number)
-    except home.Gone as error:
-        return _warned(error)
-
-
-def _frames_of_images(run: Run, split: str) -> Sequence[Frame]:
-    try:
-        return cache.frames_of_images(run, split)
-    except home.Gone as error:
-        return _warned(error)
-
-
-def _warned(error: home.Gone) -> Sequence[Frame]:
-    st.warning(escaped(str(error)), icon=":material/warning:")
-    return ()
+        st.warning(escaped(str(error)), icon=":material/warning:")
+        return ()
