@@ -19,6 +19,7 @@ from ranking.reports import comparison_charts, comparison_file, comparison_files
 from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.line_styles import Look
+from ranking.reports.settings_words import names_of
 from ranking.workspace.run import SAMPLES
 
 FEWEST, FIRST_TOP = 4, 10  # ranks that are shown
@@ -42,9 +43,8 @@ def steps() -> None:
             icon=":material/info:",
         )
         frame.end_page()
-    titles, looks = compared_runs.titles(chosen), compared_runs.line_styles_of(chosen)
-    names = [titles[run.id] for run in chosen]
-    shown = Compared(chosen, names, images, split, compared, cache.redrawn(chosen, split))
+    looks = compared_runs.line_styles_of(chosen)
+    shown = Compared(chosen, names_of(chosen), images, split, compared, cache.redrawn(chosen, split))
     look(shown, [looks[run.id] for run in chosen])
 
 

@@ -4,21 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import TrainSettings
-from ranking.core.settings import settings_dict, settings_of
 from ranking.datasets.splits import blocks_of
-from ranking.features.graph.image_graph import graph_words
-from ranking.features.projection import projection_words
-from ranking.methods import make_method
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled, resample
 from ranking.metrics.ranked import Ranking
+from ranking.reports.settings_words import names_of
 from ranking.workspace.run import SAMPLES, Run
 from ranking.workspace.run_files import read_scores
 from ranking.workspace.store import Store
@@ -86,44 +82,3 @@ class Compared:
 def query_of(run: Run) -> str:
     """Return the class that a run ranks first."""
     return str(run.settings["query"])
-
-
-def names_of(runs: Sequence[Run]) -> list[str]:
-    """Return a short unique name for each run: the user's name or the method, with the id where that is ambiguous."""
-    named = [run.name or str(run.settings["method"]) for run in runs]
-    return [
-        f"{name}, {run.id}" if named.count(name) > 1 else name for run, name in zip(runs, named, strict=True)
-    ]
-
-
-def settings_facts(run: Run) -> dict[str, str]:
-    """Describe the settings and the outcome of a run by name, including all settings of its method, also defaults."""
-    settings = TrainSettings.from_json(run.settings)
-    method = make_method(settings.method, **settings.method_settings)
-    values, proof = settings_dict(method), run.result.get("certificate", {})
-    features = (f"{name}{_listed(given)}" for name, given in settings.features)
-    facts = {"Method": settings.method, "Features": " + ".join(features)}
-    facts |= {item.label.partition(":")[0]: _spoken(values[item.name]) for item in settings_of(method)}
-    if settings.projection is not None:
-        facts["Projection"] = projection_words(settings.projection)
-    if settings.graph is not None:
-        facts["Neighbours"] = graph_words(settings.graph)
-    if settings.warm_start is not None:
-        facts["Warm start from run"] = settings.warm_start
-    if settings.corrections:
-        facts["Corrected labels"] = f"{len(settings.corrections):,}"
-    if proof.get("relative_gap") is not None:
-        facts["Duality gap, share of the primal"] = f"{proof['relative_gap']:.2g}"
-    if proof:
-        facts["Iterations"], facts["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
-    if run.imported is not None:
-        facts["Trained"] = "elsewhere, imported from a file"
-    return {**facts, "Training": run.id}
-
-
-def _listed(given: dict[str, Any]) -> str:
-    return f" ({', '.join(f'{name} = {_spoken(value)}' for name, value in given.items())})" if given else ""
-
-
-def _spoken(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)

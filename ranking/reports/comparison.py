@@ -10,13 +10,14 @@ import numpy as np
 from ranking.explain.playback import frames_of, read_playback, spread_geometrically
 from ranking.metrics.comparison import largest
 from ranking.reports import comparison_files, comparison_words, page
-from ranking.reports.compared import TOP, Compared, settings_facts
+from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.galleries import Album, Crops, ranked_row, recorded_row, tiles_of
 from ranking.reports.line_styles import Look, looks_by
 from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
+from ranking.reports.settings_words import settings_facts
 
 ITERATIONS = 5  # shown per run
 MOVERS = 6  # samples shown with the largest gains, and with the largest losses

@@ -23,6 +23,7 @@ from ranking.jobs import jobs, run_archive
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
+from ranking.reports.compared import Compared
 from ranking.reports.differences import sign_of
 from ranking.reports.line_styles import of_methods
 from ranking.workspace.examples import folder_of
@@ -185,9 +186,16 @@ def test_without_a_choice_the_newest_of_each_method_stand_in_the_order_of_the_pa
     assert address(app)["compared"].startswith(baselines.svm), "the query with most methods comes first"
 
 
-def test_names_and_looks_are_of_methods_and_never_shared(baselines):
+def test_the_page_and_the_exported_report_name_a_run_the_same(baselines, open_page):
+    chosen = [baselines.store.run(each) for each in (baselines.ap_svm, baselines.ap_svm_small)]
+    exported = Compared.at_home(baselines.store, chosen)
+    assert exported.names == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
+    app = open_page("compare", compared=",".join(run.id for run in chosen))
+    assert titles_of(app) == exported.names
+
+
+def test_looks_are_of_methods_and_never_shared(baselines):
     svm, large, small = map(baselines.store.run, (baselines.svm, baselines.ap_svm, baselines.ap_svm_small))
-    assert list(compared_runs.titles([large, small]).values()) == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
     looks = compared_runs.line_styles_of([small, large, svm])
     assert looks[baselines.svm] == of_methods()["SVM"]
     assert looks[baselines.ap_svm_small] == of_methods()["AP-SVM"]

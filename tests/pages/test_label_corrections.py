@@ -12,8 +12,9 @@ from shown import address, button_keys, captions, choose, compared, components, 
 from training_runs import finished
 
 from pages.parts.app import cache, keys
-from pages.parts.runs import compared_runs, export, label_corrections, runs
+from pages.parts.runs import export, label_corrections, runs
 from ranking.metrics import average_precision
+from ranking.reports.settings_words import names_of
 from ranking.workspace.corrections import CorrectionStore, csv_text
 
 RELEVANT, IRRELEVANT, UNDO = (
@@ -194,7 +195,7 @@ def test_rankings_are_compared_by_the_original_labels(laboratory, digits, correc
     chosen = [run, laboratory.store.run(laboratory.finished)]
     app = open_page("compare", compared=",".join(each.id for each in chosen))
     assert np.array_equal(cache.comparison(chosen, "test").relevance, digits.relevance("3")[digits.test])
-    name = compared_runs.titles(chosen)[run.id]
+    name = names_of(chosen)[0]
     assert f"use the original labels; {name} used corrected labels for training." in captions(app)
     turn_to(app, compared=f"{laboratory.finished},{laboratory.not_converged}")
     assert "corrected" not in captions(app)

@@ -27,10 +27,11 @@ from ranking.metrics.comparison import largest
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_words
-from ranking.reports.compared import Compared, names_of, settings_facts
+from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, comparison_json, source_of
 from ranking.reports.differences import sign_of
+from ranking.reports.settings_words import names_of, settings_facts
 from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -133,7 +134,8 @@ def test_the_files_in_it_are_whole(written, shown):
     assert shown.names == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]
     assert "mine" in files["measures.csv"]
     again = shown.runs[0]
-    assert names_of([again, again]) == [f"SVM, {again.id}"] * 2
+    second = replace(again, id="again")
+    assert names_of([again, second]) == [f"SVM, {again.id}", "SVM, again"], "nothing but the id differs"
 
 
 def test_the_recipe_names_what_it_cannot_make(shown, written):

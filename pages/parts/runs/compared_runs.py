@@ -196,17 +196,6 @@ def _label(run: Run) -> str:
     return " · ".join(filter(None, parts))
 
 
-def titles(shown: Sequence[Run]) -> dict[str, str]:
-    """A unique short name per run by its id: its name or method, with the settings that differ if two are equal."""
-    short = {run.id: run.name or str(run.settings["method"]) for run in shown}
-    names = {}
-    for run in shown:
-        like = [second for second in shown if second.id != run.id and short[second.id] == short[run.id]]
-        names[run.id] = f"{short[run.id]}, {runs.against(run, like[0])}" if like else short[run.id]
-    alike = [*names.values()].count
-    return {key: f"{name}, {key}" if alike(name) > 1 else name for key, name in names.items()}
-
-
 def line_styles_of(shown: Sequence[Run]) -> dict[str, Look]:
     """A unique line style per run by its id: that of its method, unless an earlier run has it, else the first free
     style. ValueError if there are more runs than styles."""

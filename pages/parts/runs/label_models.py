@@ -15,6 +15,7 @@ from pages.parts.views import label_styles
 from ranking import method_names
 from ranking.core.run_settings import LabelTrainSettings
 from ranking.reports.line_styles import Look
+from ranking.reports.settings_words import against
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
@@ -137,7 +138,7 @@ def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
     methods = [str(each.settings["method"]) for each in listed]
     names = [NAMES.get(method, method) for method in methods]
     if baseline_run is not None and names[0] == names[1]:
-        differing = [runs.against(run, baseline_run), runs.against(baseline_run, run)]
+        differing = [against(run, baseline_run), against(baseline_run, run)]
         names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
         methods[1] = names[1]
     looks = label_styles.of_models(methods)

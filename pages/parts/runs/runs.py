@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
-from ranking import method_class, method_names
+from ranking import method_names
 from ranking.core.run_settings import (
     CALLED,
     TASK_SETTINGS,
@@ -25,13 +25,21 @@ from ranking.core.run_settings import (
 )
 from ranking.core.settings import settings_dict, settings_of
 from ranking.experiments.training import graph_in_use
-from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_words, projection_words
 from ranking.features.windows.settings import WindowSettings
+from ranking.reports.settings_words import (
+    Settings,
+    completed,
+    known_feature,
+    known_method,
+    label_of,
+    method_settings,
+    setting_words,
+    shown,
+)
 from ranking.workspace.run import SAMPLES, Run
 
-Settings = dict[str, Any]
 LEAST = LabelTrainSettings("", (), "").min_images  # the default for the fewest images of a label
 
 PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # the numbers of a certificate
@@ -106,14 +114,14 @@ def with_scores() -> list[Run]:
 
 def uses_graph(run: Run) -> bool:
     """Whether the method of a run uses a similarity graph; False for a method that this version does not have."""
-    method = _method(run.settings["method"])
+    method = known_method(run.settings["method"])
     return method is not None and method.uses_graph
 
 
 def loss_of(run: Run) -> str | None:
     """Return the ranking loss of the method's most violated ranking; None for a method without loss-augmented
     inference."""
-    method = _method(run.settings["method"])
+    method = known_method(run.settings["method"])
     return method and method.loss
 
 
@@ -240,9 +248,9 @@ def when(run: Run) -> str:
 def settings_given(run: Run) -> TrainSettings:
     """Return the settings of a training run, completed by the defaults."""
     given = TrainSettings.from_json(run.settings)
-    features = tuple((name, _complete(_feature(name), values)) for name, values in given.features)
-    method = _complete(_method(given.method), given.method_settings)
-    projection = None if given.projection is None else _complete(PCA, given.projection)
+    features = tuple((name, completed(known_feature(name), values)) for name, values in given.features)
+    method = completed(known_method(given.method), given.method_settings)
+    projection = None if given.projection is None else completed(PCA, given.projection)
     return replace(
         given,
         features=features,
@@ -270,7 +278,7 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
     if set(old) != set(new):
         changes.append(f"features {' + '.join(old)} → {' + '.join(new) or 'none'}")
     for name in old.keys() & new.keys():
-        changes += _changes(_feature(name), old[name], new[name], f"{name}: ")
+        changes += _changes(known_feature(name), old[name], new[name], f"{name}: ")
     if before.projection != after.projection:
         old, new = (projection_words(settings.projection) for settings in (before, after))
         changes.append(f"projection {old} → {new}")
@@ -281,49 +289,36 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
         changes.append(f"neighbours {graph_words(before.graph)} → {graph_words(after.graph)}")
     both = before.method_settings.keys() & after.method_settings.keys()
     old, new = ({name: settings.method_settings[name] for name in both} for settings in (before, after))
-    return changes + sorted(_changes(_method(after.method), old, new))
+    return changes + sorted(_changes(known_method(after.method), old, new))
 
 
 def differing(run: Run) -> list[str]:
     """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]."""
-    given = [("", _method(run.settings["method"]), run.settings.get("method_settings", {}))]
+    given = [("", known_method(run.settings["method"]), run.settings.get("method_settings", {}))]
     features = feature_choice.by_words(run.settings.get("features", ()), run.settings["set"])
-    given += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
+    given += [(f"{name}: ", known_feature(name), values) for name, values in features.items()]
     texts, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:
-        defaults = _complete(plugin, {})
+        defaults = completed(plugin, {})
         for name, value in values.items():
             if name not in defaults or defaults[name] != value:
-                texts.append(f"{prefix}{_label(plugin, name)} = {_shown(plugin, name, value)}")
+                texts.append(f"{prefix}{setting_words(plugin, name, value)}")
     return texts if least == LEAST else [*texts, f"images per label ≥ {least}"]
-
-
-def against(run: Run, second: Run) -> str:
-    """List the settings in which a run differs from `second`, a run of the same method; the run's id if there are
-    none."""
-    own, theirs = method_settings(run), method_settings(second)
-    plugin = _method(run.settings["method"])
-    texts = [
-        f"{_label(plugin, name)} = {_shown(plugin, name, value)}"
-        for name, value in own.items()
-        if theirs.get(name) != value
-    ]
-    return ", ".join(texts) or run.id
 
 
 def telling(run: Run) -> str:
     """List the settings that identify a training run: the main ones and those that differ from their defaults."""
     given = TrainSettings.from_json(run.settings)
-    plugins = [("", _method(given.method), given.method_settings)]
+    plugins = [("", known_method(given.method), given.method_settings)]
     features = feature_choice.by_words(given.features, given.set)
-    plugins += [(f"{name}: ", _feature(name), values) for name, values in features.items()]
+    plugins += [(f"{name}: ", known_feature(name), values) for name, values in features.items()]
     texts = []
     for prefix, plugin, values in plugins:
-        defaults = _complete(plugin, {})
+        defaults = completed(plugin, {})
         main = {item.name for item in settings_of(plugin) if not item.advanced} if plugin else set()
         for name, value in {**defaults, **values}.items():
             if name in main or name not in defaults or defaults[name] != value:
-                texts.append(f"{prefix}{_label(plugin, name)} = {_shown(plugin, name, value)}")
+                texts.append(f"{prefix}{setting_words(plugin, name, value)}")
     if (by := neighbours_of(given)) is not None:
         texts.append(f"neighbours = {graph_words(by)}")
     if given.corrections:
@@ -333,13 +328,8 @@ def telling(run: Run) -> str:
 
 def is_convex(run: Run) -> bool:
     """Whether the certificate of a run bounds the optimum; for CCCP it bounds the convex problem of the last round."""
-    method = _method(run.settings["method"])
+    method = known_method(run.settings["method"])
     return method is None or method.is_convex(method_settings(run))
-
-
-def method_settings(run: Run) -> Settings:
-    """Return the settings of a run's method, completed by the defaults."""
-    return _complete(_method(run.settings["method"]), run.settings.get("method_settings", {}))
 
 
 def tolerance_of(run: Run) -> float | None:
@@ -350,35 +340,8 @@ def tolerance_of(run: Run) -> float | None:
 
 def _changes(plugin: type | None, old: Settings, new: Settings, prefix: str = "") -> list[str]:
     return [
-        f"{prefix}{_label(plugin, name)} "
-        f"{_shown(plugin, name, old.get(name))} → {_shown(plugin, name, new.get(name))}"
+        f"{prefix}{label_of(plugin, name)} "
+        f"{shown(plugin, name, old.get(name))} → {shown(plugin, name, new.get(name))}"
         for name in {**old, **new}
         if old.get(name) != new.get(name)
     ]
-
-
-def _label(plugin: type | None, name: str) -> str:
-    """A setting's label up to its explanation: "C" for "C: cost of a wrong ranking"."""
-    labels = {item.name: item.label.partition(":")[0] for item in settings_of(plugin)} if plugin else {}
-    return labels.get(name, name)
-
-
-def _shown(plugin: type | None, name: str, value: Any) -> str:
-    """The value of a setting as text: the label of a choice, a short number."""
-    for item in settings_of(plugin) if plugin else ():
-        if item.name == name and isinstance(value, str) and value in item.choices:
-            return item.shown(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
-def _complete(plugin: type | None, values: Settings) -> Settings:
-    return ({item.name: item.default for item in settings_of(plugin)} if plugin else {}) | values
-
-
-def _method(name: str) -> Any | None:
-    """Return the class of a method; None if this version has no method of that name."""
-    return method_class(name) if name in method_names() else None
-
-
-def _feature(name: str) -> type | None:
-    return feature_class(name) if name in feature_names() else None

@@ -16,6 +16,7 @@ from ranking import method_class
 from ranking.core.run_settings import AnyTrainSettings, BagTrainSettings, Named
 from ranking.features import default_names
 from ranking.jobs import jobs
+from ranking.reports.settings_words import method_settings
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
@@ -294,13 +295,13 @@ def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
         )
     )
     which = f"The bounds are those of ranker {ranker}, the last one so far. " if ranker else ""
-    joined = f"{JOINED_STARTS} " if runs.method_settings(run).get("start") == SEVERAL else ""
+    joined = f"{JOINED_STARTS} " if method_settings(run).get("start") == SEVERAL else ""
     st.caption(f"{which}{NOTICE[convex]} {joined}{scale}Training stops when ${certificate.formula(convex)}$.")
 
 
 def show_beginning(run: Run) -> None:
     """State that a method with rounds still computes the starting weights of its first round."""
-    first = runs.method_settings(run).get("start")
+    first = method_settings(run).get("start")
     what = "its starting weights" if first is None else f"{first} for its starting weights"
     method = escaped(run.settings["method"])
     tense = (
