@@ -13,7 +13,6 @@ from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_styles
 from ranking.core.run_settings import SimulationSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
-from ranking.reports.line_styles import Look
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.store import ImageSetRow
 
@@ -132,7 +131,8 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     ways, models = simulation_table.strategies_of(curves), simulation_table.names_of(curves)
     reach, shown = simulation_charts.reach_of(curves), []
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
-    looks = line_styles_of(curves) if by == "strategy" else label_styles.of_ways(ways)
+    of_models = label_styles.of_models({curve.name: curve.method for curve in curves})
+    looks = of_models if by == "strategy" else label_styles.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [curve for curve in curves if title == (curve.strategy if by == "strategy" else curve.name)]
         chosen.sort(key=lambda curve: lines.index(curve.name if by == "strategy" else curve.strategy))
@@ -150,20 +150,6 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
     st.caption(f"{bands}**Notice** {escaped(simulation_captions.notice(curves))}.")
     return shown
-
-
-def line_styles_of(curves: list[FoldCurve]) -> dict[str, Look]:
-    """Return the line style of each model by its name.
-
-    The first model of a method has the method's style; the same method with other settings has another style.
-    """
-    called, first = (
-        {curve.name: curve.method for curve in curves},
-        {curve.method: curve.name for curve in reversed(curves)},
-    )
-    telling = {name: method if first[method] == name else name for name, method in called.items()}
-    looks = label_styles.of_models(list(telling.values()))
-    return {name: looks[key] for name, key in telling.items()}
 
 
 def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:

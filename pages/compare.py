@@ -18,7 +18,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
-from ranking.reports.line_styles import Look
+from ranking.reports.line_styles import Look, of_methods
 from ranking.reports.settings_words import names_of
 from ranking.workspace.run import SAMPLES
 
@@ -43,7 +43,7 @@ def steps() -> None:
             icon=":material/info:",
         )
         frame.end_page()
-    looks = compared_runs.line_styles_of(chosen)
+    looks = of_methods({run.id: run.settings["method"] for run in chosen})
     shown = Compared(chosen, names_of(chosen), images, split, compared, cache.redrawn(chosen, split))
     look(shown, [looks[run.id] for run in chosen])
 

@@ -241,8 +241,8 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
 
 
 def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
-    looks = label_styles.of_models([label_models.OWN, label_models.BASELINE, BY_CHANCE])
-    looks = dict(zip(curves, looks.values(), strict=True))
+    methods = (label_models.OWN, label_models.BASELINE, BY_CHANCE)
+    looks = label_styles.of_models(dict(zip(curves, methods, strict=True)))
     lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in curves.items()]
     figure = simulation_charts.panel(lines, list(curves), looks, simulation_charts.reach_of(lines))
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")

@@ -14,7 +14,7 @@ from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.galleries import Album, Crops, ranked_row, recorded_row, tiles_of
-from ranking.reports.line_styles import Look, looks_by
+from ranking.reports.line_styles import Look, of_methods
 from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
 from ranking.reports.settings_words import settings_facts
@@ -27,7 +27,7 @@ def comparison_html(shown: Compared, crops: Crops, comparison_json: str, top: in
     """Return the file as text. crops: thumbnails of the samples. comparison_json: the comparison file
     (`comparison_file`). top: samples per row; P@top must be among the measures of `shown`."""
     album = Album(crops)
-    looks = looks_by(
+    looks = of_methods(
         {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}
     )
     title = f"“{shown.query}” on {shown.images.title}: {comparison_words.listed(shown.names)}"

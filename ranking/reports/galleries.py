@@ -13,7 +13,7 @@ from ranking.explain.playback import Frame
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
-from ranking.reports.line_styles import Look, line_styles_of
+from ranking.reports.line_styles import Look, of_compared
 from ranking.reports.markup import Markup, data_url, element
 
 SIDE = 100  # of the square that a thumbnail is fitted into, in units of the drawing
@@ -58,7 +58,7 @@ def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
     """Return a row per method with the top of its ranking of the held-out samples; None if there is no ranking yet."""
-    rankings, looks = findings.rankings(query, fold), line_styles_of(findings.results.compared_methods)
+    rankings, looks = findings.rankings(query, fold), of_compared(findings.results.compared_methods)
     if not rankings:
         return None
     rows = [
@@ -71,7 +71,7 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
 def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
     """Return a row per method with the top test samples of its final model at some iterations; None if none was
     recorded."""
-    looks = line_styles_of(findings.results.compared_methods)
+    looks = of_compared(findings.results.compared_methods)
     rows = [
         recorded_row(findings.images, method.name, frames, looks[method.name], album)
         for method in findings.results.compared_methods

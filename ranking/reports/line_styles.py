@@ -32,31 +32,35 @@ LOOKS = (
 )
 
 
-def of_methods() -> dict[str, Look]:
-    """Return the appearance of each method that ranks samples; the first few have one of their own."""
-    return dict(zip(method_names(ranks="samples"), LOOKS, strict=False))
+def line_styles(
+    names: Mapping[str, str], known: Sequence[str], palette: Sequence[Look] = LOOKS
+) -> dict[str, Look]:
+    """Return the appearance of each name by its kind, such as its method, of which the `known` ones have their own.
 
+    A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if possible none of
+    a known kind; all are reused if there are more names.
 
-def line_styles_of(compared_methods: Sequence[ComparedMethod]) -> dict[str, Look]:
-    """Return the appearance of each compared method by name, as `looks_by`."""
-    return looks_by({method.name: method.method for method in compared_methods})
-
-
-def looks_by(methods: Mapping[str, str]) -> dict[str, Look]:
-    """Return the appearance of each name: that of its method, unless an earlier name has it, else the first unused one;
-    all are reused if there are more names.
-
-    >>> [look.dash for look in looks_by({"mine": "AP-SVM", "again": "AP-SVM"}).values()]
-    ['dash', 'solid']
+    >>> [look.dash for look in line_styles({"mine": "b", "again": "b", "new": "c"}, ["a", "b"]).values()]
+    ['dash', 'dashdot', 'dot']
     """
+    own_looks = dict(zip(known, palette, strict=False))
     looks: dict[str, Look] = {}
-    own_looks = of_methods()
-    for name, method in methods.items():
-        own = own_looks.get(method)
+    for name, kind in names.items():
+        own = own_looks.get(kind)
         if own is not None and own not in looks.values():
             looks[name] = own
-    for name in methods:
+    for name in names:
         if name not in looks:
-            left = [look for look in LOOKS if look not in looks.values()]
-            looks[name] = left[0] if left else LOOKS[len(looks) % len(LOOKS)]
+            free = [look for look in [*palette[len(known) :], *palette] if look not in looks.values()]
+            looks[name] = free[0] if free else palette[len(looks) % len(palette)]
     return looks
+
+
+def of_methods(methods: Mapping[str, str]) -> dict[str, Look]:
+    """Return the appearance of each name by its method, one that ranks samples; the first few have one of their own."""
+    return line_styles(methods, method_names(ranks="samples"))
+
+
+def of_compared(compared_methods: Sequence[ComparedMethod]) -> dict[str, Look]:
+    """Return the appearance of each method of an experiment by its name."""
+    return of_methods({method.name: method.method for method in compared_methods})

@@ -30,7 +30,7 @@ from ranking.reports.exports import latex, trial_rows
 from ranking.reports.figures import chart_svg, legend
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, Album, Crops, gallery, iterations
-from ranking.reports.line_styles import line_styles_of
+from ranking.reports.line_styles import of_compared
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
 
@@ -114,7 +114,7 @@ def _tabled(title: str, table: Table, notice: str = "") -> Markup:
 
 def _differences(findings: Findings, differences: list[Difference]) -> Markup:
     """Draw a bar chart for each pair of methods, all with the same axis, as on the project page of the paper."""
-    looks, reach, charts = line_styles_of(findings.results.compared_methods), reach_of(differences), []
+    looks, reach, charts = of_compared(findings.results.compared_methods), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):
         rows = [row for row in differences if (row.left, row.right) == (left, right)]
@@ -133,7 +133,7 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
 
 
 def _curves(findings: Findings) -> Markup:
-    results, looks = findings.results, line_styles_of(findings.results.compared_methods)
+    results, looks = findings.results, of_compared(findings.results.compared_methods)
     measure, parts, names = results.protocol.measure, [], Markup("")
     for query in results.queries:
         curves = findings.curves(query)

@@ -194,14 +194,15 @@ def test_the_page_and_the_exported_report_name_a_run_the_same(baselines, open_pa
     assert titles_of(app) == exported.names
 
 
-def test_looks_are_of_methods_and_never_shared(baselines):
+def test_looks_are_of_methods_and_never_shared(baselines, open_page):
     svm, large, small = map(baselines.store.run, (baselines.svm, baselines.ap_svm, baselines.ap_svm_small))
-    looks = compared_runs.line_styles_of([small, large, svm])
-    assert looks[baselines.svm] == of_methods()["SVM"]
-    assert looks[baselines.ap_svm_small] == of_methods()["AP-SVM"]
-    assert looks[baselines.ap_svm] == of_methods()["HOB-SVM"], "the first that is left"
-    with pytest.raises(ValueError, match="6"):
-        compared_runs.line_styles_of(3 * [svm, large])
+    app = open_page("compare", compared=",".join(run.id for run in (small, large, svm)))
+    own = of_methods({name: name for name in NAMES})
+    colours = [row["colour"] for row in rows_of(app)["rows"]]
+    free = own["HOB-SVM"].colour
+    assert colours == [own["AP-SVM"].colour, free, own["SVM"].colour], (
+        "the second AP-SVM has the first unused one"
+    )
 
 
 def test_what_cannot_be_compared_is_named(baselines):

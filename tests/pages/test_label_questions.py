@@ -21,7 +21,6 @@ from pages.parts.app import cache
 from pages.parts.components import questions
 from pages.parts.runs import answer_checks, answer_files, label_models, runs
 from pages.parts.runs.labelling_session import LabellingSession, strategies
-from pages.parts.views import label_styles
 from ranking.core import ProgressEvent
 from ranking.explain.lookahead import Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, next_questions
@@ -29,6 +28,7 @@ from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.jobs.uploaded_image import is_own_image, name_of, note
 from ranking.metrics import break_even_precision
+from ranking.reports.line_styles import LOOKS
 from ranking.workspace.answers import AnswerEvent, AnswerKind, AnswerStore, fold
 from ranking.workspace.run import Run
 
@@ -159,7 +159,7 @@ def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(ow
     data = sent_to(app)
     assert data["tree"] == json.loads(json.dumps(own.label_session().data([], {}, None)["tree"]))
     assert data["truth"] == np.flatnonzero(own.images.labels[own.row]).tolist()
-    looks = dict(zip(("C-star", "Independent"), label_styles.LOOKS, strict=False))
+    looks = dict(zip(("C-star", "Independent"), LOOKS, strict=False))
     [race] = charts_of(app)
     for line, name in zip(race["data"], looks, strict=True):
         assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *looks[name][:2])
@@ -406,10 +406,8 @@ def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(la
     finish(labels_here, run)
     baseline, *_ = label_models.baselines_of(run)
     asking, beside = label_models.players(run, baseline)
-    assert (asking.title, asking.look) == ("Tomorrow p@k", label_styles.LOOKS[2]), "the next look of its own"
-    assert (beside.title, beside.look) == ("C-star", label_styles.LOOKS[0]), (
-        "before the newer independent one"
-    )
+    assert (asking.title, asking.look) == ("Tomorrow p@k", LOOKS[2]), "the next look of its own"
+    assert (beside.title, beside.look) == ("C-star", LOOKS[0]), "before the newer independent one"
 
 
 # ----------------------------------------------------------------------------- what is refused, and what is deleted

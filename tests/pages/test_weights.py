@@ -12,7 +12,7 @@ from shown import pictures_of
 from training_runs import finished
 
 from pages.parts.app import cache, keys
-from pages.parts.views.weights import AVERAGED, SIDE, average_of, figure_of, line_styles_of, of_sign
+from pages.parts.views.weights import AVERAGED, SIDE, average_of, figure_of, hog_weights_of, of_sign
 from ranking.features import make_feature
 
 HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]
@@ -25,7 +25,7 @@ def look_at(hog=(), colours=()):
     for first, given in ((0, colours), (SIZES[0], hog)):
         for number, weight in dict(given).items():
             direction[first + number] = weight
-    [look] = line_styles_of(HOG_AND_COLOUR, direction)
+    [look] = hog_weights_of(HOG_AND_COLOUR, direction)
     return look
 
 

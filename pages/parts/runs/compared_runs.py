@@ -17,7 +17,6 @@ from ranking import method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import counted
 from ranking.reports.comparison_words import listed as listed_in_words
-from ranking.reports.line_styles import LOOKS, Look, looks_by
 from ranking.workspace.run import ENDED, SAMPLES, Run
 
 Subject = tuple[str, str]
@@ -194,14 +193,6 @@ def _label(run: Run) -> str:
         runs.measured(run).removeprefix("test "),
     )
     return " · ".join(filter(None, parts))
-
-
-def line_styles_of(shown: Sequence[Run]) -> dict[str, Look]:
-    """A unique line style per run by its id: that of its method, unless an earlier run has it, else the first free
-    style. ValueError if there are more runs than styles."""
-    if len(shown) > len(LOOKS):
-        raise ValueError(f"there are line styles for {len(LOOKS)} runs, got {len(shown)}; show fewer")
-    return looks_by({run.id: run.settings["method"] for run in shown})
 
 
 # ---------------------------------------------------------------------------------------------------------

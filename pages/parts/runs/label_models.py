@@ -140,11 +140,8 @@ def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
     if baseline_run is not None and names[0] == names[1]:
         differing = [against(run, baseline_run), against(baseline_run, run)]
         names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
-        methods[1] = names[1]
-    looks = label_styles.of_models(methods)
-    return [
-        Player(each, name, looks[method]) for each, name, method in zip(listed, names, methods, strict=True)
-    ]
+    looks = label_styles.of_models(dict(zip(names, methods, strict=True)))
+    return [Player(each, name, looks[name]) for each, name in zip(listed, names, strict=True)]
 
 
 def offer_baseline(run: Run) -> None:

@@ -36,7 +36,7 @@ from ranking.reports.differences import (
 from ranking.reports.exports import rows_parquet, shown, trial_rows
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
-from ranking.reports.line_styles import line_styles_of
+from ranking.reports.line_styles import of_compared
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
@@ -110,7 +110,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     left, right = names[pair]
     apart = cache.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
-    measure, look = findings.results.protocol.measure, line_styles_of(findings.results.compared_methods)[left]
+    measure, look = findings.results.protocol.measure, of_compared(findings.results.compared_methods)[left]
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
@@ -151,7 +151,7 @@ def show_settings(findings: Findings, query: str) -> None:
         f"Chosen by the mean over the folds; for ties the smallest C, then the smallest η. {table.note}"
     )
     curves, measure = findings.curves(query), findings.results.protocol.measure
-    figure = experiment_charts.grid_lines(curves, line_styles_of(findings.results.compared_methods), measure)
+    figure = experiment_charts.grid_lines(curves, of_compared(findings.results.compared_methods), measure)
     if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
         charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking import method_names
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.reports.line_styles import LOOKS, Look
+from ranking.reports.line_styles import Look, line_styles
 
 WAYS = (
     Look(GREEN, "solid", "square"),
@@ -19,21 +19,16 @@ WAYS = (
 FIRST = ("C-star p@k", "Independent p@k")  # their styles do not depend on the other registered methods
 
 
-def of_models(names: Sequence[str]) -> dict[str, Look]:
-    """Return the style of each of `names`, label-ranking methods; a method unknown to this version gets an unused one.
+def of_models(methods: Mapping[str, str]) -> dict[str, Look]:
+    """Return the style of each model by its method, one that ranks labels, as `line_styles`.
 
-    >>> of_models(["Independent p@k"])["Independent p@k"].dash, of_models(["of tomorrow"])["of tomorrow"].dash
-    ('dash', 'dashdot')
+    >>> [look.dash for look in of_models({"mine": "Independent p@k", "new": "of tomorrow"}).values()]
+    ['dash', 'dashdot']
     """
     others = [name for name in method_names(ranks="labels") if name not in FIRST]
-    return _assigned([*FIRST, *others], names, LOOKS)
+    return line_styles(methods, [*FIRST, *others])
 
 
 def of_ways(names: Sequence[str]) -> dict[str, Look]:
     """Return the style of each of `names`, question strategies."""
-    return _assigned(list(STRATEGIES), names, WAYS)
-
-
-def _assigned(known: Sequence[str], names: Sequence[str], looks: Sequence[Look]) -> dict[str, Look]:
-    every = list(dict.fromkeys([*known, *names]))
-    return {name: looks[every.index(name) % len(looks)] for name in names}
+    return line_styles({name: name for name in names}, list(STRATEGIES), WAYS)

@@ -59,7 +59,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             st.caption(f"{method} is not linear in the features, so it has no weights to plot.")
             return
         with home.or_gone():
-            looks = line_styles_of(run.settings["features"], direction, images)
+            looks = hog_weights_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
                 "This training run does not use the feature HOG, whose weights are shown here as edges. Train with HOG "
@@ -69,7 +69,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             show_look(run, look, images, ranked, f"{run.id}-{number}")
 
 
-def line_styles_of(
+def hog_weights_of(
     features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
 ) -> list[Look]:
     """Return one Look per HOG feature of a run on `images`, with the colours of the same pixels.
