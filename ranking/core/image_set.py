@@ -84,6 +84,10 @@ class ImageSet:
         np.maximum.at(shown, self.image_of, self.relevance(query))
         return shown
 
+    def classes_of(self, row: int) -> list[str]:
+        """Return the classes of the sample in `row`."""
+        return [name for name, shown in zip(self.classes, self.labels[row], strict=True) if shown]
+
     def numbers_of(self, criterion: str) -> Features:
         """Return (n,) the value of `criterion` for each sample, NaN where it is unknown."""
         if criterion not in self.criteria:

@@ -25,7 +25,7 @@ class ImageNames:
 
     def knows(self, text: str) -> bool:
         """Return whether there are images whose names have the same last part as `text`."""
-        last = image_name(text.replace("\\", "/").rpartition("/")[2])
+        last = image_name(base(text.replace("\\", "/")))
         return last in self._by_base or last in self._by_stem
 
     def find(self, text: str, beside: str, part: str | None) -> str:

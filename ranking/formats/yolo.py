@@ -107,7 +107,7 @@ class Yolo(TreeSource):
         """Yield one row for files in folders of labels that belong to no image."""
         used, alone = set(self._labels.values()), Grouped()
         for name in self._tree.names:
-            folders, last = name.split("/")[:-1], name.rpartition("/")[2]
+            folders, last = name.split("/")[:-1], base(name)
             if name not in used and "labels" in folders and suffix(name) == ".txt" and last != "classes.txt":
                 alone.add("labels", "an image for every label file", name, "labels ignored")
         return alone.rows()

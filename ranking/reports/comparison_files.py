@@ -29,7 +29,7 @@ def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> l
         record: dict[str, Any] = {
             "sample": str(images.ids[row]),
             "image": str(images.image_names[images.image_of[row]]),
-            "shows": _shows(images, row),
+            "shows": ", ".join(images.classes_of(row)) or "no class",
             "relevant": int(compared.relevance[sample]),
         }
         for number, name in enumerate(names):
@@ -42,12 +42,6 @@ def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> l
 def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> str:
     """Return `rank_rows` as CSV."""
     return rows_csv(rank_rows(images, compared, names))
-
-
-def _shows(images: ImageSet, row: int) -> str:
-    """Return the classes of a sample, as pages show them."""
-    shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
-    return ", ".join(shown) or "no class"
 
 
 def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:

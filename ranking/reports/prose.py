@@ -21,13 +21,13 @@ def escaped(text: str) -> str:
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text.replace("\n", " "))
 
 
-def signed(value: float, digits: int = 3) -> str:
-    """Return a number with its sign and a typographic minus.
+def signed(value: float, digits: int = 3, form: str = "f") -> str:
+    """Return a number with its sign and a typographic minus. form: "f", or "g" for significant digits.
 
-    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1)
-    ('+0.045', '−0.000', '−1.2')
+    >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1), signed(0.4123, 2, "g")
+    ('+0.045', '−0.000', '−1.2', '+0.41')
     """
-    return f"{value:+.{digits}f}".replace("-", "−")
+    return f"{value:+.{digits}{form}}".replace("-", "−")
 
 
 def signed_end(value: float) -> str:

@@ -140,7 +140,7 @@ def image_tiles(images: ImageSet, numbers: Sequence[int]) -> list[Tile]:
         rows = samples_of(images, image)
         split = "test" if images.image_test[image] else "train"
         name, counted = str(images.image_names[image]), "1 box" if len(rows) == 1 else f"{len(rows)} boxes"
-        classes = sorted({shown for row in rows for shown in classes_of(images, row)})
+        classes = sorted({shown for row in rows for shown in images.classes_of(row)})
         shown = (
             _class_names(classes[:12])
             if images.classes
@@ -206,7 +206,7 @@ def plain_tiles(images: ImageSet, texts: Mapping[int, str]) -> dict[int, Tile]:
 
 def shows(images: ImageSet, row: int) -> str:
     """The classes of a sample; in a set without classes, its criteria."""
-    return _class_names(classes_of(images, row)) if images.classes else numbers_of(images, row) or "no value"
+    return _class_names(images.classes_of(row)) if images.classes else numbers_of(images, row) or "no value"
 
 
 def numbers_of(images: ImageSet, row: int) -> str:
@@ -217,10 +217,6 @@ def numbers_of(images: ImageSet, row: int) -> str:
 
 def _class_names(classes: Sequence[str]) -> str:
     return ", ".join(classes) or "no class"
-
-
-def classes_of(images: ImageSet, row: int) -> list[str]:
-    return [name for name, shown in zip(images.classes, images.labels[row], strict=True) if shown]
 
 
 def image_name(images: ImageSet, row: int) -> str:

@@ -119,11 +119,10 @@ def samples_csv(images: ImageSet) -> str:
 
 def _sample_record(images: ImageSet, row: int) -> dict[str, str | int | list[str]]:
     """The image, the bounding box and the classes of a sample."""
-    shown = [name for name, is_shown in zip(images.classes, images.labels[row], strict=True) if is_shown]
     left, top, right, bottom = images.boxes[row].tolist()
     box = {"left": int(left), "top": int(top), "right": int(right), "bottom": int(bottom)}
     image = str(images.image_names[images.image_of[row]])
-    return {"image": image, **box, "classes": shown}
+    return {"image": image, **box, "classes": images.classes_of(row)}
 
 
 def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:

@@ -9,6 +9,7 @@ from pages.parts.app.frame import escaped
 from ranking.core.spreadsheets import rows_csv
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
+from ranking.reports.prose import signed
 
 BASELINE = "Independent p@k"  # what others are compared with
 COLUMNS = (0, 1, 5, 10)  # questions, as in Table 1
@@ -103,18 +104,13 @@ def _difference(gain: Difference | None, count: int) -> str:
     if gain is None:
         return NONE
     between = interval(gain, count)
-    return signed(100 * gain.mean[count]) + (f" ({between})" if between else "")
+    return signed(100 * gain.mean[count], 1) + (f" ({between})" if between else "")
 
 
 def interval(gain: Difference, count: int) -> str:
     """Return an interval in points as text; "" for a single fold, which has none."""
     low, high = (100 * float(end[count]) for end in (gain.low, gain.high))
-    return "" if math.isnan(low) else f"{signed(low)} to {signed(high)}"
-
-
-def signed(points: float) -> str:
-    """Return points with their sign and a typographic minus."""
-    return f"{points:+.1f}".replace("-", "−")
+    return "" if math.isnan(low) else f"{signed(low, 1)} to {signed(high, 1)}"
 
 
 def csv_text(curves: Sequence[FoldCurve]) -> str:

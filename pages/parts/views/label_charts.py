@@ -16,6 +16,7 @@ from pages.parts.views.charts import ZERO, points, reach, signed_bars
 from pages.parts.views.star_picture import short
 from ranking.core import Ints
 from ranking.explain.label_pairs import LabelPairs
+from ranking.reports.prose import signed
 
 MOST_NAMED = 5  # pairs that are named in the scatter
 FAINTEST = 0.1  # of the largest disagreement with the data: pairs with a smaller one are not named
@@ -47,7 +48,7 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
         f"{both:,} vs {chance:,.3g}" for both, chance in zip(pairs.together, pairs.expected, strict=True)
     ]
     for column, values, texts in (
-        (1, pairs.weight, [signed(weight) for weight in pairs.weight]),
+        (1, pairs.weight, [signed(weight, 2, "g") for weight in pairs.weight]),
         (2, pairs.log_lift, counts),
     ):
         figure.add_bar(
@@ -145,16 +146,7 @@ def in_words(pairs: LabelPairs, place: int) -> str:
     first, second = (pairs.names[int(column[place])] for column in (pairs.first, pairs.second))
     weight = float(pairs.weight[place])
     verb = ATTRACTS if weight > 0 else REPELS if weight < 0 else NEITHER
-    return f"{first} {verb} {second} (F = {signed(weight)}): {in_the_data(pairs, place)}"
-
-
-def signed(weight: float) -> str:
-    """Return a weight with its sign and a typographic minus.
-
-    >>> signed(0.4123), signed(-0.05)
-    ('+0.41', '−0.05')
-    """
-    return f"{weight:+.2g}".replace("-", "−")
+    return f"{first} {verb} {second} (F = {signed(weight, 2, 'g')}): {in_the_data(pairs, place)}"
 
 
 def in_the_data(pairs: LabelPairs, place: int) -> str:

@@ -10,13 +10,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, DARK_BLUE, DARK_GREY, VERMILLION
+from pages.parts.components.graph.drawings import widths
 from pages.parts.views.charts import line, points
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
 MOST_OUTER = 8  # labels around the core; the names of more would overlap
 MOST_TIES = 32  # interactions of the core with them; more cannot be read
-THINNEST, WIDEST = 1.5, 10.0  # pixels
+WIDEST = 10.0  # pixels
 INNER = 0.46  # radius of the core; that of the other labels is 1
 ATTRACT, REPEL = "attract: F > 0", "repel: F < 0"
 LONGEST = 16  # letters of a name
@@ -89,21 +90,10 @@ def arcs(wanted: Floats) -> Floats:
     return places
 
 
-def widths(weight: Floats, largest: float) -> Floats:
-    """Return line widths (m,) in pixels, linear in |F|. largest: the largest |F| of the model, which is the widest.
-
-    >>> widths(np.array([0.0, -1.0, 2.0]), 2.0).tolist()
-    [1.5, 5.75, 10.0]
-    """
-    share = np.abs(weight) / largest if largest else np.zeros(len(weight))
-    pixels: Floats = THINNEST + (WIDEST - THINNEST) * share
-    return pixels
-
-
 def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
     """Plot the star. largest: the largest |F| of the model. words: the hover text of each interaction."""
     figure = go.Figure()
-    pairs, pixels = star.pairs, widths(star.pairs.weight, largest)
+    pairs, pixels = star.pairs, widths(star.pairs.weight, largest, WIDEST)
     looks = {True: (BLUE, "solid"), False: (VERMILLION, "dash")}
     for name, (colour, dash) in ((ATTRACT, looks[True]), (REPEL, looks[False])):
         line(figure, [None], [None], colour, 5, dash, name=name)

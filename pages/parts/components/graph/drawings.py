@@ -94,14 +94,15 @@ def circle(count: int) -> tuple[float, float, float, Floats]:
     return width, float(middles[:, 1].max()) + side / 2 + CAPTION + 4, side, middles
 
 
-def widths(penalty: Floats, largest: float) -> Floats:
-    """(m,) widths of edges, proportional to their penalties; `largest`, the largest penalty in the ranking, is widest.
+def widths(values: Floats, largest: float, widest: float = WIDEST) -> Floats:
+    """(m,) widths of edges in pixels, linear in the absolute values of their penalties or interactions; `largest`, the
+    largest one of the model, has the width `widest`.
 
     >>> widths(np.array([0.0, -1.0, -2.0]), 2.0)
     array([1.5 , 4.75, 8.  ])
     """
-    share = np.abs(penalty) / largest if largest else np.zeros(len(penalty))
-    scaled: Floats = THINNEST + (WIDEST - THINNEST) * share
+    share = np.abs(values) / largest if largest else np.zeros(len(values))
+    scaled: Floats = THINNEST + (widest - THINNEST) * share
     return scaled
 
 
