@@ -80,7 +80,6 @@ def top_k_planes(
     start: TopKWeights | None = None,
     planes: Planes | None = None,
     number: int = 0,
-    seed: int = 0,
 ) -> TopKSolution:
     """Minimise `risk` until its `openness` is at most `tolerance`, the gap recomputed from its definition at the end.
 
@@ -91,7 +90,7 @@ def top_k_planes(
     planes = planes or Planes.at_truth(risk)
     few = risk.flat(risk.zero()).size <= FEW_WEIGHTS
     slow = SLOW if few else max_iterations
-    solution = _by_shares(risk, tolerance, max_iterations, slow, clock, start, planes, number, seed)
+    solution = _by_shares(risk, tolerance, max_iterations, slow, clock, start, planes, number)
     left = max_iterations - solution.certificate.iterations
     if few and left > 0 and not (solution.certificate.converged or solution.stopped):
         return _by_one_slack(risk, solution, tolerance, left, clock, number)
@@ -134,10 +133,9 @@ def _by_shares(
     start: TopKWeights | None,
     planes: Planes,
     number: int,
-    seed: int,
 ) -> TopKSolution:
     """Minimise by moving shares, which ends early where `slow` rounds have not halved the gap."""
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     weights, dual = planes.settle(risk)
     best, best_value, bound = weights, np.inf, dual
     iteration = still = passes = 0

@@ -23,11 +23,10 @@ def top_k_subgradient(
     max_iterations: int = 1000,
     clock: Clock | None = None,
     number: int = 0,
-    seed: int = 0,
 ) -> TopKSolution:
     """Minimise `risk` until its `openness` is at most `tolerance`. An iteration is one pass over the images."""
     clock = clock or Clock(None)
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(0)
     images = len(risk.k)
     # Sums over all images so far: of the subgradients without C, and of the losses of their outputs.
     total, losses, count = risk.zero(), 0.0, 0

@@ -21,7 +21,6 @@ from ranking.core.text import readable
 from ranking.features.onnx.running import Network, Port
 from ranking.features.onnx_model import MAX_COLUMNS, MAX_SIDE, TYPES, OnnxModel, model_name, three_numbers
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
-from ranking.files import Limits
 
 SAMPLES = 60  # that are described
 USUAL_SIDE = 224  # for a model that accepts any size
@@ -64,9 +63,7 @@ def is_network(path: Path) -> bool:
         return file.read(1) == b"\x08"
 
 
-def preview_model(
-    path: Path, images: ImageSet, chosen: Mapping[str, Any], on_step: OnStep, limits: Limits | None = None
-) -> ModelPreview:
+def preview_model(path: Path, images: ImageSet, chosen: Mapping[str, Any], on_step: OnStep) -> ModelPreview:
     """Return a preview of the model in `path`, with the vectors of some samples of an image set.
 
     chosen: settings that override those of the file and the defaults. InputError if the model cannot be loaded.
@@ -75,7 +72,7 @@ def preview_model(
         reason = f"{images.title} was imported with features; its images are cards that name labels"
         return ModelPreview({}, {}, refused=reason)
     on_step("Reading the model", 0, 1)
-    network = Network(path, limits)
+    network = Network(path)
     inputs, outputs = (
         {readable(port.name): words(port) for port in ports[:MAX_PORTS]}
         for ports in (network.inputs, network.outputs)
