@@ -19,8 +19,8 @@ from sklearn.svm import LinearSVR
 
 from ranking import ProgressEvent, Query, SequenceSet, make_method
 from ranking.inference.graded_pairs import GradedPairs
+from ranking.methods.list_wise import ScoreNetwork
 from ranking.methods.point_targets import PointTargets
-from ranking.methods.score_network import ScoreNetwork
 
 LISTS = {"ListNet": reference.list_net_loss, "ListMLE": reference.list_mle_loss}
 
