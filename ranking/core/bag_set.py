@@ -16,12 +16,12 @@ from ranking.core.errors import InputError
 class BagSet:
     """n images, each a bag of candidate windows (quicksort, section 6.2).
 
-    windows: (rows, d) float16, float32 or float64 features of the windows, finite, image after image; those of image i
-    are in the rows starts[i] to starts[i + 1], at least one. boxes: (rows, 4) of the windows, (left, top, right,
-    bottom) in pixels; the first window of an image is the whole image, and the others are inside. relevance: (n,)
-    grades >= 0, above 0 for images that show the object, needed for training only. ids: (n,) stable names of the
-    images; the row numbers by default. groups: (n,) numbers; images of one group are neighbours. Without groups each
-    image has its own.
+    windows: (rows, d) float16, float32 or float64 features of the windows, d >= 1, finite, image after image; those of
+    image i are in the rows starts[i] to starts[i + 1], at least one. boxes: (rows, 4) of the windows, (left, top,
+    right, bottom) in pixels; the first window of an image is the whole image, and the others are inside. relevance:
+    (n,) grades >= 0, above 0 for images that show the object, needed for training only. ids: (n,) stable names of
+    the images; the row numbers by default. groups: (n,) numbers; images of one group are neighbours. Without
+    groups each image has its own.
     """
 
     windows: Features
@@ -33,6 +33,8 @@ class BagSet:
 
     def __post_init__(self) -> None:
         windows = check_features(self.windows, "windows", half=True)
+        if not windows.shape[1]:
+            raise InputError("windows", "one column or more", windows.shape)
         starts = np.asarray(self.starts)
         if starts.ndim != 1 or not np.issubdtype(starts.dtype, np.integer):
             raise InputError(

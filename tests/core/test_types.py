@@ -242,6 +242,7 @@ def test_what_is_no_bag_set_is_refused():
 
     for name, wrong in (
         ("windows", np.eye(4)[0]),
+        ("windows", np.empty((4, 0))),
         ("windows", np.full((4, 3), "a")),
         *(
             ("windows", np.full((4, 3), bad, dtype))
