@@ -12,7 +12,7 @@ import numpy as np
 from PIL import Image
 from scipy.optimize import linprog
 
-from ranking.explain.programs import EXACT
+from ranking.explain.programs import EXACT, planes_primal
 
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
 
@@ -331,17 +331,19 @@ def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C
 def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int = 0) -> float:
     """Return the optimum of the same problem with a constraint for every output.
 
-    bound: how many weights, the last ones, are <= 0 (high-order, eq. 8).
+    bound: how many weights, the last ones, are <= 0 (high-order, eq. 8), which no program over planes has.
     """
     import cvxpy as cp  # takes a second to load
 
-    w, slack = cp.Variable(len(queries[0][0][0])), cp.Variable(len(queries), nonneg=True)
-    constraints = [
-        xi >= np.array([loss for _, loss in outputs]) + np.stack([psi for psi, _ in outputs]) @ w
-        for xi, outputs in zip(slack, queries, strict=True)
+    planes = [
+        (np.stack([psi for psi, _ in outputs]), np.array([loss for _, loss in outputs]))
+        for outputs in queries
     ]
-    if bound:
-        constraints.append(w[-bound:] <= 0)
+    if not bound:
+        return float(planes_primal(planes, C).value)
+    w, slack = cp.Variable(len(queries[0][0][0])), cp.Variable(len(queries), nonneg=True)
+    constraints = [xi >= losses + normals @ w for xi, (normals, losses) in zip(slack, planes, strict=True)]
+    constraints.append(w[-bound:] <= 0)
     value = cp.sum_squares(w) / 2 + C * cp.sum(slack) / len(queries)
     return float(cp.Problem(cp.Minimize(value), constraints).solve(**EXACT))
 

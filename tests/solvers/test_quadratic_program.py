@@ -6,12 +6,12 @@ import itertools
 import sys
 from typing import Any
 
-import cvxpy as cp
 import numpy as np
 import pytest
+import reference
 from checks import case
 
-from ranking.explain.programs import EXACT, planes_dual
+from ranking.explain.programs import planes_dual
 from ranking.solvers.simplex_qp import (
     best_step,
     solve_bound_simplex_qp,
@@ -108,21 +108,14 @@ def bound_value(x: np.ndarray, root: np.ndarray, linear: np.ndarray, rows: np.nd
     return float(linear @ x - ((root @ x) ** 2).sum() / 2 - over @ over / 2)
 
 
-def optimum_with_bound_weights(root: np.ndarray, linear: np.ndarray, rows: np.ndarray) -> float:
-    """`planes_dual` with more weights, of normals `rows`, which are <= 0."""
-    x = cp.Variable(len(linear), nonneg=True)
-    squares = cp.sum_squares(root @ x) + cp.sum_squares(cp.pos(rows.T @ x))
-    value = cp.Problem(cp.Maximize(linear @ x - squares / 2), [cp.sum(x) <= 1.0]).solve(**EXACT)
-    return float(value)
-
-
 def test_the_optimum_of_bound_weights_is_that_of_cvxpy() -> None:
     sizes = itertools.product([1, 2, 6, 25], [1, 4, 30], [1e-2, 1.0, 20.0], range(3))
     for planes, bound, scale, seed in sizes:
         rng = np.random.default_rng([planes, bound, seed])
         root, linear = scale * rng.normal(size=(3, planes)), rng.uniform(size=planes)
         rows = scale * rng.normal(size=(planes, bound))
-        best = optimum_with_bound_weights(root, linear, rows)
+        outputs = list(zip(np.hstack([root.T, rows]), linear, strict=True))
+        best = reference.one_slack_optimum([outputs], 1.0, bound)  # the primal program
         for first in (np.zeros(planes), rng.dirichlet(np.ones(planes))):
             x = solve_bound_simplex_qp(root.T @ root, linear, rows, first)
             with case(planes, bound, scale, seed, first):
