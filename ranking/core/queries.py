@@ -69,6 +69,10 @@ class Query:
         if self.relevance is not None:
             object.__setattr__(self, "relevance", check_relevance(self.relevance, len(features)))
         object.__setattr__(self, "ids", check_ids(self.ids, len(features), "sample"))
+        kind = type(self.graph)
+        if self.graph is not None and not issubclass(kind, SimilarityGraph):
+            remedy = "give SimilarityGraph(edges, affinity)"
+            raise InputError("graph", "a SimilarityGraph", kind.__name__, remedy)
         if self.graph is not None and len(self.graph.edges) and self.graph.edges.max() >= len(features):
             raise InputError("edges", f"samples 0 to {len(features) - 1}", self.graph.edges.max())
 

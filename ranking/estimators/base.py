@@ -64,6 +64,17 @@ def checks(sparse: bool, X: Any) -> dict[str, Any]:
     return {**DENSE, "accept_sparse": "csr" if sparse else False, "ensure_all_finite": issparse(X)}
 
 
+def refuse_weights(sample_weight: object) -> None:
+    """Raise InputError unless sample_weight, which a pipeline with metadata routing passes to `score`, is None."""
+    if sample_weight is not None:
+        raise InputError(
+            "sample_weight",
+            "None",
+            "weights",
+            "omit them, because measures of a ranking have no sample weights",
+        )
+
+
 def as_groups(groups: npt.ArrayLike | None, n: int) -> npt.NDArray[Any] | None:
     """Return (n,) `groups` as an array; InputError for another shape."""
     if groups is None:

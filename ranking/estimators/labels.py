@@ -12,15 +12,16 @@ from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, LabelSet
 from ranking.core.errors import InputError
-from ranking.estimators.base import Ranker, as_groups, checks
+from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
 from ranking.metrics import scorers
 
 
 class LabelRanker(Ranker):
     """Ranks L labels for each sample by y (n, L), whether a sample has a label: 0 or 1.
 
-    `groups` (n,): samples of one group are in the same fold when one-vs-all SVMs are cross-validated. X is dense, and
-    is converted to float64. coef_: (L, d) for linear unary scores, without the interactions of labels.
+    `groups` (n,): samples of one group are in the same fold when one-vs-all SVMs are cross-validated; they have no
+    effect after training. X is dense, and is converted to float64. coef_: (L, d) for linear unary scores, without the
+    interactions of labels.
     """
 
     def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
@@ -36,18 +37,21 @@ class LabelRanker(Ranker):
         return self
 
     def decision_function(self, X: Any, groups: npt.ArrayLike | None = None) -> Floats:
-        """Return (n, L) the scores that rank the labels of each sample. groups have no effect."""
+        """Return (n, L) the scores that rank the labels of each sample."""
         X = self._checked(X)
         as_groups(groups, len(X))
         scores: Floats = self.method_.scores(_label_set(X, np.zeros((len(X), len(self.method_.names)))))
         return scores
 
-    def rank(self, X: Any) -> Ints:
+    def rank(self, X: Any, groups: npt.ArrayLike | None = None) -> Ints:
         """Return (n, L) the labels of each sample sorted by falling score."""
-        return np.argsort(-self.decision_function(X), axis=1, kind="stable")
+        return np.argsort(-self.decision_function(X, groups), axis=1, kind="stable")
 
-    def score(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+    def score(
+        self, X: Any, y: Any, groups: npt.ArrayLike | None = None, *, sample_weight: None = None
+    ) -> float:
         """Return the mean average precision, with pessimistic ties, of the labels of samples that have any."""
+        refuse_weights(sample_weight)
         return scorers.average_precision(self, X, y, groups)
 
     def _linear_weights(self) -> Floats | None:

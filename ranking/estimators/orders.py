@@ -10,7 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, Query, SequenceSet
 from ranking.core.errors import InputError
-from ranking.estimators.base import Ranker, as_groups, checks
+from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
 from ranking.metrics import rank, scorers
 
 
@@ -25,17 +25,17 @@ class OrderRanker(Ranker):
         self, X: Any, y: Any, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
     ) -> Self:
         """Train on samples X (n, d) with grades y (n,); return self."""
-        if groups is not None and qid is not None:
-            raise InputError("qid", "either groups or qid", "both", "omit one of them")
-        method = self._make()
+        method, groups = self._make(), _either(groups, qid)
         X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **checks(False, X))
-        method.fit(_sequences(X, y, as_groups(groups if qid is None else qid, len(X))))
+        method.fit(_sequences(X, y, as_groups(groups, len(X))))
         self.method_ = method
         return self
 
-    def decision_function(self, X: Any, groups: npt.ArrayLike | None = None) -> Floats:
+    def decision_function(
+        self, X: Any, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
+    ) -> Floats:
         """Return (n,) the scores of samples; the higher score comes first in its sequence."""
-        X = self._checked(X)
+        X, groups = self._checked(X), _either(groups, qid)
         if groups is None:
             alone: Floats = self.method_.score(Query(X))
             return alone
@@ -44,13 +44,30 @@ class OrderRanker(Ranker):
         scores[sequences.members] = self.method_.score_sequences(sequences)
         return scores
 
-    def rank(self, X: Any) -> Ints:
-        """Return (n,) the rows of the sequence X from the first to the last."""
-        return rank(self.decision_function(X))
+    def rank(self, X: Any, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None) -> Ints:
+        """Return (n,) the rows of X, sequence after sequence, each from its first sample to its last.
 
-    def score(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+        Sequences are in the order in which their groups first occur.
+        """
+        groups = _either(groups, qid)
+        rows = rank(self.decision_function(X, groups))
+        if groups is None:
+            return rows
+        first = _first_rows(np.asarray(groups))
+        return rows[np.argsort(first[rows], kind="stable")]
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        groups: npt.ArrayLike | None = None,
+        qid: npt.ArrayLike | None = None,
+        *,
+        sample_weight: None = None,
+    ) -> float:
         """Return the mean Kendall tau, with pessimistic ties, of the sequences that hold two different grades."""
-        return scorers.kendall_tau(self, X, y, groups)
+        refuse_weights(sample_weight)
+        return scorers.kendall_tau(self, X, y, _either(groups, qid))
 
     def _linear_weights(self) -> Floats | None:
         return self.method_.weights if isinstance(self.method_.weights, np.ndarray) else None
@@ -61,11 +78,27 @@ class OrderRanker(Ranker):
         return tags
 
 
+def _either(groups: npt.ArrayLike | None, qid: npt.ArrayLike | None) -> npt.ArrayLike | None:
+    """Return the groups, or qid, which is another name of them; InputError where both are passed."""
+    if groups is not None and qid is not None:
+        raise InputError("qid", "either groups or qid", "both", "omit one of them")
+    return groups if qid is None else qid
+
+
 def _sequences(X: Features, grades: npt.ArrayLike, groups: npt.NDArray[Any] | None) -> SequenceSet:
     """Return one sequence for each group, in the order in which the groups first occur."""
     if groups is None:
         return SequenceSet(X, np.asarray(grades), np.arange(len(X)), np.array([0, len(X)]))
+    first = _first_rows(groups)
+    members, sizes = np.argsort(first, kind="stable"), np.unique(first, return_counts=True)[1]
+    return SequenceSet(X, np.asarray(grades), members, np.concatenate([[0], np.cumsum(sizes)]))
+
+
+def _first_rows(groups: npt.NDArray[Any]) -> Ints:
+    """Return (n,) the first row of each sample's group.
+
+    >>> _first_rows(np.array(["b", "a", "b"]))
+    array([0, 1, 0])
+    """
     _, first, group = np.unique(groups, return_index=True, return_inverse=True)
-    members = np.argsort(first[group], kind="stable")
-    starts = np.concatenate([[0], np.cumsum(np.bincount(group)[np.argsort(first)])])
-    return SequenceSet(X, np.asarray(grades), members, starts)
+    return np.asarray(first[group])

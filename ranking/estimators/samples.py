@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, Query, SimilarityGraph
 from ranking.core.errors import InputError
-from ranking.estimators.base import Ranker, as_groups, checks
+from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
 from ranking.methods import score_direction
 from ranking.methods.linear import UnaryMethod
 from ranking.metrics import rank, scorers
@@ -26,7 +26,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
     `groups` (n,) are the images of the samples; only methods with a similarity graph use them. Scores have no
     intercept: a ranking loss does not determine where relevant samples end, and `predict` separates them at score 0.
     X may be sparse where training needs only products with X, which then does not become dense. float32 stays as it
-    is. classes_: (2,) the values of y. coef_: (1, d).
+    is; training copies X in Fortran order, because it reads rows. classes_: (2,) the values of y. coef_: (1, d).
     """
 
     def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
@@ -39,16 +39,17 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
 
     def predict(self, X: Any, groups: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
         """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
-        scores = self.decision_function(X, groups)
-        predicted: npt.NDArray[Any] = self.classes_[(scores > 0).astype(np.int64)]
-        return predicted
+        return self._predicted(self.decision_function(X, groups))
 
     def rank(self, X: Any, groups: npt.ArrayLike | None = None) -> Ints:
         """Return (n,) the rows of X sorted by falling score."""
         return rank(self.decision_function(X, groups))
 
-    def score(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+    def score(
+        self, X: Any, y: Any, groups: npt.ArrayLike | None = None, *, sample_weight: None = None
+    ) -> float:
         """Return the average precision, with pessimistic ties, of the ranking of X for relevance y."""
+        refuse_weights(sample_weight)
         return scorers.average_precision(self, X, y, groups)
 
     def _fit(self, X: Any, y: Any, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Self:
@@ -74,6 +75,10 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
             return sparse
         scores: Floats = self.method_.score(self._query(X, groups, graph))
         return scores
+
+    def _predicted(self, scores: Floats) -> npt.NDArray[Any]:
+        predicted: npt.NDArray[Any] = self.classes_[(scores > 0).astype(np.int64)]
+        return predicted
 
     def _query(
         self,
@@ -106,8 +111,10 @@ class NeighbourRanker(SampleRanker):
     """Ranks samples by their features and by their neighbours in a similarity graph.
 
     Samples of one group are neighbours, with affinities computed from their features. To use another similarity graph,
-    pass it as `graph` instead of `groups`; without either, no sample has neighbours. Cross-validation with metadata
-    routing can split `groups`, but not a `graph`.
+    pass it as `graph` instead of `groups`. It is a graph of the samples X of the same call: a model keeps the weights
+    of affinities, not the graph of its training samples. Without groups and graph, no sample has neighbours (edges
+    off), also where training had a graph. Cross-validation with metadata routing can split `groups`, but not a
+    `graph`.
     """
 
     def fit(
@@ -125,6 +132,29 @@ class NeighbourRanker(SampleRanker):
     ) -> Floats:
         """Return (n,) the differences of max-marginals of samples; the higher score ranks higher."""
         return self._scores(X, groups, graph)
+
+    def predict(
+        self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
+    ) -> npt.NDArray[Any]:
+        """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
+        return self._predicted(self.decision_function(X, groups, graph))
+
+    def rank(self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None) -> Ints:
+        """Return (n,) the rows of X sorted by falling score."""
+        return rank(self.decision_function(X, groups, graph))
+
+    def score(
+        self,
+        X: Any,
+        y: Any,
+        groups: npt.ArrayLike | None = None,
+        graph: SimilarityGraph | None = None,
+        *,
+        sample_weight: None = None,
+    ) -> float:
+        """Return the average precision, with pessimistic ties, of the ranking of X for relevance y."""
+        refuse_weights(sample_weight)
+        return scorers.average_precision.of_scores(self, y, self.decision_function(X, groups, graph))
 
 
 def _not_binary(y: npt.NDArray[Any], classes: int) -> InputError:

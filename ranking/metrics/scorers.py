@@ -41,7 +41,11 @@ class RankingScorer:
 
     def __call__(self, estimator: Any, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
         known = {} if groups is None else {"groups": groups}
-        rankings = _rankings(estimator, np.asarray(y), estimator.decision_function(X, **known), groups)
+        return self.of_scores(estimator, y, estimator.decision_function(X, **known), groups)
+
+    def of_scores(self, estimator: Any, y: Any, scores: Floats, groups: npt.ArrayLike | None = None) -> float:
+        """Return the mean for `scores` of the estimator's `decision_function`."""
+        rankings = _rankings(estimator, np.asarray(y), scores, groups)
         values = [self.measure(*ranking) for ranking in rankings if self._counts(ranking[0])]
         if not values:
             kind = "a relevant sample" if self.grades == 1 else f"{self.grades} different grades"

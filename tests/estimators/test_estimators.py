@@ -29,6 +29,12 @@ from ranking.estimators import ESTIMATORS
 from ranking.features.graph.similarity import same_image, similarity_graph
 from ranking.metrics import average_precision, kendall_tau
 
+# Those whose training needs only products with X, which may then be sparse.
+SPARSE: set[str] = {
+    name
+    for name, cls in ESTIMATORS.items()
+    if cls.method.ranks == "samples" and make_method(cls.method.name).sharded
+}
 NAMES = pytest.mark.parametrize("name", ESTIMATORS)
 # Of scikit-learn's checks, those that fail, and why.
 DEPENDS_ON_SEQUENCE = {
@@ -182,10 +188,20 @@ def test_neighbours_come_from_groups_or_from_a_graph(name: str):
     by_groups, by_graph = made(name).fit(X, y, groups=images), made(name).fit(X, y, graph=graph)
     scores = by_groups.decision_function(X, groups=images)
     np.testing.assert_array_equal(by_graph.decision_function(X, graph=graph), scores)
-    assert (by_graph.decision_function(X) != scores).any(), "neighbours have an effect"
-    assert by_groups.score(X, y, images) == average_precision(y, scores)
+    alone = made(name).fit(X, y, groups=images).decision_function(X)
+    for passed in ({"groups": images}, {"graph": graph}, {}):
+        expected = scores if passed else alone
+        assert by_graph.score(X, y, **passed) == average_precision(y, expected), passed
+        np.testing.assert_array_equal(by_graph.rank(X, **passed), rank(expected))
+        np.testing.assert_array_equal(by_graph.predict(X, **passed), expected > 0)
+    assert (rank(scores) != rank(alone)).any(), "neighbours have an effect"
+    for ask in (by_graph.decision_function, by_graph.predict, by_graph.rank):
+        with refused("graph", "both"):
+            ask(X, groups=images, graph=graph)
     with refused("graph", "both"):
         made(name).fit(X, y, groups=images, graph=graph)
+    with refused("graph", "coo_array"):
+        made(name).fit(X, y, graph=scipy.sparse.coo_array((len(X), len(X))))
 
 
 def test_groups_are_sequences_in_any_order_and_also_called_qid():
@@ -197,17 +213,39 @@ def test_groups_are_sequences_in_any_order_and_also_called_qid():
         expected = ranker.decision_function(X, groups=groups)
         np.testing.assert_array_equal(as_qid.decision_function(X, groups=groups), expected)
         scores = ranker.decision_function(X[mixed], groups=names)
-        assert ranker.score(X[mixed], y[mixed], names) == ranker.score(X, y, groups)
+        assert ranker.score(X[mixed], y[mixed], names) == ranker.score(X, y, qid=groups)
         np.testing.assert_allclose(scores, expected[mixed], atol=1e-12)
+        np.testing.assert_array_equal(ranker.decision_function(X, qid=groups), expected)
+        each = [np.flatnonzero(names == first) for first in dict.fromkeys(names)]
+        by_sequence = np.concatenate([rows[rank(scores[rows])] for rows in each])
+        for passed in ({"groups": names}, {"qid": names}):
+            np.testing.assert_array_equal(ranker.rank(X[mixed], **passed), by_sequence)
     tight = ESTIMATORS["RankSVM"](tolerance=1e-6)
     objectives = [
         clone(tight).fit(*data).certificate_.primal for data in ((X, y, groups), (X[mixed], y[mixed], names))
     ]
     assert objectives[0] == pytest.approx(objectives[1], rel=2e-6), "the same pairs"
-    with refused("qid", "both"):
-        made("RankSVM").fit(X, y, groups=groups, qid=groups)
+    for ask in (made("RankSVM").fit, ranker.score):
+        with refused("qid", "both"):
+            ask(X, y, groups=groups, qid=groups)
+    for ask in (ranker.decision_function, ranker.rank):
+        with refused("qid", "both"):
+            ask(X, groups=groups, qid=groups)
     with refused("groups", (3,)):
         made("RankSVM").fit(X, y, groups=[0, 1, 2])
+
+
+@NAMES
+def test_all_take_the_groups_that_training_takes_and_no_sample_weights(name: str):
+    X, y, groups = data_of(name)
+    estimator = made(name).fit(X, y, groups=groups)
+    passed = set(inspect.signature(estimator.fit).parameters) - {"y"}
+    for each in ("decision_function", "predict", "rank", "score"):
+        if hasattr(estimator, each):
+            parameters = set(inspect.signature(getattr(estimator, each)).parameters)
+            assert parameters - {"y", "sample_weight"} == passed, each
+    with refused("sample_weight"):
+        estimator.score(X, y, sample_weight=np.ones(len(X)))
 
 
 def test_any_two_classes_are_irrelevant_and_relevant():
@@ -265,7 +303,7 @@ def test_float32_and_sparse_samples_are_not_copied():
     assert peak(lambda: estimator.fit(thin, y).decision_function(thin)) < dense / 4
 
 
-@pytest.mark.parametrize("name", ["APSVM", "NDCGSVM", "LinearSVM"])
+@pytest.mark.parametrize("name", sorted(SPARSE))
 def test_sparse_samples_train_the_same_method(name: str):
     X, y, _ = samples()
     X = np.where(np.abs(X) < 0.3, 0.0, X)
@@ -279,7 +317,7 @@ def test_sparse_samples_train_the_same_method(name: str):
     assert sparse.decision_function(scipy.sparse.csr_array(X)).dtype == np.float64
 
 
-@pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - {"APSVM", "NDCGSVM", "LinearSVM"}))
+@pytest.mark.parametrize("name", sorted(ESTIMATORS.keys() - SPARSE))
 def test_other_methods_say_that_samples_must_be_dense(name: str):
     X, y, _ = data_of(name)
     with pytest.raises(TypeError, match="dense data is required"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,12 +12,12 @@ from order_problems import sequences
 from problems import problem
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.metrics import average_precision_score
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, GroupKFold, KFold, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ranking import Query, make_method
-from ranking.estimators import APSVM, HOBSVM, MidRank, RankSVM
+from ranking.estimators import APSVM, HOBSVM, IndependentPrecisionAtK, MidRank, RankSVM
 from ranking.features.graph.similarity import same_image, similarity_graph
 from ranking.metrics import average_precision, kendall_tau, scorers
 
@@ -72,6 +73,27 @@ def test_probabilities_by_calibration():
     chances = calibrated.predict_proba(X)
     assert np.all((chances >= 0) & (chances <= 1))
     assert average_precision(Y, chances[:, 1]) > Y.mean() + 0.1
+
+
+@pytest.mark.parametrize(
+    ("ranker", "data"),
+    [
+        (APSVM(), (X, Y)),
+        (HOBSVM(), (X, Y)),
+        (RankSVM(), (MEMBERS, GRADES)),
+        (IndependentPrecisionAtK(), (X, np.stack([Y, 1 - Y], axis=1))),
+    ],
+)
+def test_a_pipeline_with_routing_is_searched_by_its_own_score(routing: None, ranker: Any, data: Any):
+    pipeline = make_pipeline(StandardScaler(), ranker)
+    grid = {f"{pipeline.steps[-1][0]}__C": [1.0, 100.0]}
+    search = GridSearchCV(pipeline, grid, cv=KFold(3), error_score="raise").fit(*data)
+    parts = KFold(3).split(data[0])
+    best = sklearn.base.clone(search.best_estimator_)
+    known = [
+        best.fit(*(each[part] for each in data)).score(*(each[held] for each in data)) for part, held in parts
+    ]
+    assert search.best_score_ == np.mean(known)
 
 
 @pytest.mark.parametrize("scoring", [None, scorers.average_precision.set_score_request(groups=True)])
