@@ -26,7 +26,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
     `groups` (n,) are the images of the samples; only methods with a similarity graph use them. Scores have no
     intercept: a ranking loss does not determine where relevant samples end, and `predict` separates them at score 0.
     X may be sparse where training needs only products with X, which then does not become dense. float32 stays as it
-    is; training copies X in Fortran order, because it reads rows. classes_: (2,) the values of y. coef_: (1, d).
+    is. X in Fortran order is copied, because training reads rows. classes_: (2,) the values of y. coef_: (1, d).
     """
 
     def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
