@@ -47,7 +47,7 @@ def one_kind(kind_number: int, seconds: int) -> None:
     import atheris
 
     with atheris.instrument_imports(include=WATCHED):
-        import fuzz_bringing
+        import fuzz_imports
         import fuzz_kinds
 
     kind = fuzz_kinds.KINDS[kind_number]()
@@ -64,7 +64,7 @@ def one_kind(kind_number: int, seconds: int) -> None:
             try:
                 kind.bring(data[0] % len(kind.good), data[1:], home)
             except ValueError as error:
-                fuzz_bringing.check_wording(error)
+                fuzz_imports.check_wording(error)
 
         flags = [
             f"-max_total_time={seconds}",

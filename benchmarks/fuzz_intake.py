@@ -3,7 +3,7 @@
     python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--uploaded 200]
 
 Good files of every supported kind are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
-imported like a user's file (`fuzz_bringing.py`), in processes with the memory limit of a worker. A finding is a process
+imported like a user's file (`fuzz_imports.py`), in processes with the memory limit of a worker. A finding is a process
 that is killed by a signal or needs longer than --seconds for a file; an error that is not a refusal by the app; a text
 that cannot be printed; a file read, written, moved or removed outside the data folder; a program or connection started;
 or memory that ran out. Then some of the files are uploaded to a real server through its pages (`fuzz_server.py`), which
@@ -30,7 +30,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from fuzz_bringing import IMPORTED, REFUSED, WITH_PROBLEMS
+from fuzz_imports import IMPORTED, REFUSED, WITH_PROBLEMS
 from fuzz_kinds import KINDS
 from fuzz_worker import file_of
 from timing import machine, options_of, parser, table

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from fuzz_bringing import (
+from fuzz_imports import (
     Bring,
     FuzzResult,
     Pack,

@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from fuzz_bringing import REFUSED, check_wording
+from fuzz_imports import REFUSED, check_wording
 from fuzz_kinds import KINDS, Kind
 from mutations import mutated
 from watching import Watch

@@ -16,7 +16,7 @@ from PIL import Image
 ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/uploads", "")]
 
-import brought  # noqa: E402 (what the examples of the tests share)
+import import_folders  # noqa: E402 (what the examples of the tests share)
 import example_corel5k  # noqa: E402
 import example_files  # noqa: E402
 import example_public_figures  # noqa: E402
@@ -29,7 +29,7 @@ from ranking.jobs import run_archive, worker  # noqa: E402
 from ranking.jobs.events import Report  # noqa: E402
 from ranking.workspace.store import Store  # noqa: E402
 
-__all__ = ["brought", "example_corel5k", "example_files", "example_public_figures"]
+__all__ = ["example_corel5k", "example_files", "example_public_figures", "import_folders"]
 
 Files = dict[str, bytes]
 WAYS = ("JPEG", "PNG", "WEBP")
@@ -104,7 +104,7 @@ def pictures(kind: str) -> list[bytes]:
         "PNG": [{}, {"optimize": True}, {"exif": turned()}],
         "WEBP": [{}, {"lossless": True}, {"quality": 10, "method": 0}, {"exif": turned()}],
     }
-    return [brought.photograph(kind=kind, seed=seed, **way) for seed, way in enumerate(ways[kind])]
+    return [import_folders.photograph(kind=kind, seed=seed, **way) for seed, way in enumerate(ways[kind])]
 
 
 def turned() -> bytes:

@@ -50,7 +50,7 @@ WATCH = """(() => {
         const event = { key, bubbles: true, composed: true, cancelable: true };
         document.body.dispatchEvent(new KeyboardEvent("keydown", event));
     };
-    const pinned = (list, label) => root().querySelector(`${list} .row[data-label="${label}"]`)?.dataset.said;
+    const pinned = (list, label) => root().querySelector(`${list} .row[data-label="${label}"]`)?.dataset.answer;
     const idle = () => root()?.querySelector(".ask b") && !root().state.log.length && root().state.painted.label >= 0;
     window.questions = {
         ready: () => until(idle, 0),

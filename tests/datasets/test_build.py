@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from archives import in_memory
-from brought import check_rows
+from import_folders import check_rows
 from image_sets import Records
 from PIL import Image
 from refusals import refused

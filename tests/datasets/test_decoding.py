@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from archives import in_memory
-from brought import lay
+from import_folders import lay
 from PIL import Image, ImageOps, PngImagePlugin
 
 from ranking.core import SourceBox, SourceImage

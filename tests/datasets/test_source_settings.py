@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from brought import lay, read
+from import_folders import lay, read
 from example_pascal_voc import VocTree
 
 from ranking.datasets.source_settings import COPIES, FOLDER, NUMBER, group_of

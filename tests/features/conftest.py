@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from brought import photograph
+from import_folders import photograph
 from image_sets import Records
 
 from ranking.core import SourceBox, SourceImage

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
-from brought import in_memory
+from import_folders import in_memory
 from numbered_set import cards
 from refusals import refused
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow
 import pytest
-from brought import lay, packed, photograph
+from import_folders import lay, packed, photograph
 from numbered_set import cards
 from pyarrow import parquet
 

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from brought import lay, packed
+from import_folders import lay, packed
 from refusals import refusal, refused
 
 from ranking.core.errors import InputError

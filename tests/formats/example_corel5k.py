@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from archives import in_memory
-from brought import lay
+from import_folders import lay
 
 LABELS = ("sea", "sky", "sun", "tree")
 

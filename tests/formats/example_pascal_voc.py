@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from brought import CLASSES
-from brought import build as build_folder
+from import_folders import CLASSES
+from import_folders import build as build_folder
 from PIL import Image
 
 from ranking.datasets import make_source

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from brought import lay
+from import_folders import lay
 
 
 def some_svmlight(folder: Path, queries: int = 8) -> Path:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from brought import CLASSES, lay
+from import_folders import CLASSES, lay
 
 
 def some_yolo(root, classes=CLASSES):

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from archives import in_memory, packed
-from brought import images_and_problems, lay
+from import_folders import images_and_problems, lay
 from example_corel5k import LABELS, corel5k, drawn_features, drawn_labels
 from example_files import FILES
 from example_public_figures import as_mat, cell, pubfig_parts

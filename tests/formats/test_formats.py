@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from brought import check_rows, lay, read
+from import_folders import check_rows, lay, read
 from example_coco import box, coco
 from refusals import refused
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 from archives import zip_of
-from brought import lay
+from import_folders import lay
 from example_coco import box, coco
 from PIL import Image
 from refusals import refused

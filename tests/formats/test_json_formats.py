@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from brought import build, check_rows, lay, read
+from import_folders import build, check_rows, lay, read
 from example_coco import box, coco, some_coco
 
 from ranking.files import open_tree

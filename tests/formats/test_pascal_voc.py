@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 from archives import zip_of
-from brought import check_rows, lay, read
+from import_folders import check_rows, lay, read
 from example_pascal_voc import VocTree, person, voc_object, xml_of
 from refusals import refused
 

@@ -7,7 +7,7 @@ import math
 import time
 
 import pytest
-from brought import build, check_rows, lay, read
+from import_folders import build, check_rows, lay, read
 from example_class_folders import some_classes
 from example_yolo import some_yolo
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from archives import zip_of
-from brought import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
+from import_folders import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
 from example_files import FILES, FOLDERS
 from PIL import Image
 from sklearn.datasets import load_digits

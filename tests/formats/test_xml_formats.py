@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 import pytest
-from brought import read
+from import_folders import read
 from example_pascal_voc import VocTree, person, voc_object, xml_of
 
 from ranking.files import Unusable

@@ -96,7 +96,7 @@ def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(asked,
     assert [(one.label, one.kind) for one in events] == [(first, "yes"), (first, "no")]
     assert seen == [first, first]
     assert page.locator(".ask b").inner_text() != first
-    page.locator(".own .row[data-said=no]").wait_for()
+    page.locator(".own .row[data-answer=no]").wait_for()
 
 
 def test_undo_is_unlimited_and_itself_an_event(asked, answers):
@@ -131,14 +131,14 @@ def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(ask
     label = page.locator(".ask b").inner_text()
     page.keyboard.press("1")
     all_on_disk(page, 1)
-    pinned = page.locator(".own .row[data-said=yes]")
+    pinned = page.locator(".own .row[data-answer=yes]")
     assert pinned.locator(".name").inner_text() == label
     assert pinned.locator(".sign").inner_text() == "✓"
-    assert page.locator(".baseline .row[data-said=yes] .name").inner_text() == label
+    assert page.locator(".baseline .row[data-answer=yes] .name").inner_text() == label
     page.reload()
     ready(page)
     all_on_disk(page, 1)
-    assert page.locator(".own .row[data-said=yes] .name").inner_text() == label
+    assert page.locator(".own .row[data-answer=yes] .name").inner_text() == label
 
 
 def test_what_is_pressed_while_the_server_is_dead_is_on_disk_when_it_lives_again(

@@ -41,8 +41,8 @@ class Strip:
 
 _mount = st.components.v2.component(
     "ranking_film",
-    html='<div class="film"></div><div class="said" aria-live="polite"></div>',
-    css=STYLE + (FOLDER.parent / "said.css").read_text() + (FOLDER / "film.css").read_text(),
+    html='<div class="film"></div><div class="screen-reader" aria-live="polite"></div>',
+    css=STYLE + (FOLDER.parent / "screen_reader.css").read_text() + (FOLDER / "film.css").read_text(),
     js=(FOLDER / "film.js").read_text(),
 )
 

@@ -92,7 +92,7 @@ function glide(root, before) {
 
 export default function ({ data, parentElement, setStateValue }) {
   const root = parentElement.querySelector(".film");
-  const said = parentElement.querySelector(".said");
+  const announcement = parentElement.querySelector(".screen-reader");
   const state = (root.state ??= { token: null, order: [], current: 0, moves: 0 });
   root.setAttribute("role", "group");
   root.style.setProperty("--count", data.frames.length);
@@ -132,7 +132,7 @@ export default function ({ data, parentElement, setStateValue }) {
     state.order.splice(to, 0, frame);
     state.current = to;
     paint();
-    said.textContent = `position ${to + 1} of ${state.order.length}: ${data.frames[frame].alt}`;
+    announcement.textContent = `position ${to + 1} of ${state.order.length}: ${data.frames[frame].alt}`;
   };
 
   paint();

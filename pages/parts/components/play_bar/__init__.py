@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ranking.explain.playback import Frame
 
 FOLDER = Path(__file__).parent
-STYLES = [FOLDER.parent / "strip" / "strip.css", FOLDER.parent / "said.css", FOLDER / "play_bar.css"]
+STYLES = [FOLDER.parent / "strip" / "strip.css", FOLDER.parent / "screen_reader.css", FOLDER / "play_bar.css"]
 COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"  # as in the chart of a training run
 BOUNDS = ("primal", "dual")
 NONE = "–"  # shown if there is no number
@@ -31,7 +31,7 @@ Edges = tuple[float, float, float, float]
 
 _mount = st.components.v2.component(
     "ranking_play_bar",
-    html='<div class="play" role="group" tabindex="0"></div><div class="said" aria-live="polite"></div>',
+    html='<div class="play" role="group" tabindex="0"></div><div class="screen-reader" aria-live="polite"></div>',
     css=f"{COLOURS}{style(*STYLES)}",
     js=script(FOLDER / "play_bar.js"),
 )

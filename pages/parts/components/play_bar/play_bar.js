@@ -278,7 +278,7 @@ function press(event, state, player) {
 
 export default function ({ data, parentElement }) {
   const root = parentElement.querySelector(".play");
-  const said = parentElement.querySelector(".said");
+  const announcement = parentElement.querySelector(".screen-reader");
   const appears = !root.state;
   const state = (root.state ??= { token: null, position: 0, steps: [], timer: null });
   const position = positionIn(data, state);
@@ -293,7 +293,7 @@ export default function ({ data, parentElement }) {
     words = [bar.paint(), ...lanes.map((lane) => lane.paint(state.position, moves)).filter(Boolean)];
   };
   const announce = () => {
-    said.textContent = words.join("; ");
+    announcement.textContent = words.join("; ");
   };
   root.player = playerOf(root, state, data.steps.length - 1, paint, announce);
   root.onkeydown = (event) => press(event, state, root.player);

@@ -15,7 +15,7 @@
 //
 // data: { token, stamp: { set, image, run, strategy }, names, k, most, saved: { session: number },
 //         refused: [[session, number, why]], given: [[label, kind]], counted, tree, order, before, why, truth: [label] | null, own: { title, colour, note }, baseline: ranking | null }
-// a question of the tree: { label, inside, outside, ranking: [[label, score, said]] | null, precision, after: [3] }
+// a question of the tree: { label, inside, outside, ranking: [[label, score, answer]] | null, precision, after: [3] }
 
 const KINDS = { 1: "yes", 0: "no", s: "skip", u: "undo" };
 const BRANCH = { yes: 0, no: 1, skip: 2 };
@@ -284,7 +284,7 @@ const fullOf = (taken) =>
 const ahead = (count) =>
   `Chosen before your last ${count === 1 ? "answer was" : `${count} answers were`} processed.`;
 
-/** ranking: { title, colour, rows: [[label, score, said]], before: [label], precision, k, note, after: [3] }; said: "yes", "no", "" */
+/** ranking: { title, colour, rows: [[label, score, answer]], before: [label], precision, k, note, after: [3] }; answer: "yes", "no", "" */
 function paintRanking(root, ranking, state) {
   const { data } = state;
   root.querySelector(".title").textContent = ranking.title;
@@ -298,24 +298,24 @@ function paintRanking(root, ranking, state) {
   );
   const old = new Map(ranking.before.map((label, place) => [label, place]));
   const truth = data.truth && new Set(data.truth);
-  const rows = ranking.rows.map(([label, score, said], place) => {
+  const rows = ranking.rows.map(([label, score, answer], place) => {
     const row = known.get(String(label)) ?? newRow(label, data.names[label]);
     row.dataset.top = String(place < ranking.k);
     row.dataset.last = String(place === ranking.k - 1);
-    row.dataset.said = said;
+    row.dataset.answer = answer;
     row.dataset.asked = String(root.classList.contains("own") && label === state.current.label);
-    const matters = place < ranking.k + BEYOND || said || row.dataset.asked === "true" || truth?.has(label);
+    const matters = place < ranking.k + BEYOND || answer || row.dataset.asked === "true" || truth?.has(label);
     row.hidden = !(state.all || matters);
     const moved = (old.get(label) ?? place) - place;
     const [rank, mark, sign, , bar, move] = row.children;
     rank.textContent = place + 1;
-    sign.textContent = { yes: "✓", no: "✗", skip: "?" }[said] ?? "";
+    sign.textContent = { yes: "✓", no: "✗", skip: "?" }[answer] ?? "";
     bar.firstChild.style.setProperty("--share", Math.abs(score));
     bar.dataset.side = score >= 0 ? "inside" : "outside";
     move.textContent = moved ? `${moved > 0 ? "▲" : "▼"}${Math.abs(moved)}` : "";
     move.dataset.up = String(moved > 0);
     mark.textContent = truth?.has(label) ? "●" : "";
-    row.setAttribute("aria-label", spoken(data.names[label], place, ranking.k, said, moved, truth?.has(label)));
+    row.setAttribute("aria-label", spoken(data.names[label], place, ranking.k, answer, moved, truth?.has(label)));
     return row;
   });
   list.style.setProperty("--rows", Math.ceil(rows.filter((row) => !row.hidden).length / 2));
@@ -325,9 +325,9 @@ function paintRanking(root, ranking, state) {
   }
 }
 
-function spoken(name, place, k, said, moved, isTrue) {
+function spoken(name, place, k, answer, moved, isTrue) {
   const parts = [`${place + 1}: ${name}`, place < k ? `in the top ${k}` : ""];
-  if (said) parts.push(said === "skip" ? "skipped" : `answered ${said}`);
+  if (answer) parts.push(answer === "skip" ? "skipped" : `answered ${answer}`);
   if (moved) parts.push(`${moved > 0 ? "up" : "down"} ${Math.abs(moved)}`);
   if (isTrue) parts.push("correct label");
   return parts.filter(Boolean).join(", ");
