@@ -16,11 +16,11 @@ from PIL import Image
 ROOT = Path(__file__).parents[1]
 sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/uploads", "")]
 
-import import_folders  # noqa: E402 (what the examples of the tests share)
 import example_corel5k  # noqa: E402
 import example_files  # noqa: E402
 import example_public_figures  # noqa: E402
 import hostile_set  # noqa: E402
+import import_folders  # noqa: E402 (what the examples of the tests share)
 import numbered_set  # noqa: E402
 
 from ranking.core import ImageSet  # noqa: E402

@@ -123,7 +123,7 @@ def test_scenes_are_put_in_order_by_how_interesting_they_are(interesting, home, 
     assert "--part" in command("rank", run, "--part", "train", code=1)[1]
 
 
-def test_labels_are_asked_for_in_an_experiment(photographs, command):
+def test_an_experiment_needs_labels(photographs, command):
     table = command("experiment", photographs, "--methods", "Independent p@k", "--folds", "2", *FEW)[0]
     assert "Independent p@k, entropy" in table
 

@@ -49,7 +49,7 @@ def test_names_that_differ_beyond_any_path_differ():
     assert image_name("e\u0301" * 300) == image_name("é" * 300)
 
 
-def test_names_that_begin_alike_are_told_apart_and_short_ones_stay_as_they_are():
+def test_names_that_begin_alike_become_unique_and_short_ones_stay():
     draw = random.Random(0)
     texts = ["".join(draw.choices(LETTERS, k=draw.randrange(120))) for _ in range(300)]
     for text in texts:

@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from archives import in_memory
-from import_folders import check_rows
 from image_sets import Records
+from import_folders import check_rows
 from PIL import Image
 from refusals import refused
 
@@ -208,7 +208,7 @@ def test_names_from_outside_never_reach_the_disk(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"set"}
 
 
-def test_of_very_many_problems_the_first_are_told_and_the_rest_counted(tmp_path, monkeypatch):
+def test_of_very_many_problems_the_first_are_listed_and_the_rest_counted(tmp_path, monkeypatch):
     monkeypatch.setattr(problem_rows, "MOST_ROWS", 4)
     outside, inverted = SourceBox((50, 50, 60, 60), ("cat",)), SourceBox((9, 9, 3, 3), ("cat",))
     _, problems = build_with(tmp_path, image("bad", WHOLE, *[outside] * 3, *[inverted] * 5, outside))
@@ -259,7 +259,7 @@ def test_the_last_of_many_numbers_changes_the_key():
     assert folder.content_key("x", ["a"], {"boxes": column[:-1]}) != first
 
 
-def test_what_is_not_known_is_told_in_one_way(tmp_path):
+def test_unknown_numbers_are_stored_in_one_form(tmp_path):
     """Floats have many NaN; nothing said, NaN and another NaN are one set."""
     other = np.array([0x7FF8000000000123], np.uint64).view(np.float64)[0]
     told = ({}, {"year": math.nan}, {"year": -math.nan}, {"year": other})

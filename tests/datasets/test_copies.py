@@ -61,7 +61,7 @@ def album():
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_copy_is_found_and_nothing_else(album, change):
+def test_only_the_changed_copy_is_detected(album, change):
     for seed in (0, 7, 23):
         copy = fingerprints(CHANGES[change](painted(seed)))
         found = near_copies([*album, copy])

@@ -158,7 +158,7 @@ def test_webp_without_loss():
             assert not any(is_lossless(data[:end]) for end in range(16))
 
 
-def test_mutated_images_are_decoded_or_told(tmp_path):
+def test_mutated_images_are_decoded_or_refused(tmp_path):
     random = np.random.default_rng(0)
     usable = 0
     for kind in ("JPEG", "PNG", "WEBP"):

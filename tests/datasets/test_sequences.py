@@ -88,7 +88,7 @@ def test_the_splits_are_sampled_independently_by_the_seed():
     assert (first != other).any()
 
 
-def test_every_sample_can_be_drawn_and_none_is_preferred():
+def test_every_sample_is_equally_likely():
     images = dated(np.arange(40.0), groups=np.repeat(np.arange(4), 10))
     for of, length in ((ANY, 5), (ONE_EACH, 4)):
         train, _ = drawn(images, of=of, length=length, train=4000)
@@ -96,7 +96,7 @@ def test_every_sample_can_be_drawn_and_none_is_preferred():
         assert counts == pytest.approx(np.full(20, 4000 * length / 20), rel=0.15)
 
 
-def test_sequences_without_order_are_drawn_again():
+def test_sequences_without_order_are_resampled():
     years = np.full(80, 1950.0)
     years[:4] = 1960  # two of forty in each split
     train, _ = drawn(dated(years), length=2, train=200)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from import_folders import lay, read
 from example_pascal_voc import VocTree
+from import_folders import lay, read
 
 from ranking.datasets.source_settings import COPIES, FOLDER, NUMBER, group_of
 
@@ -75,7 +75,7 @@ def test_voc_keeps_scenes_on_one_side(tmp_path, named):
     assert apart["a_0"].boxes[0].group is None
 
 
-def test_too_few_groups_are_told(tmp_path):
+def test_too_few_groups_are_reported(tmp_path):
     files = {f"images/IMG_{number}.jpg": None for number in range(6)}
     files |= {f"labels/IMG_{number}.txt": GOOD for number in range(6)}
     images, problems = read("YOLO", lay(tmp_path / "x", files), group=NUMBER)

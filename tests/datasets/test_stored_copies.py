@@ -191,14 +191,14 @@ def test_few_test_images_with_copies_go_to_training():
     assert np.flatnonzero(on_one_side(test, units) != test).tolist() == [20, 21], "a tenth of the test images"
 
 
-def test_frames_of_scenes_are_dealt_anew_so_that_both_sides_stay():
+def test_frames_of_scenes_are_split_again_so_that_both_sides_stay():
     test = np.arange(100) % 5 < 2
     after = on_one_side(test, np.arange(100) // 10)
     assert after.sum() == 40
     assert len(set(zip(np.arange(100) // 10, after.tolist(), strict=True))) == 10
 
 
-def test_the_largest_units_are_dealt_first():
+def test_the_largest_units_are_assigned_first():
     units = np.repeat(np.arange(5), [1, 2, 3, 6, 8])
     test = np.isin(np.arange(20), [0, 1, 3, 4, 6, 7, 8, 12, 13, 14])
     units[0] = 1  # no unit is on one side alone

@@ -68,7 +68,7 @@ def test_the_curves_go_along_c_one_for_each_eta(results):
     assert curves[2].means[1] == mean_interval(folds)
 
 
-def test_tables_are_drawn_as_text_and_as_latex(results):
+def test_tables_are_written_as_text_and_as_latex(results):
     table = validation_table(results)
     text = plain(table).splitlines()
     assert (text[0], text[1].split(), text[-1]) == (table.title, ["jump"], table.note), (

@@ -35,7 +35,7 @@ def contents(store: TrialStore) -> dict[str, Any]:
     return {key: (one.measures, store.scores(key).tobytes()) for key, one in store.outcomes().items()}
 
 
-def test_finished_units_are_used_by_other_experiments_and_by_homes_that_they_are_lent_to(
+def test_finished_trials_are_reused_by_other_experiments_and_by_workspaces_that_share_them(
     tmp_path, monkeypatch
 ):
     trained = count_training_runs(monkeypatch)

@@ -75,7 +75,7 @@ def test_a_protocol_that_makes_no_experiment_is_refused(changes, subject, came):
         compared_methods_of(Protocol(**{"set": "abc", "features": HOG, **changes}))
 
 
-def test_what_is_fixed_is_not_chosen_and_tells_two_contenders_of_a_method_apart():
+def test_fixed_settings_are_not_chosen_and_distinguish_two_compared_methods():
     methods = (("AP-SVM", {}), ("AP-SVM", {"C": 5.0}))
     first, second = compared_methods_of(Protocol("abc", HOG, methods))
     assert first.name != second.name

@@ -40,7 +40,7 @@ def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(seed, fold
         assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(drawn))
 
 
-def test_blocks_and_classes_that_decide_most_are_dealt_first():
+def test_the_largest_blocks_and_rarest_classes_are_assigned_first():
     for seed in range(6):
         # One block of six samples with a relevant one, and five relevant samples alone: by size they would go apart.
         blocks, labels = np.array([0] * 6 + [1, 2, 3, 4, 5]), np.array([1] + [0] * 5 + [1] * 5, bool)
@@ -86,7 +86,7 @@ def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_t
         check_queries(shown, splits, ["almost all"])
 
 
-def test_what_cannot_be_dealt_or_measured_is_refused():
+def test_folds_that_cannot_be_assigned_or_measured_are_refused():
     image_set = images(9)
     with refused("folds", 7):
         splits_of(image_set, 7, seed=0)

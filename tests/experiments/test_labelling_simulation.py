@@ -51,7 +51,7 @@ def curves_of(images: LabelSet, **changes: Any) -> list[FoldCurve]:
     return asking_curves(images, settings, askers_of(settings))
 
 
-def test_images_are_dealt_once_each():
+def test_each_image_is_in_one_fold():
     dealt = assign_folds(np.arange(23), 5, seed=3)
     assert sorted(map(len, dealt)) == [4, 4, 5, 5, 5]
     assert sorted(np.concatenate(dealt).tolist()) == list(range(23))

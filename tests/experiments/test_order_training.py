@@ -83,7 +83,7 @@ def drawn_by_hand() -> SampledSequences:
     return SampledSequences(sequences, np.arange(4))
 
 
-def test_relevance_is_the_position_in_a_drawn_sequence_and_the_grade_in_a_group():
+def test_relevance_is_the_position_in_a_sampled_sequence_and_the_grade_in_a_group():
     expected = {"any samples": [[2, 0, 1], [0, 1]], "whole groups": [[70, 3, 9], [3, 9]]}
     for of, grades in expected.items():
         assert [each.tolist() for each in relevances(drawn_by_hand(), make_drawing({"of": of}))] == grades
@@ -156,7 +156,7 @@ def stop_at(iteration: int) -> OnProgress:
     return listen
 
 
-def test_long_sequences_are_recorded_as_far_as_their_orders_are_found_in_little_time():
+def test_long_sequences_are_recorded_as_far_as_their_search_is_fast():
     for length, count in ((3, 5), (8, 5), (9, 4), (20, 2), (40, 1), (41, 0)):
         starts = np.arange(11) * length
         members = np.arange(10 * length)

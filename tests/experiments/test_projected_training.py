@@ -98,7 +98,9 @@ def test_what_test_samples_are_changes_nothing_that_is_learned(
     assert usual.metrics["test"] != changed.metrics["test"]
 
 
-def test_a_simulation_fits_in_each_fold_on_what_is_not_asked_about(labelled, tmp_path, monkeypatch):
+def test_a_simulation_fits_the_projection_on_the_training_images_of_each_fold(
+    labelled, tmp_path, monkeypatch
+):
     methods = ((LABELS.method, LABELS.method_settings),)
     settings = SimulationSettings(
         "key", LABELS.features, methods, ("entropy",), questions=2, folds=3, min_images=4, projection=WHITE

@@ -154,7 +154,7 @@ def test_training_and_scores_lean_on_neighbours(digits, tmp_path):
     np.testing.assert_array_equal(alone.scores, alone.method.score(Query(features)))
 
 
-def test_what_is_learnt_tells_apart_what_gives_weights_another_meaning():
+def test_training_signatures_differ_where_weights_have_another_meaning():
     four: dict[str, Any] = {"kind": "PCA", "components": 4}
     projected = replace(SETTINGS, projection=four)
     others = [

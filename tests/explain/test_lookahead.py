@@ -55,7 +55,7 @@ def walk(
 
 
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
-def test_the_tree_holds_the_questions_that_would_be_asked_one_by_one(urgency):
+def test_the_tree_holds_the_questions_of_one_by_one_labelling(urgency):
     for seed in range(5):
         model, position = labelling_model(seed, urgency=urgency), nothing()
         position.skipped[3] = True
@@ -92,7 +92,7 @@ def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label
     assert sorted(order) == [0, 2, 3, 5, 7, 8]
 
 
-def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
+def test_skipped_labels_are_no_questions_even_if_all_others_are_settled():
     model, position = labelling_model(), nothing()
     position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
     position.skipped[K] = True
@@ -104,7 +104,7 @@ def test_skipped_labels_are_not_asked_again_though_all_others_are_settled():
     assert model.question_tree(position).after == []
 
 
-def test_settled_labels_are_asked_for_as_their_own_scores_speak_against_it():
+def test_settled_labels_are_chosen_by_how_far_their_own_scores_contradict():
     """The top k is full, or only k labels are left."""
     for seed, (answer, count) in product(range(5), ((1, K), (-1, LABELS - K))):
         model, position = labelling_model(seed), nothing()

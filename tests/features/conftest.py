@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from import_folders import photograph
 from image_sets import Records
+from import_folders import photograph
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set

@@ -176,7 +176,7 @@ def class_room(tmp_path, monkeypatch):
     return shared_home, visitor, key, shared_home.keep_vectors(looked(shared_home, key, matrix).id)
 
 
-def test_what_a_class_room_has_is_lent_to_be_read(class_room):
+def test_vectors_of_a_shared_workspace_are_readable(class_room):
     shared_home, visitor, key, name = class_room
     [record] = visitor.vectors_of(key)
     assert (record.name, record.shared) == (name, True)

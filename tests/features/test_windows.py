@@ -111,7 +111,7 @@ def test_windows_of_a_reduced_image_hold_all_pixels_of_their_groups():
     assert outward.max() < 1
 
 
-def test_a_grid_has_the_number_of_windows_asked_for_and_covers_the_image():
+def test_a_grid_has_the_requested_number_of_windows_and_covers_the_image():
     first = [[0, 0, 120, 60], [0, 0, 80, 60], [40, 0, 120, 60], [0, 0, 120, 40], [0, 20, 120, 60]]
     assert candidate_windows(Image.new("RGB", (120, 60)), WindowSettings("grid", 4)).tolist() == first
     for most in (1, 7, 150, 400):

@@ -148,7 +148,7 @@ BEYOND: dict[str, Beyond] = {
 
 
 @pytest.mark.parametrize("limit", [item.name for item in fields(Limits)])
-def test_who_goes_beyond_a_limit_is_told_how_to_set_it(
+def test_an_error_about_a_limit_names_its_variable(
     limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert limit in BEYOND, f"say in BEYOND how one goes beyond {limit}"

@@ -236,9 +236,7 @@ PATHS = ["../up", "a/../../up", "/etc/passwd", "C:\\windows\\x", "\\\\host\\shar
         (["a/" + DEEPEST, DEEPEST, "./" * 40 + "z.jpg"], [DEEPEST, "z.jpg"], "32", "1 name", "a/a/"),
     ],
 )
-def test_entries_that_are_no_files_of_the_tree_are_told_in_one_row(
-    tmp_path, entries, kept, expected, file, came
-):
+def test_entries_that_are_no_files_are_reported_in_one_row(tmp_path, entries, kept, expected, file, came):
     """A folder of each of thousands of names that lie too deep would be a name of its own."""
     contents = [(entry, b"%d" % number) for number, entry in enumerate(entries)]
     tree = ZipTree(packed(tmp_path / "x.zip", contents))

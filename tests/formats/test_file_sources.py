@@ -7,10 +7,10 @@ import io
 import numpy as np
 import pytest
 from archives import in_memory, packed
-from import_folders import images_and_problems, lay
 from example_corel5k import LABELS, corel5k, drawn_features, drawn_labels
 from example_files import FILES
 from example_public_figures import as_mat, cell, pubfig_parts
+from import_folders import images_and_problems, lay
 from refusals import refusal, refused
 from scipy.io import savemat
 

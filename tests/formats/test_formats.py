@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from import_folders import check_rows, lay, read
 from example_coco import box, coco
+from import_folders import check_rows, lay, read
 from refusals import refused
 
 from ranking.datasets import make_source

@@ -7,8 +7,8 @@ import json
 
 import pytest
 from archives import zip_of
-from import_folders import lay
 from example_coco import box, coco
+from import_folders import lay
 from PIL import Image
 from refusals import refused
 
@@ -34,7 +34,7 @@ def zoo(tmp_path):
     return classes(tmp_path / "zoo", "cat/1.jpg", cat=4, dog=4)
 
 
-def test_what_is_brought_is_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
+def test_uploads_are_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
     steps = []
     preview = preview_import(str(zoo), None, {"seed": 3}, steps.append)
     assert (preview.source, preview.files, preview.refused) == ("Class folders", 8, "")
@@ -77,14 +77,14 @@ def test_what_nobody_knows_is_counted_and_no_error(tmp_path):
         (b"label,label\ncat,dog\n", "label, label"),
     ],
 )
-def test_why_a_table_says_nothing_is_told(tmp_path, monkeypatch, table, part):
+def test_the_reason_why_a_table_is_unusable_is_shown(tmp_path, monkeypatch, table, part):
     monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
     refusal = preview_import(str(lay(tmp_path, {"0.png": None, "t.csv": table})), None, {}).refused
     assert part in refusal.removeprefix(unknown(["0.png", "t.csv"])).partition("t.csv: ")[2]
     assert refusal.isprintable(), "also where a parser quotes a sign that it did not expect"
 
 
-def test_names_that_are_refused_are_told_where_nothing_else_is_left(zoo, tmp_path, monkeypatch):
+def test_refused_names_are_reported_if_nothing_else_is_left(zoo, tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_NAME_LENGTH", "5")
     refusal = preview_import(str(zip_of(zoo, tmp_path / "zoo.zip")), None, {}).refused
     assert all(part in refusal for part in ("8 names", "RANKING_INTAKE_NAME_LENGTH", "cat/1.jpg"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 import pytest
-from import_folders import build, check_rows, lay, read
 from example_coco import box, coco, some_coco
+from import_folders import build, check_rows, lay, read
 
 from ranking.files import open_tree
 from ranking.formats import coco as coco_source
@@ -83,7 +83,7 @@ def test_a_list_of_images_may_come_late(tmp_path, monkeypatch):
     assert source == "COCO"
 
 
-def test_frames_of_a_video_are_a_group_and_drawn_for_the_test_together(tmp_path):
+def test_frames_of_a_video_are_a_group_and_test_images_together(tmp_path):
     names = [f"{number}.jpg" for number in range(9)]
     frames = [
         {"id": number, "file_name": name, "width": 40, "height": 30, "video_id": number // 3}

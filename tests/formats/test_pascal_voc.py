@@ -8,8 +8,8 @@ from collections import Counter
 
 import pytest
 from archives import zip_of
-from import_folders import check_rows, lay, read
 from example_pascal_voc import VocTree, person, voc_object, xml_of
+from import_folders import check_rows, lay, read
 from refusals import refused
 
 from ranking.datasets import make_source
@@ -73,7 +73,7 @@ def test_years(devkit, inside, year, chosen):
     check_rows(problems, *([] if inside == "VOC2007" else [("1 folder", unused)]))
 
 
-def test_which_folder_is_meant_is_asked_for(devkit, tmp_path):
+def test_an_ambiguous_folder_is_refused(devkit, tmp_path):
     """What is missing is named, and not what is there: any folder of the server may be typed."""
     two = tmp_path / "two"
     for top in ("a", "b"):
@@ -135,7 +135,7 @@ def test_lists(four, lists, settings, train, test, told):
     assert {row.file for row in problems} <= {"ImageSets", "1 annotation", "2 annotations"}, "of no list"
 
 
-def test_without_a_test_list_images_are_drawn_by_seed(four):
+def test_without_a_test_list_the_seed_chooses_the_test_images(four):
     train, test, problems = split_of(four, test_share=0.5, seed=1)
     assert sorted(train + test) == list("abcd")
     assert len(train) == len(test) == 2

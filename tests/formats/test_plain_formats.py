@@ -7,9 +7,9 @@ import math
 import time
 
 import pytest
-from import_folders import build, check_rows, lay, read
 from example_class_folders import some_classes
 from example_yolo import some_yolo
+from import_folders import build, check_rows, lay, read
 
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
@@ -174,7 +174,7 @@ def test_layouts(tmp_path, names, classes, images):
     assert tuple(dict.fromkeys(image.boxes[0].classes[0] for image in read_images.values())) == classes
 
 
-def test_frames_of_a_video_are_one_group_and_drawn_together(tmp_path):
+def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):
     names = [f"{label}/v{video}/{frame}.jpg" for label in ("cat", "dog") for video in "12" for frame in "123"]
     folder = lay(tmp_path / "x", dict.fromkeys([*names, "dog/2.jpg"]))
     for seed in range(2):

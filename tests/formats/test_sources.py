@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from archives import zip_of
-from import_folders import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
 from example_files import FILES, FOLDERS
+from import_folders import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
 from PIL import Image
 from sklearn.datasets import load_digits
 
@@ -150,7 +150,7 @@ def test_progress_rises_to_the_total(make, built):
     assert progress[-1] == (total, total)
 
 
-def test_the_test_images_of_digits_are_drawn_by_class_and_seed():
+def test_the_test_images_of_digits_are_sampled_by_class_and_seed():
     drawn = {seed: list(make_source("Digits", test_share=0.25, seed=seed).records()) for seed in (1, 2)}
     assert [image.test for image in drawn[1]] != [image.test for image in drawn[2]]
     for digit in map(str, range(10)):

@@ -8,8 +8,8 @@ import numpy as np
 import pyarrow
 import pytest
 from archives import in_memory
-from import_folders import check_rows, lay
 from example_table_of_images import some_table
+from import_folders import check_rows, lay
 from pyarrow import parquet
 from refusals import refusal, refused
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 
 import pytest
-from import_folders import read
 from example_pascal_voc import VocTree, person, voc_object, xml_of
+from import_folders import read
 
 from ranking.files import Unusable
 from ranking.formats import pascal_voc

@@ -199,7 +199,7 @@ def test_the_last_gap_is_at_the_end_of_a_file_however_long(run):
     assert events.with_last_gap(run, "cancelled") == "cancelled"
 
 
-def test_what_a_cancelled_run_has_kept_is_told_by_its_kind(run):
+def test_the_reason_of_a_cancelled_run_says_what_was_kept(run):
     curves = {"curves": [{"folds": [[0.5], [0.6]]}]}
     for kind in get_args(Kind):
         without = replace(run, kind=kind)

@@ -98,7 +98,7 @@ def test_what_crashes_or_takes_too_long_is_refused(program, monkeypatch):
     assert caught.value.came == "no answer within 1 seconds"
 
 
-def test_who_comes_where_many_are_asked_waits(program, monkeypatch):
+def test_a_request_waits_while_too_many_are_running(program, monkeypatch):
     turns = threading.BoundedSemaphore(1)
     monkeypatch.setattr(isolated, "_turns", turns)
     answers: list[object] = []
@@ -132,7 +132,7 @@ def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
         describe_apart(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
 
 
-def test_of_what_was_brought_only_the_model_that_is_asked_lies_beside_an_own_image(tmp_path):
+def test_only_the_requested_model_is_copied_beside_an_uploaded_image(tmp_path):
     """Where the folder is of another disk it is a copy, and all of them may be gigabytes."""
     store, folder = Store(tmp_path / "home"), tmp_path / "here"
     folder.mkdir()

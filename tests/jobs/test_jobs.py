@@ -226,7 +226,7 @@ def test_last_words_are_the_last_three_lines_before_a_dump(tmp_path):
     assert jobs._last_words(file) == "b | c | d | Fatal Python error: Aborted"
 
 
-def test_memory_that_runs_out_is_told_with_the_limit(store, monkeypatch):
+def test_the_error_about_exhausted_memory_gives_the_limit(store, monkeypatch):
     """In small pieces: there is room left to say so."""
     monkeypatch.setenv("RANKING_WORKER_MEMORY", str(6 * 10**8))
     run = ended(store, start(store, ["iterate", 2, 0.0], ["hoard"]))
@@ -339,7 +339,7 @@ def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypat
     assert (jobs.poll(store, run.id).state, run.draft.exists()) == ("finished", True)
 
 
-def test_an_import_whose_worker_told_its_end_and_died_before_it_cleared_up_is_cleared(store, monkeypatch):
+def test_an_import_whose_worker_reported_its_end_and_died_before_it_cleared_up_is_cleared(store, monkeypatch):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     run = jobs.start(store, "import", {}, fill)
     store.end_run(run.id, "failed", "no image")
@@ -348,7 +348,7 @@ def test_an_import_whose_worker_told_its_end_and_died_before_it_cleared_up_is_cl
     assert store.run(run.id).reason == "no image"
 
 
-def test_an_upload_that_fills_the_disk_gives_it_back_before_it_is_told(store, monkeypatch):
+def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeypatch):
     fill_the_disk(monkeypatch)
 
     def fill_up(run: Run) -> None:

@@ -139,7 +139,7 @@ def test_the_archive_says_what_it_is_about_also_when_it_is_exported_again(origin
     assert second["image_set"] == title
 
 
-def test_views_are_never_read_back_and_those_omitted_are_told_with_the_reason(origin, exported, elsewhere):
+def test_views_are_never_imported_and_omitted_ones_are_listed_with_the_reason(origin, exported, elsewhere):
     [run] = origin.runs("train")
     gone = {"ranking.png": "its pictures are gone"}
     data = export_run(origin, run.id, {"ranking.csv": b"1,=cmd|'/c calc'!A0\n"}, gone)

@@ -268,7 +268,7 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, t
     assert isinstance(failures[-1], InputError), "the uploaded copy has gone"
 
 
-def test_an_import_that_fills_the_disk_gives_it_back_before_it_is_told(empty, zoo, monkeypatch):
+def test_an_import_that_fills_the_disk_is_deleted_before_it_fails(empty, zoo, monkeypatch):
     """Its standard error and its events lie on that disk too, and no row can be written there."""
     full = OSError(errno.ENOSPC, "No space left on device")
     fail, end_run = raising(full), Store.end_run
@@ -318,7 +318,7 @@ def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, mo
 @pytest.mark.parametrize(
     ("work", "settings"), [("look", LOOK), ("import_images", {}), ("look_at_features", {"task": "features"})]
 )
-def test_work_on_what_was_brought_that_hangs_is_ended(empty, monkeypatch, work, settings):
+def test_work_on_an_upload_that_hangs_is_ended(empty, monkeypatch, work, settings):
     codes: queue.Queue[int] = queue.Queue()
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
     monkeypatch.setattr(worker.os, "_exit", codes.put)
@@ -580,7 +580,7 @@ def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, s
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
 
-def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failures):
+def test_an_error_after_the_stop_is_reported_as_an_error(store, asked, stop, failures):
     error = RuntimeError("it broke while it stopped")
 
     def end_and_break():
@@ -592,7 +592,7 @@ def test_an_error_after_the_stop_is_told_as_an_error(store, asked, stop, failure
     assert failures == [error]
 
 
-def test_what_is_stopped_before_it_has_learnt_keeps_nothing(store, asked, stop):
+def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, asked, stop):
     kept = sorted(store.features.iterdir())
     for kind, changes, step, reason in (
         ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
@@ -689,7 +689,7 @@ def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
     assert (run.state, run.reason) == ("failed", str(caught.value))
 
 
-def test_what_looks_at_files_of_strangers_has_a_memory_limit_also_where_none_is_set(store, monkeypatch, zoo):
+def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(store, monkeypatch, zoo):
     """A training has none: how much it takes is for whoever starts it to say. It is lifted to tell what went wrong."""
     monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
     limits: list[int | None] = []

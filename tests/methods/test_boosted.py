@@ -77,7 +77,7 @@ def test_mc_rank_expects_grades_as_lightgbms_classes_do() -> None:
     assert np.ptp(scores) > 1
 
 
-def test_grades_that_no_sequence_has_are_not_learnt() -> None:
+def test_grades_that_no_sequence_has_are_not_learned() -> None:
     data = documents(2)
     spread = SequenceSet(data.features, 10 * data.grades + 3, data.members, data.starts)
     expected = 10 * ten_trees("McRank", data) + 3

@@ -90,7 +90,7 @@ def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
     assert again.certificate.primal <= method.certificate.primal * (1 + 1e-9)
 
 
-def test_labels_that_are_hard_to_tell_are_learnt_all_the_same() -> None:
+def test_labels_that_are_hard_to_predict_are_learned_all_the_same() -> None:
     """The optimum lies 0.2% below the objective at weights 0: a gap of 1% of the objective would hide it whole."""
     generator = np.random.default_rng(0)
     labels = np.zeros((200, 60), np.bool_)

@@ -312,7 +312,7 @@ def test_what_is_no_warm_start_is_refused(case: Any) -> None:
 
 
 @pytest.mark.parametrize("case", LABELS, ids=str)
-def test_what_cannot_be_asked_of_a_label_ranker(case: Any) -> None:
+def test_answers_that_a_label_ranker_refuses(case: Any) -> None:
     label_set = case.problem()
     with refused(f"{case.name}: k", 6):
         case.make(k=6).fit(label_set)

@@ -39,7 +39,7 @@ CURVE: dict[str, Any] = {"method": "a", "settings": {"C": 1.0}, "strategy": "ran
 CURVE["folds"] = [CURVE["mean"], CURVE["mean"]]
 
 
-def test_curves_are_read_as_they_were_written_and_told_apart_by_their_settings():
+def test_curves_are_read_as_they_were_written_and_identified_by_their_settings():
     [curve] = curves_of([CURVE])
     assert (curve.method, curve.strategy, curve.folds.tolist()) == ("a", "random", CURVE["folds"])
     assert curve.to_json() == CURVE

@@ -61,7 +61,7 @@ def test_draws_are_paired_and_of_whole_units():
     assert (measures.resampled["AP"][0][(counts[:, 1] > 0) & (counts[:, 0] + counts[:, 2] > 0)] < 1).all()
 
 
-def test_memory_does_not_change_what_is_drawn(monkeypatch):
+def test_memory_does_not_change_the_resamples(monkeypatch):
     relevance, scores = some_rankings(2, 30)
     whole = resample(relevance, scores, np.arange(30), draws=40)
     monkeypatch.setattr(intervals, "MAX_COUNTS", 7 * 30)

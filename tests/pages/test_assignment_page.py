@@ -72,7 +72,7 @@ def test_the_ranking_of_a_heuristic_is_shown_with_its_own_value(open_page):
     assert float(terms[1]) == pytest.approx(reference.average_precision_of(marks), abs=5e-4)
 
 
-def test_no_relevant_sample_is_said(open_page):
+def test_no_relevant_sample_is_reported(open_page):
     app = open_page("assignment", **{"assignment.relevant": ""})
     assert "at least one relevant sample" in app.info[0].value
     assert not app.get("plotly_chart")

@@ -156,7 +156,7 @@ def test_a_training_names_them_and_keeps_its_ranking_without_them(laboratory, op
         load_features(images, on_own.settings["features"], laboratory.store.features)
 
 
-def test_names_go_through_settings_and_equal_titles_are_told_apart(laboratory, own, vectors):
+def test_names_go_through_settings_and_equal_titles_become_unique(laboratory, own, vectors):
     features = json.loads(json.dumps(feature_choice.named(["HOG", own])))
     assert feature_choice.names_of(features) == ["HOG", own]
     assert feature_choice.by_words(features, laboratory.shapes) == {"HOG": {}, "resnet.npy": {}}

@@ -91,7 +91,7 @@ def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):
         assert (detections["tiles"][number]["mark"] == "relevant") == bool(near), "one square per image"
 
 
-def test_nothing_learned_is_told(objects_here, open_page):
+def test_a_model_without_weights_is_reported(objects_here, open_page):
     app = open_page("find_the_object", object_run=objects_here.nothing)
     assert "othing was learned; try another start" in warnings(app)
     app = open_page("find_the_object", object_run=objects_here.several)
@@ -134,7 +134,7 @@ def test_a_new_training_has_what_the_form_has(objects_here, open_page, started):
     assert (run.settings["method"], run.settings["query"]) == ("MI-SVM", "red")
 
 
-def test_first_trainings_are_offered_where_there_are_none(objects_here, open_page, started):
+def test_first_training_runs_are_offered_if_there_are_none(objects_here, open_page, started):
     app = open_page("find_the_object", object_class="green")
     press(app, "widget train bags")
     assert {run.settings["method"] for run in kinds(started, "bags")} == {"Latent AP-SVM", "MI-SVM"}

@@ -122,7 +122,7 @@ def test_a_pair_in_words():
         assert numbers_in(text) == [0, weight, *numbers], "percent of images, and times as often"
 
 
-def test_ties_are_as_wide_as_the_interaction_and_told_apart_without_colour():
+def test_ties_are_as_wide_as_the_interaction_and_distinct_without_colour():
     star = star_picture.star_of(made_up([0.4, -0.2], [5, 5], [5.0, 5.0]))
     figure = star_picture.figure_of(star, 0.4, ["", ""])
     lines = [trace for trace in figure.data if trace.mode == "lines" and trace.x[0] is not None]

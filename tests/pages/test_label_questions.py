@@ -138,7 +138,7 @@ def test_every_strategy_asks_the_same_again(own):
         assert strategy != "core first" or first["tree"]["label"] == own.method.core[0]
 
 
-def test_a_rival_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, baseline):
+def test_a_baseline_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, baseline):
     names, truth = own.images.names, baseline.images.labels[baseline.row]
     answers = fold([event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")])
     same = page.baseline_data(baseline.label_session(), answers, "same", 7)
@@ -347,7 +347,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     assert [line["name"] for line in charts_of(app)[0]["data"]] == [player["title"] for player in players]
 
 
-def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_rival(
+def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_baseline(
     labels_here, own, baseline, started, open_questions
 ):
     app = open_questions(rival="same")
@@ -376,7 +376,7 @@ def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(own):
     assert not runs.is_convex(replace(own.run, settings=given))
 
 
-def test_a_rival_that_is_ready_first_does_not_begin_in_the_place_of_c_star(
+def test_a_baseline_that_is_ready_first_does_not_begin_in_place_of_c_star(
     labels_here, own, started, open_page
 ):
     labels_here.store.delete_run(labels_here.own)
@@ -434,7 +434,9 @@ def test_an_answer_about_what_is_not_there_is_refused(labels_here, own):
     assert all(refused.values())
 
 
-def test_what_the_browser_made_up_is_told_to_it_and_not_kept(labels_here, own, open_questions, monkeypatch):
+def test_events_that_the_browser_invented_are_refused_and_not_stored(
+    labels_here, own, open_questions, monkeypatch
+):
     good = event(labels_here, 1, own.images.names[3])
     sent = [good, replace(good, number=2, label="no label")]
     log = {"events": [one.to_json() for one in sent], "shown": None, "token": ""}

@@ -31,7 +31,7 @@ def strips_of(app):
     return components(app, "ranking_strip")
 
 
-def test_the_trainings_of_every_lesson_come_with_the_program(fresh_home):
+def test_the_training_runs_of_every_lesson_are_bundled(fresh_home):
     images, _ = cache.ready_made()
     for lesson in (LESSON, VIOLATED, NEIGHBOURS):
         for method in lesson.methods:
@@ -49,7 +49,9 @@ def test_a_training_that_was_deleted_is_made_again(taught, open_page, started):
     assert methods_of(started) == list(LESSON.methods), "once"
 
 
-def test_trainings_that_did_not_finish_give_the_reason_and_can_be_started_again(taught, open_page, started):
+def test_training_runs_that_did_not_finish_give_the_reason_and_can_be_started_again(
+    taught, open_page, started
+):
     failed, cancelled = taught.runs("train")
     taught.update_run(failed.id, state="failed", reason="no *space*")
     taught.update_run(cancelled.id, state="cancelled")

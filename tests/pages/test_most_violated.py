@@ -71,7 +71,7 @@ def test_typed_scores_give_their_three_rankings(empty_home, open_page):
     assert make_loss("ndcg").measure in in_headline(app)[0]
 
 
-def test_what_is_typed_and_is_no_scores_is_told(empty_home, open_page):
+def test_text_that_is_no_scores_is_refused(empty_home, open_page):
     app = open_page("most_violated")
     for text in ("", "1e9", "nan"):
         turn_to(app, **{**TYPED, "scores.relevant": text})

@@ -62,7 +62,7 @@ def test_orders_are_those_of_the_scores_of_the_method(orders_here):
         assert ordered.relevance[number].tolist() == tested.relevance[number].tolist()
 
 
-def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(orders_here, open_page):
+def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs(orders_here, open_page):
     store = orders_here.store
     runs = [store.run(run_id) for run_id in (orders_here.own, orders_here.baseline)]
     found, years = [cache.ordered(run) for run in runs], store.image_set(orders_here.key).numbers_of("year")
@@ -103,7 +103,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_trainings(ord
     assert store.run(orders_here.own).deleted is None
 
 
-def test_another_criterion_has_trainings_of_its_own(orders_here, open_page):
+def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
     app = open_page("orders", order_run=orders_here.shorter)
     assert len(film_of(app)["strips"]) == 1, "no other is on sequences as short"
     criterion = app.selectbox(key="widget criterion")
@@ -112,7 +112,7 @@ def test_another_criterion_has_trainings_of_its_own(orders_here, open_page):
     assert app.button(key="widget train orders")
 
 
-def test_trainings_on_the_same_test_sequences_are_those_beside(orders_here):
+def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
     store, baseline = orders_here.store, orders_here.store.run(orders_here.baseline)
     drawing = {**DRAWING, "train": 30, "scale": "as they are"}
     fewer = store.create_run("train", {**baseline.settings, "drawing": drawing})
@@ -225,7 +225,7 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     assert film_of(app)["strips"]
 
 
-def test_few_values_are_told_of_before_training(orders_here, open_page, monkeypatch):
+def test_few_values_are_reported_before_training(orders_here, open_page, monkeypatch):
     images = cache.image_set(orders_here.key)
     years = images.numbers_of("year")[~images.test]
     found = len(set(years[~np.isnan(years)].tolist()))

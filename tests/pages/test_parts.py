@@ -157,7 +157,7 @@ def bounds(*pairs):
     return [dict(zip(names, (number, *pair, 0.5), strict=True)) for number, pair in enumerate(pairs, start=1)]
 
 
-def test_a_primal_that_falls_far_is_drawn_on_a_logarithmic_scale():
+def test_a_primal_that_falls_far_is_plotted_on_a_logarithmic_scale():
     for pairs, lowest in (
         ([(100.0, None), (50.0, -3.0), (1.0, 0.9)], pytest.approx(0.01)),
         ([(19.0, 0.0), (1.0, 0.9)], None),  # not far
@@ -195,7 +195,7 @@ def grid_with_a_button():
     grid.image_grid(tiles, name="sample", selected=st.query_params.get("sample", "a"), label="letters")
 
 
-def test_a_grid_is_told_only_what_its_browser_does_not_know():
+def test_a_grid_is_sent_only_what_its_browser_does_not_have():
     def told():
         [component] = app.run().get("bidi_component")
         return json.loads(component.proto.json)["selection"]
@@ -242,7 +242,7 @@ def test_each_colour_that_a_style_names_is_given(kind):
 @pytest.mark.parametrize(
     ("n", "share", "k"), [(60, 0.5, 10), (10_000, 0.002, 3), (10_000, 0.3, 200), (5, 0.5, 5)]
 )
-def test_the_area_below_the_drawn_curve_is_the_average_precision(n, share, k, drawn):
+def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, drawn):
     rng = np.random.default_rng(0)
     relevance, scores = (rng.random(n) < share).astype(int), rng.normal(size=n)
     scores += relevance

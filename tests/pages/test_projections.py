@@ -87,7 +87,7 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert app.success, "it converged nevertheless"
 
 
-def test_weights_are_drawn_in_the_space_of_the_features(through_nine, open_page):
+def test_weights_are_shown_in_the_space_of_the_features(through_nine, open_page):
     app = open_page("ranked_images", run=through_nine.id)
     app.session_state["widget weights"] = True
     app.run()
@@ -102,13 +102,13 @@ def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
     assert not open_page("neighbours", run=run.id).error
 
 
-def test_orders_and_their_studies_are_learnt_through_one(orders_here, started, open_page):
+def test_orders_and_their_studies_are_learned_through_one(orders_here, started, open_page):
     for page, button, kind in (("orders", "train orders", "orders"), ("lengths", "start study", "midrank")):
         press(open_page(page, order_set=orders_here.key, **IN_ADDRESS), button)
         assert [run.settings["projection"] for run in kinds(started, kind)] == [WHITE]
 
 
-def test_folds_are_learnt_through_one_and_the_form_holds_it(labels_here, started, open_page):
+def test_folds_are_learned_through_one_and_the_form_holds_it(labels_here, started, open_page):
     for page, button, kind, where, named in (
         ("ask_simulation", "start simulation", "asking", "label_set", "simulation"),
         ("experiments", "start experiment", "experiment", "experiment_set", "experiment"),

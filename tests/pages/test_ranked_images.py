@@ -248,7 +248,7 @@ def test_title_of_a_contact_sheet_tells_it_from_all_others(laboratory, digits, r
     assert facts.startswith(f"AP {ranked.average_precision:.3f} · Digits, 1,797 images · Colour · C = 100.0")
 
 
-def test_runs_of_one_name_are_told_apart(filled: Laboratory) -> None:
+def test_runs_of_one_name_become_unique(filled: Laboratory) -> None:
     """A selectbox sends the label of what is chosen: two alike would be one."""
     run = filled.store.run(filled.finished)
     named = runs.labels([run, replace(run, id="a" * 10)])

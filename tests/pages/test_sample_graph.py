@@ -31,7 +31,7 @@ def nodes_of(drawings):
     return [node for drawn in drawings for node in drawn["nodes"]]
 
 
-def test_components_are_whole_and_pairs_are_as_learnt(laboratory, open_page, neighbourhood, figures, row_of):
+def test_components_are_whole_and_pairs_are_as_learned(laboratory, open_page, neighbourhood, figures, row_of):
     pairs = {frozenset(map(int, edge)): number for number, edge in enumerate(neighbourhood.components.edges)}
     app = open_page("neighbours", neighbours_view="graph")
     for split in ("test", "train"):

@@ -41,7 +41,7 @@ def graph_box(app):
     return [box for box in app.selectbox if box.key == "widget graph"]
 
 
-def test_graph_is_asked_of_methods_that_use_one(laboratory, started, open_page):
+def test_the_form_has_a_graph_for_methods_that_use_one(laboratory, started, open_page):
     app = open_page("train")
     for method in ("HOB-SVM", METHOD):
         turn_to(app, set=laboratory.digits, method=method)

@@ -56,7 +56,7 @@ def test_each_sign_has_its_panel_with_its_largest_colours_and_both_one_scale():
     assert [shades_of(look_at(), sign) for sign in (1, -1)] == [[], []], "of weights of 0"
 
 
-def test_only_the_strongest_strokes_of_a_cell_are_drawn():
+def test_only_the_strongest_strokes_of_a_cell_are_plotted():
     look = look_at({0: 4.0, 1: 3.0, 2: 2.0, 3: -1.0, 9: 0.5})
     ends, strengths = of_sign(look, 1)
     assert strengths.tolist() == pytest.approx([0.125**1.5, 0.75**1.5, 1.0]), (
@@ -84,7 +84,7 @@ def test_weights_that_are_no_numbers_are_refused():
         look_at({0: np.nan})
 
 
-def test_page_shows_them_only_where_they_can_be_drawn(laboratory, open_page, monkeypatch):
+def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_page, monkeypatch):
     with monkeypatch.context() as patch:
         patch.delattr(cache, "direction")  # which is not called before the picture is unfolded
         app = open_page("ranked_images", run=laboratory.finished)

@@ -90,7 +90,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
         assert exact == (page == "train"), "all 48 are exact"
 
 
-def test_bounds_that_labellings_attain_are_told_from_others():
+def test_attained_bounds_differ_from_others():
     attained = Bounds(large=20, samples=0, of=30, excess=0.0, score=1.0)
     assert numbers_in(certificate.in_words(attained)) == [20, 30]
     missed = certificate.in_words(attained._replace(samples=15, excess=0.5))

@@ -72,7 +72,7 @@ def written(store, shown):
     return comparison_html(shown, Thumbnails(shown.images.folder), comparison_json(store, shown))
 
 
-def test_names_of_strangers_are_text_and_nothing_else(written):
+def test_untrusted_names_are_text_and_nothing_else(written):
     page = look_over(written)
     for name in (QUERY, TITLE, f"mine {SCRIPT}"):
         assert name in page.text
@@ -138,7 +138,7 @@ def test_the_files_in_it_are_whole(written, shown):
     assert names_of([again, second]) == [f"SVM, {again.id}", "SVM, again"], "nothing but the id differs"
 
 
-def test_the_recipe_names_what_it_cannot_make(shown, written):
+def test_the_comparison_file_names_what_it_cannot_rebuild(shown, written):
     settings = json.loads(HtmlFile(written).files()["comparison.json"])
     again = ComparisonSettings.from_json(settings)
     assert [training.to_json() for training in again.training_runs] == [run.settings for run in shown.runs]
@@ -169,7 +169,9 @@ def test_a_file_that_is_no_comparison_is_refused(written):
         assert refusal(ComparisonSettings.from_json, {**settings, **change}) == (subject, came)
 
 
-def test_the_command_writes_all_files_by_ids_and_by_the_recipe(store, runs, tmp_path, written, command):
+def test_the_command_writes_all_files_by_ids_and_by_the_comparison_file(
+    store, runs, tmp_path, written, command
+):
     out, report = tmp_path / "out.html", partial(command, "report", home=store.home)
     others = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
     report(*(run.id for run in runs), "-o", out, *others)

@@ -123,13 +123,13 @@ def test_what_leaves_the_range_of_an_axis_is_cut_off():
     assert top + height == pytest.approx(300 - 52, abs=8)
 
 
-def test_what_is_not_drawn_is_refused_by_name():
+def test_charts_that_cannot_be_drawn_are_refused_by_name():
     for trace in ({"type": "pie"}, {"type": "bar", "x": ["a"], "y": [1.0]}):
         with refused("chart", trace["type"]):
             chart_svg({"data": [trace], "layout": {}}, "")
 
 
-def test_names_of_strangers_are_text_in_charts_and_captions():
+def test_untrusted_names_are_text_in_charts_and_captions():
     written = SCRIPT.replace("<", "&lt;")
     layout = {**SQUARE, "annotations": [{"x": 1, "y": 1, "text": written}]}
     layout["yaxis"] = {**SQUARE["yaxis"], "tickvals": [0], "ticktext": [written], "title": {"text": SCRIPT}}

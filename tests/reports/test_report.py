@@ -49,7 +49,7 @@ def written(findings, run):
     return report_html(findings, differences(findings), Thumbnails(findings.images.folder), run.name)
 
 
-def test_names_of_strangers_are_text_and_nothing_else(written):
+def test_untrusted_names_are_text_and_nothing_else(written):
     page = look_over(written)
     for name in (*CLASSES, TITLE, f"mine {SCRIPT}"):
         assert name in page.text
@@ -164,7 +164,7 @@ def test_a_table_shows_its_signs_and_says_what_they_mean():
     assert table.signed({}, "△ better.") == table
 
 
-def test_test_images_of_one_group_are_drawn_together(findings, monkeypatch):
+def test_test_images_of_one_group_are_resampled_together(findings, monkeypatch):
     images, held = findings.images, findings.plan.splits.all[None].held
     groups = images.groups.copy()
     groups[held] = np.unique(images.image_of[held], return_inverse=True)[1] // 2  # two test images each

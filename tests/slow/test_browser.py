@@ -13,7 +13,7 @@ from ranking.datasets import load_image_set
 from ranking.workspace.examples import folder_of
 
 
-def test_trainings_are_chosen_by_key_deleted_brought_back_and_taken_along(visit, tmp_path):
+def test_training_runs_are_chosen_by_key_deleted_restored_and_downloaded(visit, tmp_path):
     folder = folder_of("Action figures")
     key = load_image_set(folder).key
     for query in ("running", "walking"):
@@ -100,7 +100,7 @@ def test_back_undoes_one_step_at_a_time(visit):
     assert urlsplit(page.url).path == "/image_sets"
 
 
-def test_a_wrong_address_is_said_also_after_the_page_ran_again(visit):
+def test_a_wrong_url_is_reported_also_after_a_rerun(visit):
     page = visit("/image_sets?set=nothing&sheet=x")
     page.get_by_text("Invalid URL parameter sheet").wait_for()
     shown(page)

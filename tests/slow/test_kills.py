@@ -133,7 +133,7 @@ def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(store, scripted
 
 
 @pytest.mark.parametrize("megabytes", [150, 450])
-def test_too_little_memory_for_the_libraries_is_told(store, monkeypatch, megabytes):
+def test_too_little_memory_for_the_libraries_is_reported(store, monkeypatch, megabytes):
     """What gives way differs from library to library: an exception, an exit, an abort; but never a standstill."""
     monkeypatch.setenv("RANKING_WORKER_MEMORY", str(megabytes * 10**6))
     run = ended(store, jobs.start(store, "train", training(store)))
@@ -178,7 +178,7 @@ train()
 """
 
 
-def test_a_full_disk_is_said_and_nothing_else_is_lost(store, tmp_path):
+def test_a_full_disk_is_reported_and_nothing_else_is_lost(store, tmp_path):
     """A real one: a file system of a few megabytes, in memory."""
     trial = ["unshare", "-rm", "mount", "-t", "tmpfs", "none", "/tmp"]
     if shutil.which("unshare") is None or subprocess.run(trial, capture_output=True).returncode != 0:

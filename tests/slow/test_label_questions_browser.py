@@ -111,7 +111,7 @@ def test_undo_is_unlimited_and_itself_an_event(asked, answers):
     assert not fold(events).standing
 
 
-def test_a_k_that_is_full_is_said_and_raised_by_one(asked):
+def test_a_k_that_is_full_is_reported_and_raised_by_one(asked):
     page = asked("board 01", "&label_k=2")
     why, more = page.locator(".why span"), page.locator(".more")
     assert "The model is least certain" in why.inner_text()
@@ -258,7 +258,7 @@ def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_fie
     all_on_disk(page, 2)
 
 
-def test_a_key_before_any_question_is_painted_is_for_none_and_that_is_said(asked, answers):
+def test_a_key_before_any_question_is_painted_answers_none_and_that_is_reported(asked, answers):
     page = asked("board 07")
     page.evaluate(f"{ROOT}.state.painted = {{ label: -1 }}")  # as a page that has just begun
     page.keyboard.press("1")
@@ -283,7 +283,7 @@ def test_all_of_it_can_be_read_and_fits_a_phone(asked, scheme, image):
     assert page.locator(".questions button, .questions .row").evaluate_all(wide) == 0
 
 
-def test_on_a_phone_the_rival_is_chosen_before_the_rankings(asked):
+def test_on_a_phone_the_baseline_is_chosen_before_the_rankings(asked):
     page = asked("board 02")
     switch, ranking = page.get_by_text("Same questions"), page.locator(".rankings")
     wide = switch.bounding_box(), ranking.bounding_box()
@@ -296,7 +296,7 @@ def test_on_a_phone_the_rival_is_chosen_before_the_rankings(asked):
 @pytest.mark.parametrize(
     ("apart", "said"), [(0.0004, "less than 0.001 apart"), (0.0, "0.000 apart"), (0.25, "0.250 apart")]
 )
-def test_maxima_that_are_nearly_equal_are_not_said_to_be_equal(asked, apart, said):
+def test_nearly_equal_maxima_are_not_shown_as_equal(asked, apart, said):
     page = asked("board 03")
     shown = page.locator(".questions").evaluate(
         """(root, apart) => {

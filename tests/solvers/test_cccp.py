@@ -182,7 +182,7 @@ class Hiding(LinearRisk):
         (0.95, 0.8, [0.827, 0.015]),  # after one that did not do it is not asked for at every step
     ],
 )
-def test_the_exact_gap_is_asked_for_where_rounding_may_hide_little_enough_of_it(
+def test_the_exact_gap_is_computed_if_rounding_may_hide_little_enough_of_it(
     tolerance: float, share: float, expected: list[float]
 ) -> None:
     """In a round that begins at its end, and proves that it is one."""

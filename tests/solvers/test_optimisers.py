@@ -194,7 +194,7 @@ def test_few_features_and_a_large_C_are_trained_to_the_end(seed: int, C: float, 
     assert method.certificate.converged
 
 
-def test_cuts_of_another_problem_are_found_out() -> None:
+def test_cuts_of_another_problem_are_detected() -> None:
     risk, *_ = hinge_risk(13, C=1.0)
     solution = cutting_plane(risk, 1e-4)
     with pytest.raises(ArithmeticError):

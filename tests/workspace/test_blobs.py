@@ -28,7 +28,7 @@ def words(tmp_path: Path) -> Blobs:
     return Blobs(tmp_path / "words", ".txt", is_word)
 
 
-def test_a_file_is_put_found_listed_and_deleted(words, tmp_path):
+def test_a_file_is_written_read_listed_and_deleted(words, tmp_path):
     assert words.list() == []
     for age, name in enumerate(("one", "two")):
         words.put(name, lambda file, name=name: file.write(name.encode()))

@@ -113,7 +113,7 @@ def test_without_the_folder_of_examples_a_home_stays_as_it_is(here, monkeypatch,
     assert here.image_sets() == here.runs() == []
 
 
-def test_an_example_whose_files_are_gone_is_said_to_be_copied_from_where_it_lies(fresh):
+def test_the_error_about_missing_example_files_names_the_folder_to_copy(fresh):
     key, folder = next(iter(examples.set_folders().items()))
     shutil.rmtree(fresh.home / "sets" / key)
     with pytest.raises(InputError) as caught:

@@ -39,7 +39,7 @@ def test_the_order_is_that_of_serving_one_by_one():
         assert order(mixed, served) == serve_one_by_one(tickets, served), seed
 
 
-def test_first_trainings_of_all_rooms_come_before_second_ones_and_who_was_served_lately_waits():
+def test_first_runs_of_all_workspaces_start_before_second_ones_least_recently_served_first():
     tickets = [Ticket(number, room, f"{room}{number}", False) for number, room in enumerate("aaabbc")]
     assert order(tickets, {}) == ["a0", "b3", "c5", "a1", "b4", "a2"]
     tickets = [Ticket(1, "a", "a1", False), Ticket(2, "b", "b2", False)]
@@ -73,7 +73,7 @@ def hall(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hall]:
     made.held.let_die()
 
 
-def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall):
+def test_workspaces_share_one_queue_and_the_slot_of_a_dead_worker_is_free_immediately(hall):
     first, second, third = (hall.ask("a") for _ in range(3))
     assert [hall.claim("a", run) for run in (first, second, third)] == [0, 0, 1]
     fourth = hall.ask("b")
@@ -87,7 +87,7 @@ def test_rooms_stand_in_one_queue_and_a_dead_place_is_free_at_once(hall):
     assert hall.claim("a", third) == 0
 
 
-def test_trainings_imports_and_looks_each_wait_for_their_own_kind(hall, monkeypatch):
+def test_training_runs_imports_and_previews_wait_only_for_their_own_kind(hall, monkeypatch):
     """An import may take an hour, and a few rooms all places."""
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 2)
     looks = [
@@ -104,7 +104,7 @@ def test_trainings_imports_and_looks_each_wait_for_their_own_kind(hall, monkeypa
         assert hall.claim("e", waits) == 0
 
 
-def test_a_room_works_at_most_at_so_many_though_places_are_free(hall, monkeypatch):
+def test_running_jobs_of_a_workspace_are_limited_even_if_slots_are_free(hall, monkeypatch):
     monkeypatch.setattr(jobs, "MOST_AT_ONCE", 8)
     monkeypatch.setenv(JOBS, "1")
     first, second = hall.ask("a"), hall.ask("a")

@@ -200,7 +200,7 @@ WAYS += [
 
 @pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without"])
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
-def test_whatever_becomes_of_the_database_sets_and_runs_come_back(tmp_path, way, with_copy):
+def test_sets_and_runs_are_recovered_however_the_database_is_lost(tmp_path, way, with_copy):
     here = furnished(tmp_path)
     AnswerStore(tmp_path).append([answer(1)])
     if with_copy:
@@ -230,7 +230,7 @@ def checkpointed(folder: Path) -> None:
         database.execute("pragma wal_checkpoint(truncate)")
 
 
-def test_an_older_copy_put_back_by_hand_costs_nothing_newer(tmp_path):
+def test_restoring_an_older_copy_by_hand_loses_nothing_newer(tmp_path):
     """As the program's own message advised."""
     here = furnished(tmp_path)
     checkpointed(tmp_path)
@@ -475,7 +475,7 @@ def test_a_newer_version_s_database_is_left_alone(tmp_path):
     assert len(list((tmp_path / "runs").iterdir())) == 6
 
 
-def test_a_folder_that_cannot_be_read_stays_and_is_told_until_it_is_mended(tmp_path):
+def test_an_unreadable_folder_stays_and_is_reported_until_it_is_repaired(tmp_path):
     here = furnished(tmp_path)
     key, run = keep(here, 6), here.create_run("train", {"set": "other-set"})
     here.end_run(run.id, "finished")
@@ -542,7 +542,7 @@ def test_a_row_that_no_run_of_ours_has_is_not_taken_in(tmp_path, change):
 
 
 @pytest.mark.parametrize("told", [b"{", b"\xff", json.dumps({"source": "\ud800"}).encode(), None], ids=str)
-def test_a_set_that_does_not_tell_its_row_is_whole_without(tmp_path, told):
+def test_a_set_without_a_valid_row_file_is_recovered(tmp_path, told):
     here = Store(tmp_path)
     key = keep(here, 4)
     file = tmp_path / "sets" / key / ROW
@@ -724,7 +724,7 @@ def test_rebuilding_twice_is_rebuilding_once(tmp_path):
     assert [file.read_text() for file in lost] == ["no database"]
 
 
-def test_copies_fill_no_room(tmp_path, monkeypatch):
+def test_copies_do_not_count_towards_the_storage_limit(tmp_path, monkeypatch):
     room = Rooms(tmp_path).make("room-of-anna")
     AnswerStore(room).append([answer(number) for number in range(1, 2000)])
     monkeypatch.setenv(DISK, str(bytes_of(room) + 1000))
@@ -735,7 +735,7 @@ def test_copies_fill_no_room(tmp_path, monkeypatch):
     assert len(copies(room)) == 1
 
 
-def test_a_home_that_cannot_be_written_is_not_called_gone(tmp_path, monkeypatch):
+def test_a_data_folder_that_cannot_be_written_is_not_reported_as_missing(tmp_path, monkeypatch):
     here = Store(tmp_path)
     monkeypatch.setattr(home.os, "access", lambda *_: False)
     error = sqlite3.OperationalError("unable to open database file")

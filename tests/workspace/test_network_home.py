@@ -111,7 +111,7 @@ def test_a_home_on_a_disk_of_this_machine_names_none(share):
     assert not (folder / MACHINE).exists()
 
 
-def test_a_host_is_told(share):
+def test_the_host_is_logged(share):
     assert network_warning(share("ext4")) is None
     warning = network_warning(share("fuse.sshfs"))
     assert warning is not None

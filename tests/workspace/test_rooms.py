@@ -87,7 +87,7 @@ def answer(run_id: str, key: str = "k" * 8) -> AnswerEvent:
     )
 
 
-def test_a_name_that_could_be_more_than_a_name_is_refused_and_none_such_is_drawn(rooms):
+def test_names_that_are_paths_are_refused_and_never_generated(rooms):
     before = sorted(rooms.home.rglob("*"))
     for name in HOSTILE:
         for act in (rooms.make, rooms.find, rooms.visit, rooms.remove):
@@ -112,7 +112,7 @@ def test_two_first_visits_at_once_make_one_room(rooms):
     assert [row.name for row in rooms.all()] == ["both-at-once"]
 
 
-def test_a_home_that_lies_where_a_room_would_is_none(tmp_path):
+def test_a_data_folder_at_the_path_of_a_workspace_is_none(tmp_path):
     home = Store(tmp_path / "rooms" / "mine-alone").home
     assert not is_room(home)
     assert server_of(home) == home
@@ -122,7 +122,7 @@ def test_a_home_that_lies_where_a_room_would_is_none(tmp_path):
 # --------------------------------------------------------------------------------------- isolation
 
 
-def test_nothing_of_one_room_is_found_in_another_nor_where_rooms_lie(rooms, room, pictures):
+def test_workspaces_cannot_read_each_other(rooms, room, pictures):
     mine, theirs, server = room, Store(rooms.make("room-of-bert")), Store(rooms.home)
     key = mine.adopt(pictures, "Patches")
     run = mine.create_run("train", {"set": key})
@@ -151,7 +151,7 @@ def test_nothing_of_one_room_is_found_in_another_nor_where_rooms_lie(rooms, room
     assert mine.image_set(key).key == key
 
 
-def test_a_visitor_is_not_told_where_the_server_keeps_its_rooms(rooms, room):
+def test_errors_hide_the_folder_of_the_server(rooms, room):
     for database, called in (
         (Home(room.home), "this workspace"),
         (JobQueue(room.home), "the queue of this server"),
@@ -179,7 +179,7 @@ def class_room(tmp_path: Path, pictures: Path, monkeypatch: pytest.MonkeyPatch) 
     return store
 
 
-def test_what_the_class_room_holds_is_listed_in_every_room_and_marked(rooms, class_room):
+def test_shared_sets_and_runs_are_listed_in_every_workspace_and_marked(rooms, class_room):
     finished = class_room.runs()[-1]
     key = class_room.image_sets()[0].key
     for name in ("room-of-anna", "room-of-bert"):
@@ -193,7 +193,7 @@ def test_what_the_class_room_holds_is_listed_in_every_room_and_marked(rooms, cla
     assert [row.shared for row in class_room.image_sets()] == [False]
 
 
-def test_a_room_that_is_open_already_is_lent_what_comes_later(rooms, room, pictures, monkeypatch):
+def test_an_open_workspace_sees_what_is_shared_later(rooms, room, pictures, monkeypatch):
     assert room.image_sets() == []
     bundled = Store(rooms.bundled)
     key = bundled.adopt(pictures, "Patches")
@@ -209,7 +209,7 @@ def content(home: Path) -> dict[str, bytes]:
     return {str(file.relative_to(home)): file.read_bytes() for file in files}
 
 
-def test_nothing_that_is_lent_can_be_changed(class_room, room):
+def test_shared_image_sets_and_runs_are_read_only(class_room, room):
     [run] = class_room.runs()[-1:]
     before, rows = content(class_room.home), class_room.runs()
     acts: list[Callable[[], Any]] = [lambda act=act: act(run.id) for act in (room.star_run, room.delete_run)]
@@ -234,7 +234,7 @@ def test_nothing_that_is_lent_can_be_changed(class_room, room):
         assert denied.value.sqlite_errorname == "SQLITE_READONLY"
 
 
-def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_room(class_room, room):
+def test_a_run_trains_on_a_shared_set_and_no_message_names_its_workspace(class_room, room):
     key = class_room.image_sets()[0].key
     columns = class_room.home / "sets" / key / "columns.npz"
     intact = columns.read_bytes()
@@ -257,7 +257,7 @@ def test_a_training_works_on_a_set_that_is_lent_and_no_message_tells_by_which_ro
     assert TEACHER not in str(caught.value)
 
 
-def test_features_that_are_lent_are_neither_computed_nor_copied_again(class_room, room):
+def test_shared_features_are_neither_computed_nor_copied_again(class_room, room):
     [file] = class_room.features.iterdir()
     assert (room.features / file.name).samefile(file)
     assert bytes_of(room.features) == 0
@@ -266,7 +266,7 @@ def test_features_that_are_lent_are_neither_computed_nor_copied_again(class_room
     assert len(list(room.features.iterdir())) == 1, "linked once more"
 
 
-def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room):
+def test_a_shared_experiment_is_complete_in_every_workspace(class_room, room):
     key = class_room.image_sets()[0].key
     parts = {"set": key, "features": [["Colour", {}]], "queries": ["day"], "methods": [["SVM", {}]]}
     settings = ExperimentSettings.from_json({**parts, "grids": {"C": [1.0]}, "folds": 2})
@@ -285,7 +285,7 @@ def test_an_experiment_of_the_class_room_is_whole_in_every_room(class_room, room
 # ----------------------------------------------------------------------------------- paths that visitors type
 
 
-def test_nobody_imports_the_rooms_of_others(rooms, room, pictures, tmp_path, monkeypatch):
+def test_workspaces_of_others_cannot_be_imported(rooms, room, pictures, tmp_path, monkeypatch):
     rest = Store(rooms.make("room-of-bert"))
     key = rest.adopt(pictures, "Patches")
     monkeypatch.setenv(FOLDERS, "/")
@@ -301,9 +301,7 @@ def test_nobody_imports_the_rooms_of_others(rooms, room, pictures, tmp_path, mon
     check_source(room.home, ["", " "])  # what is left empty is not the folder that the server was started in
 
 
-def test_a_visitor_types_paths_in_folders_that_the_host_has_named_alone(
-    room, pictures, tmp_path, monkeypatch
-):
+def test_visitors_enter_paths_only_in_the_folders_that_the_host_allows(room, pictures, tmp_path, monkeypatch):
     def outside(path: str) -> str:
         with refused("path", f"{path!r}") as caught:
             check_source(room.home, [path])
@@ -323,7 +321,7 @@ def test_a_visitor_types_paths_in_folders_that_the_host_has_named_alone(
     check_source(tmp_path / "own", [str(pictures)])
 
 
-def test_what_is_imported_or_looked_at_lies_in_folders_that_the_host_has_named(
+def test_imports_and_previews_read_only_the_folders_that_the_host_allows(
     room, pictures, tmp_path, monkeypatch
 ):
     report, key = Report(tmp_path / "events"), room.adopt(pictures, "Patches")
@@ -340,7 +338,7 @@ def test_what_is_imported_or_looked_at_lies_in_folders_that_the_host_has_named(
     assert look_at_features(room, run, report)["columns"] == 3
 
 
-def test_every_setting_of_a_source_that_is_a_path_is_known_as_one(monkeypatch):
+def test_every_path_among_the_settings_of_sources_is_known(monkeypatch):
     opened, called, expanded = set[str](), set[str](), Path.expanduser
 
     def note(path: Path) -> Path:
@@ -365,7 +363,7 @@ def test_every_setting_of_a_source_that_is_a_path_is_known_as_one(monkeypatch):
 # ------------------------------------------------------------------------------------------- quotas
 
 
-def test_a_full_room_says_of_what_and_takes_no_more(rooms, room, pictures, monkeypatch):
+def test_a_full_workspace_refuses_more_and_says_what_fills_it(rooms, room, pictures, monkeypatch):
     draft = room.create_run("import", {"source": "x", "source_settings": {}})
     room.end_run(draft.id, "finished", result={"key": "k" * 8, "title": "x"})
     (room.home / "runs" / "large").write_bytes(bytes(1_000_000))
@@ -416,7 +414,7 @@ def test_what_features_will_be_computed(room, pictures, monkeypatch):
     assert to_compute(images, parts, room.features) == ("", 0)
 
 
-def test_a_room_has_so_many_imports_and_trainings_at_once(rooms, room, monkeypatch):
+def test_running_imports_and_training_runs_of_a_workspace_are_limited(rooms, room, monkeypatch):
     monkeypatch.setenv(JOBS, "1")
     held, home = Held(), Store(rooms.home)
     for kind, most in (("import", 1), ("train", LIVE_FOR_EACH)):
@@ -471,7 +469,7 @@ def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
     rooms.make("room-of-carl")
 
 
-def test_rooms_in_which_there_is_nothing_make_place_for_others(rooms, pictures, monkeypatch):
+def test_empty_workspaces_are_removed_to_make_new_ones(rooms, pictures, monkeypatch):
     """Each visit to the bare address begins one; of those that give their place up, that visited longest ago goes."""
     monkeypatch.setenv(COUNT, "6")
     kept = ("room-with-set", "room-with-run", "room-with-answer")
@@ -576,7 +574,7 @@ def test_an_empty_room_goes_before_one_that_was_left_long_ago(rooms, monkeypatch
         with_training(Store(rooms.home / "rooms" / new))
 
 
-def test_newcomers_who_come_together_get_their_rooms(rooms, monkeypatch):
+def test_simultaneous_first_visits_get_their_workspaces(rooms, monkeypatch):
     most = 12
     monkeypatch.setenv(COUNT, str(most))
     monkeypatch.setenv(CLASS_ROOM, TEACHER)
@@ -603,7 +601,7 @@ def test_a_room_that_was_put_back_by_hand_is_not_swept_away(rooms):
     assert len(Store(rooms.make("room-of-anna")).own_runs()) == 1
 
 
-def test_what_keeps_rooms_from_being_made_is_told_without_a_path(rooms, monkeypatch):
+def test_the_reason_why_workspaces_cannot_be_made_has_no_path(rooms, monkeypatch):
     rooms.make("room-of-anna")
     shutil.rmtree(rooms.home / "rooms")
     (rooms.home / "rooms").write_text("no folder")
@@ -621,7 +619,7 @@ DAMAGE: list[Callable[[Path], Any]] = [
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_a_damaged_room_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch, damage):
+def test_a_damaged_workspace_stays_and_others_can_be_made(rooms, monkeypatch, damage):
     monkeypatch.setenv(COUNT, "3")
     damaged = with_training(Store(rooms.make("room-of-anna"))).home
     for log in damaged.glob("ranking.sqlite-*"):
@@ -638,7 +636,7 @@ def test_a_damaged_room_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch,
     assert rooms.find(damaged.name) is None
 
 
-def test_a_room_that_may_not_be_read_keeps_its_place_and_shuts_nobody_out(rooms, monkeypatch):
+def test_an_unreadable_workspace_stays_and_others_can_be_made(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "2")
     closed = rooms.make("room-of-anna")
     stat = os.stat
@@ -654,13 +652,13 @@ def test_a_room_that_may_not_be_read_keeps_its_place_and_shuts_nobody_out(rooms,
     assert {row.name: row.damaged for row in rooms.all()} == {closed.name: True, "room-of-carl": False}
 
 
-def test_a_damaged_class_room_keeps_nobody_from_a_room_of_their_own(rooms, class_room):
+def test_with_a_damaged_shared_workspace_others_can_be_made(rooms, class_room):
     (class_room.home / "ranking.sqlite").write_bytes(b"no database" * 1000)
     assert Rooms(rooms.home).make("room-of-anna").is_dir()
     assert {row.name: row.damaged for row in rooms.all()} == {TEACHER: True, "room-of-anna": False}
 
 
-def test_the_class_room_keeps_its_place(rooms, pictures, monkeypatch):
+def test_the_shared_workspace_stays(rooms, pictures, monkeypatch):
     monkeypatch.setenv(CLASS_ROOM, TEACHER)
     monkeypatch.setenv(COUNT, "2")
     rooms = Rooms(rooms.home)
@@ -670,7 +668,7 @@ def test_the_class_room_keeps_its_place(rooms, pictures, monkeypatch):
         assert {row.name for row in rooms.all()} == {TEACHER, name}
 
 
-def test_a_thousand_visits_with_a_failed_import_shut_nobody_out(rooms, monkeypatch):
+def test_after_a_thousand_visits_with_a_failed_import_workspaces_can_be_made(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "5")
     for _ in range(1000):
         visitor = Store(rooms.make(new_name()))
@@ -685,7 +683,7 @@ def without_runs(store: Store) -> Store:
     return store
 
 
-def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(class_room, room):
+def test_a_shared_set_stays_while_other_workspaces_have_runs_on_it(class_room, room):
     [row] = without_runs(class_room).image_sets()
     run = room.create_run("train", {"set": row.key})
     room.end_run(run.id, "finished")
@@ -700,7 +698,7 @@ def test_a_set_that_is_lent_stays_while_other_rooms_have_runs_on_it(class_room, 
     assert room.image_sets() == []
 
 
-def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent_which_may_go(class_room, room, pictures):
+def test_an_own_set_hides_the_same_shared_one_which_may_be_deleted(class_room, room, pictures):
     key = room.adopt(pictures, "Own")
     room.create_run("train", {"set": key})
     assert room.home_of_set(key) == room.home
@@ -709,7 +707,7 @@ def test_a_room_s_own_set_goes_before_the_same_one_that_is_lent_which_may_go(cla
         assert [(row.source, row.shared) for row in room.image_sets()] == [("Own", False)]
 
 
-def test_corrections_of_a_set_that_is_lent_are_of_the_room_alone(class_room, room):
+def test_corrections_of_a_shared_set_belong_to_the_workspace(class_room, room):
     [row] = room.image_sets()
     assert row.shared
     folder = class_room.home / "sets" / row.key

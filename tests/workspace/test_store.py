@@ -128,7 +128,7 @@ def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):
     assert list((here.home / "runs").iterdir()) == []
 
 
-def test_what_is_no_id_of_a_run_reaches_no_path(here):
+def test_an_invalid_run_id_becomes_no_path(here):
     texts = ["", "..", "../../etc", "/etc/passwd", "a" * 9, "a" * 11, "ABCDEFGHIJ", "aaaaaaaaaa\n"]
     for text in (*texts, "aaaaaaaaa/"):
         for act in (here.run, here.keep, here.discard):
@@ -209,7 +209,7 @@ CONTROLS = ["\n", "\0", "\x7f", "\x85", "\ud800", "\u2028", "\u202e", "\u2066"]
 UNSEEN = ["\u200b", "\u200d\ufeff", "\u3164", "\u2060 \u00ad", "\ufe0f", "\u2800" * 9]
 
 
-def test_a_star_is_given_and_taken_and_a_name_kept_as_typed_where_it_can_be_shown(here):
+def test_a_run_is_starred_and_named_and_unprintable_names_are_refused(here):
     run = trained(here)
     assert (run.name, run.star) == ("", False)
     for star in (True, True, False):
@@ -228,7 +228,7 @@ def test_a_star_is_given_and_taken_and_a_name_kept_as_typed_where_it_can_be_show
     assert here.run(run.id).name == "kept"
 
 
-def test_a_deleted_run_is_in_no_list_and_comes_back_whole(here):
+def test_a_deleted_run_is_in_no_list_and_is_restored_completely(here):
     run, rest = trained(here), trained(here)
     here.name_run(run.id, "kept in mind")
     before = here.run(run.id)
@@ -246,7 +246,7 @@ def test_a_deleted_run_is_in_no_list_and_comes_back_whole(here):
     assert here.runs(deleted=True) == []
 
 
-def test_what_is_deleted_while_the_clock_is_far_ahead_comes_back(here, monkeypatch):
+def test_a_run_deleted_while_the_clock_is_far_ahead_can_be_restored(here, monkeypatch):
     run, key = trained(here), here.keep(imported(here).id)
     with monkeypatch.context() as patch:
         patch.setattr(time, "time", lambda: 1e11)  # the year 5138
@@ -320,7 +320,7 @@ def test_importing_again_mends_an_image_set_that_lost_files(here):
     assert folders(here) == [key]
 
 
-def test_a_kept_import_is_an_image_set_and_keeping_again_and_the_known_is_harmless(here):
+def test_keeping_an_import_again_or_a_known_set_changes_nothing(here):
     run, second = imported(here), imported(here)
     assert here.image_sets() == []
     key = here.keep(run.id)
@@ -360,7 +360,7 @@ def test_a_finished_import_is_decided_about_once(here):
     assert caught.value.remedy == "import it again"
 
 
-def test_what_is_no_finished_import_with_its_draft_is_not_kept(here):
+def test_only_a_finished_import_with_its_draft_is_kept(here):
     training, queued = trained(here), here.create_run("import", {})
     with refused(f"run {training.id}", "a finished training run"):
         here.keep(training.id)
@@ -376,7 +376,7 @@ def test_what_is_no_finished_import_with_its_draft_is_not_kept(here):
         here.keep(path.id)
 
 
-def test_an_unknown_image_set_is_answered_with_what_there_is(here):
+def test_the_error_about_an_unknown_image_set_lists_those_that_exist(here):
     def refuses(key: str, subject: str, came: Any, remedy: str) -> None:
         for read in (here.image_set, here.thumbnails):
             with refused(subject, came) as caught:
@@ -412,7 +412,7 @@ def test_a_prepared_folder_is_adopted_as_a_copy(here, tmp_path):
     assert here.thumbnails(key).crop(3)
 
 
-def test_what_is_no_image_set_is_not_adopted(here, tmp_path):
+def test_a_folder_that_is_no_image_set_is_not_adopted(here, tmp_path):
     patches(tmp_path / "damaged", 4)
     (tmp_path / "damaged" / "columns.npz").write_bytes(b"PK")
     for folder in (tmp_path, tmp_path / "damaged"):
@@ -469,7 +469,7 @@ def test_a_crash_in_keep_is_mended_by_keeping_again_the_sweep_or_the_same_import
         assert len(here.image_set(row.key)) == 4
 
 
-def test_nobody_sees_keep_between_its_move_and_its_row(here, monkeypatch):
+def test_readers_never_see_keep_between_its_move_and_its_row(here, monkeypatch):
     """A sweep at that moment would take the folder for a crash's: it must wait for the write lock."""
     run, locked = imported(here), []
 
@@ -486,7 +486,7 @@ def test_nobody_sees_keep_between_its_move_and_its_row(here, monkeypatch):
     assert locked == ["SQLITE_BUSY"]
 
 
-def test_the_sweep_removes_what_nobody_needs(here):
+def test_the_sweep_removes_unused_files(here):
     failed, cancelled, dead = (here.create_run("import", {}) for _ in range(3))
     here.end_run(failed.id, "failed", "no")
     here.end_run(cancelled.id, "cancelled")
@@ -506,7 +506,7 @@ def test_the_sweep_removes_what_nobody_needs(here):
     assert not failed.folder.exists(), "of an import that failed its row says why, and nothing else is left"
 
 
-def test_the_sweep_leaves_what_somebody_needs(here):
+def test_the_sweep_leaves_files_in_use(here):
     kept, undecided = imported(here, 4), imported(here, 5)
     key = here.keep(kept.id)
     training, held = trained(here), Held()
@@ -594,7 +594,7 @@ def test_a_database_damaged_under_a_running_app_says_so(here):
             here.runs()
 
 
-def test_every_trouble_with_the_home_has_its_remedy(here, monkeypatch):
+def test_every_error_of_the_data_folder_has_its_remedy(here, monkeypatch):
     for error, why, remedy in (
         (PermissionError(13, "Permission denied"), "Permission denied", errors.CLOSED),
         (OSError(30, "Read-only file system"), "Read-only file system", errors.CLOSED),
@@ -644,7 +644,7 @@ def layout_of(folder: Path) -> int:
         return int(database.execute("pragma user_version").fetchone()[0])
 
 
-def test_a_home_of_an_older_layout_is_brought_up_to_date(here, tmp_path, monkeypatch):
+def test_a_data_folder_of_an_older_layout_is_migrated(here, tmp_path, monkeypatch):
     here.keep(imported(here).id)
     runs, rows, before = here.runs(), here.image_sets(), layout_of(here.home)
     monkeypatch.setattr(home, "MIGRATIONS", (*home.MIGRATIONS, ADD_STAR))
@@ -736,7 +736,7 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
         ("features", "import", "features"),
     ],
 )
-def test_a_file_beside_a_run_of_an_earlier_version_tells_of_its_kind_and_task(here, first, kind, task):
+def test_the_file_of_a_run_of_an_earlier_version_is_read_with_its_new_kind_and_task(here, first, kind, task):
     run = here.create_run(kind, {"set": "abc", "method": "RankSVM", "task": task})
     file = run.folder / ROW
     told = json.loads(file.read_text())
@@ -844,7 +844,7 @@ def look(here: Store) -> Run:
     return here.run(run.id)
 
 
-def test_a_look_waits_and_cannot_be_kept(here):
+def test_a_preview_waits_and_cannot_be_kept(here):
     run = look(here)
     here.sweep()
     assert run.looks
@@ -856,7 +856,7 @@ def test_a_look_waits_and_cannot_be_kept(here):
     assert here.run(run.id).result["decision"] == "discarded"
 
 
-def test_what_was_uploaded_is_removed_once_nobody_waits_for_it(here):
+def test_an_upload_is_removed_once_no_run_waits_for_it(here):
     dead, kept, vectors = look(here), imported(here), here.create_run("import", {"task": "features"})
     here.update_run(dead.id, state="running")
     here.end_run(vectors.id, "finished", result={"decision": "kept"})

@@ -354,7 +354,7 @@ def test_a_model_is_kept_once_with_each_of_its_settings(kept):
     assert not list(store.features.glob("onnx-*"))
 
 
-def test_models_of_a_class_room_are_lent(kept, tmp_path, monkeypatch):
+def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch):
     store, looked = kept
     name = store.keep_network(looked({}).id)
     monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
@@ -375,7 +375,7 @@ def test_settings_beside_a_model_must_be_those_of_its_name(kept):
         assert kept_networks(store.home / "models") == []
 
 
-def test_settings_from_strangers_are_checked():
+def test_untrusted_settings_are_checked():
     assert "ONNX model" not in feature_names(), "no image set offers models by itself"
     for settings in (
         {"model": "../../x"},
