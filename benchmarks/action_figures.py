@@ -27,7 +27,7 @@ from ranking.metrics import average_precision
 FEATURES = [("HOG", {}), ("Colour", {})]
 
 
-def with_others(scores: Floats, groups: Ints) -> Floats:
+def with_background(scores: Floats, groups: Ints) -> Floats:
     """Return (n,) the score of each box plus the mean score of the other boxes in its image, if any.
 
     >>> with_others(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 0, 1])).tolist()
@@ -68,7 +68,7 @@ def main() -> None:
             method = make_method(name).fit([Query(features[learn], relevance[learn])])
             scores = np.asarray(method.score(Query(features[test])), np.float64)
             columns.setdefault(name, []).append(average_precision(relevance[test], scores))
-            both = with_others(scores, images.groups[test])
+            both = with_background(scores, images.groups[test])
             columns.setdefault(f"{name} + others", []).append(average_precision(relevance[test], both))
     columns["prior"] = list(images.labels[test].mean(axis=0))
     rows = [

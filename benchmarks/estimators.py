@@ -112,7 +112,7 @@ def by_liblinear(settings: Settings, X: Features, y: Bools) -> Callable[[], Scor
     def training() -> Scorer:
         model = train(samples, parameter(options))
         weights = np.array([model.w[column] for column in range(X.shape[1])]) * model.label[0]
-        return lambda other: other @ weights
+        return lambda rows: rows @ weights
 
     return training
 
@@ -127,7 +127,7 @@ def by_dlib(settings: Settings, X: Features, y: Bools) -> Callable[[], Scorer]:
 
     def training() -> Scorer:
         decide = trainer.train(pair)
-        return lambda other: np.array([decide(dlib.vector(row.astype(float))) for row in other])
+        return lambda rows: np.array([decide(dlib.vector(row.astype(float))) for row in rows])
 
     return training
 

@@ -378,18 +378,18 @@ def main() -> None:
             print("\nCorLoc of training images (objective) from each start\n")
             print(start_table(draws, queries), flush=True)
         if {"settings", "sizes"} & set(options.part):
-            other = scenes(SETTINGS_SEED, options.images, folder)
+            settings_scenes = scenes(SETTINGS_SEED, options.images, folder)
         if "settings" in options.part:
             print("\nlowest objective of the starts, by settings\n")
-            header = ["settings", *LOWEST, *other.image_set.classes]
-            print(table(header, setting_rows(other, other.image_set.classes)), flush=True)
+            header = ["settings", *LOWEST, *settings_scenes.image_set.classes]
+            print(table(header, setting_rows(settings_scenes, settings_scenes.image_set.classes)), flush=True)
         cards = photographs("Cards", folder) if {"cards", "sizes"} & set(options.part) else None
         if "cards" in options.part and cards is not None:
             print("\ncards: CorLoc of training images (objective) from each start\n")
             print(start_table([cards], cards.image_set.classes), flush=True)
         if "sizes" in options.part:
             figures, helmets = images_of(folder_of(FIGURES), folder), photographs("Helmets", folder)
-            sets = [data for data in (other, figures, helmets, cards) if data is not None]
+            sets = [data for data in (settings_scenes, figures, helmets, cards) if data is not None]
             print("\nobjects that a window overlaps by half (number of objects)\n")
             edges = [f"to {high:.0%}" for high in SHARES[1:]]
             print(table(["objects", "median share", "all", *edges], size_rows(sets)), flush=True)

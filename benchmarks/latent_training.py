@@ -199,12 +199,12 @@ def mapped_rows(bags: BagSet) -> Iterator[list[str]]:
             start = time.perf_counter()
             method.fit([bags], events.append)
             seconds = time.perf_counter() - start
-        here, *others = peaks.values()
+        first, *rest = peaks.values()
         results.append(method.weights)
         difference = np.abs(method.weights - results[0]).max()
         rounds, passes = events[-1].round, events[-1].passes
-        cells = [f"{rounds}", f"{passes}", f"{seconds:.1f}", f"{seconds / rounds:.1f}", f"{here:.2f}"]
-        most = f"{max(others):.2f}" if others else "-"
+        cells = [f"{rounds}", f"{passes}", f"{seconds:.1f}", f"{seconds / rounds:.1f}", f"{first:.2f}"]
+        most = f"{max(rest):.2f}" if rest else "-"
         yield [where, *cells, most, f"{method.certificate.primal:.6f}", f"{difference:.0e}", method.outcome]
 
 

@@ -66,9 +66,9 @@ def risk_of(
     return risk, relevant, costs, components
 
 
-def agree(found: Solution, other: Solution) -> None:
+def agree(solution: Solution, reference: Solution) -> None:
     """The first is optimal, and no bound of one contradicts the other, which may have stopped before its end."""
-    for one, two in ((found, other), (other, found)):
+    for one, two in ((solution, reference), (reference, solution)):
         assert one.certificate.dual <= two.certificate.primal * (1 + 1e-9)
-    assert found.certificate.converged
-    assert other.certificate.relative_gap <= 0.02
+    assert solution.certificate.converged
+    assert reference.certificate.relative_gap <= 0.02

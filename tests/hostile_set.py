@@ -49,7 +49,7 @@ def store_of(home: Path) -> Store:
     return Store(home)
 
 
-def asked(images: ImageSet, **changes: Any) -> ExperimentSettings:
+def experiment_settings(images: ImageSet, **changes: Any) -> ExperimentSettings:
     """A small experiment on the set."""
     settings = {
         "set": images.key,

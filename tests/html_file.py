@@ -36,18 +36,18 @@ class HtmlFile(HTMLParser):
         return {name: b64decode(link.partition(",")[2]).decode() for name, link in links.items()}
 
     def count(self, tag: str, class_: str | None = None) -> int:
-        return sum(class_ in (None, told.get("class")) for told in self.all(tag))
+        return sum(class_ in (None, attributes.get("class")) for attributes in self.all(tag))
 
 
 def look_over(text: str) -> HtmlFile:
     """The file, in which nothing runs and nothing is of another host."""
-    found = HtmlFile(text)
-    assert {tag for tag, _ in found.tags} & ALIVE == set()
-    for tag, attributes in found.tags:
+    document = HtmlFile(text)
+    assert {tag for tag, _ in document.tags} & ALIVE == set()
+    for tag, attributes in document.tags:
         assert not [name for name in attributes if name.startswith("on")], tag
         links = [attributes[name] for name in ("href", "src", "xlink:href") if attributes.get(name)]
         assert all(LINK.match(str(link)) for link in links), tag
     assert "http" not in re.sub(r"http-equiv|http_", "", text), "no other host, not even a namespace"
-    [policy] = [one["content"] for one in found.all("meta") if one.get("http-equiv")]
+    [policy] = [one["content"] for one in document.all("meta") if one.get("http-equiv")]
     assert str(policy).startswith("default-src 'none'; img-src data:;")
-    return found
+    return document

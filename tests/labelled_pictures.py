@@ -19,14 +19,14 @@ def patches(folder: Path, count: int = 48) -> ImageSet:
 
     def draw(number: int, random: np.random.Generator) -> Drawing:
         colours = random.random(3) > 0.5
-        told = [name for name, on in zip(("red", "green", "blue"), colours, strict=True) if on]
-        told += ["bright"] if colours.sum() > 1 else []
-        told += ["night"] if not colours.any() and random.random() < 0.9 else []
-        told += ["day"] if colours.any() and random.random() < 0.7 else []
-        told += ["calm"] if random.random() < 0.5 else []
-        told += ["rare"] if number == count - 1 else []
+        classes = [name for name, on in zip(("red", "green", "blue"), colours, strict=True) if on]
+        classes += ["bright"] if colours.sum() > 1 else []
+        classes += ["night"] if not colours.any() and random.random() < 0.9 else []
+        classes += ["day"] if colours.any() and random.random() < 0.7 else []
+        classes += ["calm"] if random.random() < 0.5 else []
+        classes += ["rare"] if number == count - 1 else []
         pixels = 200 * colours + random.normal(25, 20, (SIDE, SIDE, 3))
-        boxes = (SourceBox((0, 0, SIDE, SIDE), tuple(told if number else ())),)
+        boxes = (SourceBox((0, 0, SIDE, SIDE), tuple(classes if number else ())),)
         return f"patch {number:03}", pixels, boxes
 
     return build_image_set(pictures("Patches", count, draw), folder)[0]

@@ -771,17 +771,17 @@ def ada_rank(
 # Resampled test sets: relevance and scores of samples that belong to units, how often each unit is drawn
 
 
-def drawn_again(
+def resampled(
     relevance: Sequence[int], scores: Sequence[float], units: Sequence[int], times: Sequence[int]
 ) -> list[int]:
     """Return the grades from the top of the ranking of a resample: each unit as often as `times` says.
 
     Equal scores are ranked pessimistically.
     """
-    drawn = []
+    samples = []
     for grade, score, unit in zip(relevance, scores, units, strict=True):
-        drawn += [(-score, grade)] * times[unit]
-    return [grade for _, grade in sorted(drawn)]
+        samples += [(-score, grade)] * times[unit]
+    return [grade for _, grade in sorted(samples)]
 
 
 def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
@@ -832,12 +832,12 @@ def pca_of(
 Box = Sequence[float]
 
 
-def overlap_of(box: Box, other: Box) -> float:
+def overlap_of(box: Box, second: Box) -> float:
     """Return the intersection over union of two boxes."""
-    width = min(box[2], other[2]) - max(box[0], other[0])
-    height = min(box[3], other[3]) - max(box[1], other[1])
+    width = min(box[2], second[2]) - max(box[0], second[0])
+    height = min(box[3], second[3]) - max(box[1], second[1])
     shared = width * height if width > 0 and height > 0 else 0.0
-    return shared / sum([(b[2] - b[0]) * (b[3] - b[1]) for b in (box, other)], -shared)
+    return shared / sum([(b[2] - b[0]) * (b[3] - b[1]) for b in (box, second)], -shared)
 
 
 def suppressed(boxes: Sequence[Box], scores: Sequence[float], most: float) -> list[int]:

@@ -89,11 +89,11 @@ def complaint(source: str, target: str) -> str | None:
 
 
 def complaints(root: Path) -> list[str]:
-    found, needs = [], {}
+    messages, needs = [], {}
     for file in our_files(root):
         source = module_name(file, root)
         needs[source] = set(imported(file, root)) - {source}
-        found += [
+        messages += [
             f"{source} imports {target}: {text}"
             for target in sorted(needs[source])
             if (text := complaint(source, target))
@@ -101,8 +101,8 @@ def complaints(root: Path) -> list[str]:
     try:
         TopologicalSorter(needs).prepare()
     except CycleError as error:
-        found.append(f"a circle: {' imports '.join(error.args[1])}")
-    return found
+        messages.append(f"a circle: {' imports '.join(error.args[1])}")
+    return messages
 
 
 def test_the_house_keeps_its_rules():

@@ -10,12 +10,12 @@ FLOAT, INT64 = 1, 7
 
 
 def number(value: int) -> bytes:
-    told = b""
+    encoded = b""
     while True:
         value, part = value >> 7, value & 127
-        told += bytes([part | (128 if value else 0)])
+        encoded += bytes([part | (128 if value else 0)])
         if not value:
-            return told
+            return encoded
 
 
 def whole(place: int, value: int) -> bytes:
@@ -35,8 +35,8 @@ def port(name: str, sides: Sequence[Side], element: int = FLOAT) -> bytes:
 
 
 def node(operator: str, inputs: Sequence[str], outputs: Sequence[str], attributes: bytes = b"") -> bytes:
-    told = b"".join(part(1, name) for name in inputs) + b"".join(part(2, name) for name in outputs)
-    return told + part(4, operator) + attributes
+    encoded = b"".join(part(1, name) for name in inputs) + b"".join(part(2, name) for name in outputs)
+    return encoded + part(4, operator) + attributes
 
 
 def integer(name: str, value: int) -> bytes:
@@ -61,16 +61,16 @@ def model(
     inputs: Sequence[bytes],
     outputs: Sequence[bytes],
     tensors: Sequence[bytes] = (),
-    told: dict[str, str] | None = None,
+    metadata: dict[str, str] | None = None,
 ) -> bytes:
     graph = b"".join(part(1, one) for one in nodes) + part(2, "tiny")
     graph += b"".join(part(5, one) for one in tensors)
     graph += b"".join(part(11, one) for one in inputs) + b"".join(part(12, one) for one in outputs)
-    entries = b"".join(part(14, part(1, key) + part(2, value)) for key, value in (told or {}).items())
+    entries = b"".join(part(14, part(1, key) + part(2, value)) for key, value in (metadata or {}).items())
     return whole(1, 8) + part(7, graph) + part(8, whole(2, 13)) + entries
 
 
-def mean_colour(sides: Sequence[Side] = ("n", 3, 8, 6), told: dict[str, str] | None = None) -> bytes:
+def mean_colour(sides: Sequence[Side] = ("n", 3, 8, 6), metadata: dict[str, str] | None = None) -> bytes:
     """The mean of each channel of an image, `pooled` (1, 3, 1, 1) and `features` (1, 3); `map` is the image itself."""
     nodes = [
         node("GlobalAveragePool", ["image"], ["pooled"]),
@@ -78,7 +78,7 @@ def mean_colour(sides: Sequence[Side] = ("n", 3, 8, 6), told: dict[str, str] | N
         node("Identity", ["image"], ["map"]),
     ]
     outputs = [port("pooled", ("n", 3, 1, 1)), port("features", ("n", 3)), port("map", sides)]
-    return model(nodes, [port("image", sides)], outputs, told=told)
+    return model(nodes, [port("image", sides)], outputs, metadata=metadata)
 
 
 def heavy(rounds: int) -> bytes:

@@ -70,11 +70,11 @@ def start(store: Store, *steps: list[Any]) -> Run:
     return jobs.start(store, "train", {"steps": list(steps)})
 
 
-def here(store: Store, settings: dict[str, Any], kind: Kind = "train", brought: Path | None = None) -> Run:
+def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: Path | None = None) -> Run:
     """The run after the worker's main has worked on it in this process; brought: a file that was uploaded for it."""
     run = store.create_run(kind, settings)
-    if brought is not None:
-        run.uploaded_file.write_bytes(brought.read_bytes())
+    if upload is not None:
+        run.uploaded_file.write_bytes(upload.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0
     return store.run(run.id)
 
@@ -160,8 +160,8 @@ def contents(store: Store) -> dict[str, bytes]:
 def files_of(store: Store) -> list[Path]:
     """The same without what they hold."""
     copies = store.home / COPIES
-    found = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
-    return sorted(path for path in found if path != copies and copies not in path.parents)
+    paths = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
+    return sorted(path for path in paths if path != copies and copies not in path.parents)
 
 
 def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> Any:

@@ -115,8 +115,8 @@ def test_a_protocol_of_others_names_no_scheduler_but_the_command_may(images, tmp
         return store.run(run.id)
 
     monkeypatch.setattr(jobs, "start_once", start)
-    for told, shown in (("tcp://file:1", "tcp://file:1"), (None, "not trained at tcp://command:2")):
-        file = settings_file(tmp_path, images, scheduler=told)
+    for scheduler, shown in (("tcp://file:1", "tcp://file:1"), (None, "not trained at tcp://command:2")):
+        file = settings_file(tmp_path, images, scheduler=scheduler)
         assert shown in fails("experiment", file, "--scheduler", "tcp://command:2")
 
 

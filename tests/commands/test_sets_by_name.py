@@ -148,8 +148,8 @@ def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
         (changed / name / "1.png").write_bytes((photographs / name / "1.png").read_bytes())
     command("import", changed)
     keys = [row.key for row in Store(home).image_sets() if row.title == "Pictures"]
-    said = fails("train", "Pictures", "--query", "town")
-    assert all(key in said for key in keys)
+    message = fails("train", "Pictures", "--query", "town")
+    assert all(key in message for key in keys)
     assert command("train", keys[-1], "--query", "town")
 
 

@@ -261,9 +261,9 @@ def test_the_last_of_many_numbers_changes_the_key():
 
 def test_unknown_numbers_are_stored_in_one_form(tmp_path):
     """Floats have many NaN; nothing said, NaN and another NaN are one set."""
-    other = np.array([0x7FF8000000000123], np.uint64).view(np.float64)[0]
-    told = ({}, {"year": math.nan}, {"year": -math.nan}, {"year": other})
-    assert len(keys(tmp_path, *([dated("a", year=1), dated("b", **numbers)] for numbers in told))) == 1
+    second_nan = np.array([0x7FF8000000000123], np.uint64).view(np.float64)[0]
+    columns = ({}, {"year": math.nan}, {"year": -math.nan}, {"year": second_nan})
+    assert len(keys(tmp_path, *([dated("a", year=1), dated("b", **numbers)] for numbers in columns))) == 1
 
 
 def test_numbers_are_kept_with_their_criteria(tmp_path):

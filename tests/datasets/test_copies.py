@@ -64,9 +64,9 @@ def album():
 def test_only_the_changed_copy_is_detected(album, change):
     for seed in (0, 7, 23):
         copy = fingerprints(CHANGES[change](painted(seed)))
-        found = near_copies([*album, copy])
-        assert found.pairs.tolist() == [[seed, len(album)]], f"seed {seed}"
-        assert found.detail[0] > 0.6
+        copies = near_copies([*album, copy])
+        assert copies.pairs.tolist() == [[seed, len(album)]], f"seed {seed}"
+        assert copies.detail[0] > 0.6
 
 
 def test_unlike_pictures_are_no_copies_though_they_are_laid_out_alike():
@@ -85,9 +85,9 @@ def test_unlike_pictures_are_no_copies_though_they_are_laid_out_alike():
 
 def test_half_of_another_picture_is_no_copy():
     for seed in range(5):
-        picture, other = painted(seed), painted(seed + 50)
-        other.paste(picture.crop((0, 0, 120, 180)), (0, 0))
-        assert not len(near_copies([fingerprints(picture), fingerprints(other)]).pairs), f"seed {seed}"
+        picture, collage = painted(seed), painted(seed + 50)
+        collage.paste(picture.crop((0, 0, 120, 180)), (0, 0))
+        assert not len(near_copies([fingerprints(picture), fingerprints(collage)]).pairs), f"seed {seed}"
 
 
 def test_pictures_that_tell_too_little_have_no_fingerprint():
@@ -117,10 +117,10 @@ def test_alignment_finds_a_crop(size):
     grey = smoothed(np.asarray(painted(5).convert("L").resize((SIDE, SIDE)), np.float32)[None])
     warp = np.array([[[size, 0, 0.03], [0, size, -0.04]]], np.float32)
     moved = sampled(grey, warp)[0].reshape(grey.shape)
-    found = aligned(moved, grey, np.eye(2, 3, dtype=np.float32)[None], 12, CROP)
-    assert np.abs(found - warp).max() < 0.01
+    estimated = aligned(moved, grey, np.eye(2, 3, dtype=np.float32)[None], 12, CROP)
+    assert np.abs(estimated - warp).max() < 0.01
     plain = float((unit(moved.reshape(1, -1)) * unit(grey.reshape(1, -1))).sum())
-    values, inside = sampled(grey, found)
+    values, inside = sampled(grey, estimated)
     after = float((unit(moved.reshape(1, -1), inside) * unit(values, inside)).sum())
     assert after > 0.99 > plain
 
@@ -134,8 +134,8 @@ def test_crops_are_turned_with_their_images():
             SIDE, SIDE
         )
         pair = np.stack([crop.astype(np.uint8), greys[1]])
-        [found] = Crops.of(pair).like(np.array([0]), np.array([1]), np.array([position])).warps
-        assert np.allclose(found, [[0.95, 0, 0.05], [0, 0.95, 0.05]]), position
+        [rotated] = Crops.of(pair).like(np.array([0]), np.array([1]), np.array([position])).warps
+        assert np.allclose(rotated, [[0.95, 0, 0.05], [0, 0.95, 0.05]]), position
 
 
 def test_many_images_that_are_alike_have_few_candidates_each():
@@ -147,5 +147,5 @@ def test_many_images_that_are_alike_have_few_candidates_each():
     blocks = list(candidates(hashes, greys, framed, image_of))
     assert sum(len(block.first) for block in blocks) <= 3 * count
     assert BLOCK < 10_000_000
-    found = near_copies([[one]] * 40)
-    assert set(found.pairs.ravel().tolist()) == set(range(40))
+    copies = near_copies([[one]] * 40)
+    assert set(copies.pairs.ravel().tolist()) == set(range(40))

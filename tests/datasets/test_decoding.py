@@ -36,18 +36,18 @@ def encoded(kind="JPEG", orientation=None, size=SIDES, **options):
     exif[0x010E] = SECRET.decode()
     if orientation is not None:
         exif[decoding.ORIENTATION] = orientation
-    told = {"exif": exif, "icc_profile": SECRET, **options}
+    source = {"exif": exif, "icc_profile": SECRET, **options}
     if kind == "JPEG":
-        told |= {"comment": SECRET, "quality": 98}
+        source |= {"comment": SECRET, "quality": 98}
     if kind == "PNG":
-        told["pnginfo"] = PngImagePlugin.PngInfo()
-        told["pnginfo"].add_text("Comment", SECRET.decode())
+        source["pnginfo"] = PngImagePlugin.PngInfo()
+        source["pnginfo"].add_text("Comment", SECRET.decode())
     if kind == "WEBP":
-        told["xmp"] = SECRET
-    return in_memory(lambda stream: picture(size).save(stream, kind, **told)) + SECRET
+        source["xmp"] = SECRET
+    return in_memory(lambda stream: picture(size).save(stream, kind, **source)) + SECRET
 
 
-def brought(tmp_path, data, *boxes, **details):
+def source_image(tmp_path, data, *boxes, **details):
     """The image of a folder, as a source tells it."""
     tree = FolderTree(lay(tmp_path / "x", {"a.jpg": data}))
     return SourceImage("a", tree.file("a.jpg"), boxes or (BOX,), **details)
@@ -65,8 +65,8 @@ KINDS = [
 def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_path, kind, options, extension):
     data = encoded(kind, **options)
     assert data.count(SECRET) >= 3
-    told = brought(tmp_path, data)
-    stored = decode(told, Limits())
+    source = source_image(tmp_path, data)
+    stored = decode(source, Limits())
     assert stored.extension == extension
     assert SECRET not in stored.data
     reopened = Image.open(io.BytesIO(stored.data))
@@ -76,13 +76,13 @@ def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_pa
     difference = np.abs(np.asarray(reopened.convert("RGB"), int) - np.asarray(stored.picture, int)).max()
     assert difference <= 12
     assert (difference == 0) == (extension == ".webp"), "what lost nothing before loses nothing"
-    image = check(told).image
+    image = check(source).image
     assert all(SECRET not in small for small in (*image.crops, image.thumbnail))
 
 
 def test_a_picture_too_long_for_webp_is_stored_as_png(tmp_path):
     size = decoding.LONGEST_WEBP + 1, 2
-    stored = decode(brought(tmp_path, encoded("PNG", size=size)), Limits())
+    stored = decode(source_image(tmp_path, encoded("PNG", size=size)), Limits())
     assert (stored.extension, Image.open(io.BytesIO(stored.data)).size) == (".png", size)
     assert SECRET not in stored.data
 
@@ -97,7 +97,7 @@ def test_bytes_that_a_source_made_are_kept(kind, extension):
 def test_a_whole_image_is_turned(tmp_path):
     for orientation in range(1, 9):
         data = encoded("PNG", orientation)
-        stored = decode(brought(tmp_path, data, SourceBox(None, ("cat",))), Limits())
+        stored = decode(source_image(tmp_path, data, SourceBox(None, ("cat",))), Limits())
         turned = ImageOps.exif_transpose(Image.open(io.BytesIO(data)))
         assert np.array_equal(np.asarray(stored.picture), np.asarray(turned.convert("RGB"))), orientation
 
@@ -118,13 +118,13 @@ LYING = SIDES[::-1]
     ],
 )
 def test_boxes_say_whether_an_image_is_turned(tmp_path, orientation, claimed, upright, size):
-    told = brought(tmp_path, encoded("JPEG", orientation), size=claimed, upright=upright)
-    assert decode(told, Limits()).picture.size == size
+    source = source_image(tmp_path, encoded("JPEG", orientation), size=claimed, upright=upright)
+    assert decode(source, Limits()).picture.size == size
 
 
 def test_half_a_turn_is_the_source_s_to_say(tmp_path):
     for upright in (False, True):
-        image = brought(tmp_path, encoded("PNG", 3), size=SIDES, upright=upright)
+        image = source_image(tmp_path, encoded("PNG", 3), size=SIDES, upright=upright)
         assert (decode(image, Limits()).picture.getpixel((0, 0))[1] > 100) == upright
 
 
@@ -132,13 +132,13 @@ def test_broken_exif_turns_nothing(tmp_path):
     data = encoded("JPEG", 6)
     place = data.index(b"Exif\0\0") + 6
     for broken in (b"II*\0\xff\xff\xff\xff", b"????????", b"MM\0*\0\0\0\x04"):
-        told = brought(tmp_path, data[:place] + broken + data[place + 8 :], upright=True)
-        assert decode(told, Limits()).picture.size == SIDES
+        source = source_image(tmp_path, data[:place] + broken + data[place + 8 :], upright=True)
+        assert decode(source, Limits()).picture.size == SIDES
 
 
 def test_the_hash_is_of_what_came_and_of_how_it_is_turned(tmp_path, monkeypatch):
     def hash_of(data, **details):
-        return decode(brought(tmp_path, data, **details), Limits()).hash
+        return decode(source_image(tmp_path, data, **details), Limits()).hash
 
     data = encoded("JPEG", 3)
     first = hash_of(data)
@@ -167,7 +167,7 @@ def test_mutated_images_are_decoded_or_refused(tmp_path):
             data = bytearray(good)
             for place in random.integers(len(data), size=random.integers(1, 6)):
                 data[place] = random.integers(256)
-            outcome = check(brought(tmp_path, bytes(data), upright=True))
+            outcome = check(source_image(tmp_path, bytes(data), upright=True))
             assert outcome.image is not None or outcome.problems
             usable += outcome.image is not None
             if outcome.image is not None:

@@ -38,7 +38,7 @@ def vectors(images):
     return np.random.default_rng(3).random((len(images), 4)).astype(np.float32)
 
 
-def drawn(images, **settings):
+def sampled(images, **settings):
     settings = {"train": 40, "test": 60, "length": 5} | settings
     return draw_sequences(images, vectors(images), "year", Drawing(**settings))
 
@@ -51,7 +51,7 @@ def test_what_every_sequence_keeps_to(of):
     numbers = YEARS.copy()
     numbers[::7] = np.nan
     images = dated(numbers, groups=np.arange(80) // 4 % 8, boxes=2)
-    for part, is_test, count in zip(drawn(images, of=of), (False, True), (40, 60), strict=True):
+    for part, is_test, count in zip(sampled(images, of=of), (False, True), (40, 60), strict=True):
         sequences, samples = part
         assert (images.test[samples] == is_test).all(), "no image of the test is in training"
         assert not np.isnan(images.numbers[samples]).any()
@@ -76,22 +76,22 @@ def test_grades_are_dense_ranks_that_mean_the_same_in_both_splits():
         ({}, [2, 1, 0], [0, 1, 3, 2]),
         ({"first": LOWEST}, [1, 2, 3], [3, 2, 0, 1]),
     ):
-        train, test = drawn(images, length=2, **settings)
+        train, test = sampled(images, length=2, **settings)
         assert (train.samples.tolist(), test.samples.tolist()) == ([0, 2, 6], [1, 3, 5, 7])
         assert (train.sequences.grades.tolist(), test.sequences.grades.tolist()) == (of_train, of_test)
 
 
 def test_the_splits_are_sampled_independently_by_the_seed():
     settings = ({"seed": 1}, {"seed": 1, "test": 100}, {"seed": 2})
-    first, again, other = (drawn(dated(YEARS), **given)[0].sequences.members for given in settings)
+    first, again, second = (sampled(dated(YEARS), **given)[0].sequences.members for given in settings)
     assert (first == again).all()
-    assert (first != other).any()
+    assert (first != second).any()
 
 
 def test_every_sample_is_equally_likely():
     images = dated(np.arange(40.0), groups=np.repeat(np.arange(4), 10))
     for of, length in ((ANY, 5), (ONE_EACH, 4)):
-        train, _ = drawn(images, of=of, length=length, train=4000)
+        train, _ = sampled(images, of=of, length=length, train=4000)
         counts = np.bincount(train.sequences.members, minlength=20)
         assert counts == pytest.approx(np.full(20, 4000 * length / 20), rel=0.15)
 
@@ -99,7 +99,7 @@ def test_every_sample_is_equally_likely():
 def test_sequences_without_order_are_resampled():
     years = np.full(80, 1950.0)
     years[:4] = 1960  # two of forty in each split
-    train, _ = drawn(dated(years), length=2, train=200)
+    train, _ = sampled(dated(years), length=2, train=200)
     for number in range(200):
         assert sorted(train.sequences.grades[train.sequences.sequence(number)].tolist()) == [0, 1]
 
@@ -109,13 +109,13 @@ def test_whole_groups_are_at_most_so_many_and_have_an_order():
     years = YEARS.copy()
     years[groups == 3] = 1930
     images = dated(years, groups=groups)
-    train, test = drawn(images, of=GROUPS, train=100, test=5)
+    train, test = sampled(images, of=GROUPS, train=100, test=5)
     assert (len(train.sequences), len(test.sequences)) == (9, 5)
     assert 3 not in images.groups[train.samples[train.sequences.members]]
 
 
 def test_features_may_stay_as_they_are():
-    left, _ = drawn(dated(YEARS), scale=AS_THEY_ARE)
+    left, _ = sampled(dated(YEARS), scale=AS_THEY_ARE)
     assert (left.sequences.features == vectors(dated(YEARS))[left.samples]).all()
     assert unit_rows(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist() == [[0.0, 0.0], [0.6, 0.8]]
 
@@ -125,7 +125,7 @@ def test_drawings_that_are_tested_on_the_same_have_the_same_test_sequences():
     given = {"length": 4, "train": 10, "test": 10}
 
     def tested(settings):
-        sequences, samples = drawn(images, **settings)[1]
+        sequences, samples = sampled(images, **settings)[1]
         return samples[sequences.members].tolist(), sequences.starts.tolist(), sequences.grades.tolist()
 
     for changes, same in (
@@ -163,7 +163,7 @@ TRAIN, TEST = "the train split of Dated", "the test split of Dated"
 def test_what_cannot_be_sampled_is_refused(monkeypatch, columns, settings, subject, came):
     monkeypatch.setattr("ranking.datasets.sequences.ROUNDS", 3)
     with refused(subject) as caught:
-        drawn(dated(**({"numbers": YEARS} | columns)), **settings)
+        sampled(dated(**({"numbers": YEARS} | columns)), **settings)
     assert came in str(caught.value.came)
 
 
@@ -173,7 +173,7 @@ def test_features_must_be_of_the_set():
 
 
 def test_known_pairs_alone_make_chains_to_learn_from():
-    (train, samples), _ = drawn(dated(YEARS), pairs=60)
+    (train, samples), _ = sampled(dated(YEARS), pairs=60)
     years, chains = YEARS[samples], [train.sequence(number) for number in range(len(train))]
     assert len(chains) == 40
     for rows in chains:

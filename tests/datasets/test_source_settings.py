@@ -13,10 +13,10 @@ GOOD = "0 .5 .5 1 1"
 
 def sides(images):
     """For each image without its last number whether its images test."""
-    found: dict[str, set[bool]] = {}
+    sides_of: dict[str, set[bool]] = {}
     for name, image in images.items():
-        found.setdefault(name.rsplit("/", 1)[-1].rstrip("0123456789"), set()).add(image.test)
-    return found
+        sides_of.setdefault(name.rsplit("/", 1)[-1].rstrip("0123456789"), set()).add(image.test)
+    return sides_of
 
 
 def yolo(place, parts):

@@ -73,15 +73,15 @@ def built(folder, **changes):
 
 def test_an_import_keeps_copies_on_one_side(tmp_path):
     images = built(tmp_path / "set")
-    found = stored_copies(images.folder)
-    assert found is not None
-    assert found.pairs.tolist() == [[0, 12], [1, 13]]
-    assert (len(found.across), found.test_images, found.test.tolist()) == (2, 2, TEST)
-    first, second = images.image_test[found.pairs].T
+    copies = stored_copies(images.folder)
+    assert copies is not None
+    assert copies.pairs.tolist() == [[0, 12], [1, 13]]
+    assert (len(copies.across), copies.test_images, copies.test.tolist()) == (2, 2, TEST)
+    first, second = images.image_test[copies.pairs].T
     assert (first == second).all()
     assert images.image_test.sum() in (6, 7), "about as many test as before"
     assert images.image_groups.tolist() == [*range(12), 0, 1]
-    done = what_was_done(images, found)
+    done = what_was_done(images, copies)
     assert "2 pairs, 2 across" in done.came
     assert load_image_set(images.folder).key == images.key
 

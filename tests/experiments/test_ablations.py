@@ -75,20 +75,20 @@ def study(images: ImageSet, cache: Path, name: str, **changes: Any) -> dict[str,
 
 
 def test_each_ranker_alone_beside_all_and_beside_its_start(painted, cache):
-    found = study(painted, cache, "subsequence length")
+    study_result = study(painted, cache, "subsequence length")
     method, test = fitted(painted, cache)
     rankings = method.rankings(test.sequences)
-    assert found[ALONE].at == [3, 4, 5]
+    assert study_result[ALONE].at == [3, 4, 5]
     for place, orders in enumerate(rankings.orders):
         own = taus(test, scores_of_orders(orders, test.sequences.starts))
-        measured = found[ALONE].measures["Kendall tau"]
+        measured = study_result[ALONE].measures["Kendall tau"]
         assert measured.mean[place] == pytest.approx(np.mean(own))
         assert measured.error[place] == pytest.approx(1.96 * np.std(own, ddof=1) / np.sqrt(20))
     settings = OrderTrainSettings("key", PARTS, "year", "MidRank", GIVEN, DRAWING)
     trained = train(painted, settings, cache)
     first = np.mean(taus(test, test.sequences.features[test.sequences.members] @ method.start.direction))
     for line, expected in ((FUSED, trained.metrics["test"]["Kendall tau"]), (RANK_SVM, first)):
-        assert found[line].measures["Kendall tau"].mean == pytest.approx([expected] * 3)
+        assert study_result[line].measures["Kendall tau"].mean == pytest.approx([expected] * 3)
 
 
 @pytest.mark.parametrize(
@@ -105,22 +105,22 @@ def test_every_fusion_and_representation_is_trained_with(painted, cache, setting
 
 def test_test_lengths_leave_out_rankers_that_are_longer(painted, cache, monkeypatch):
     monkeypatch.setattr(ablations, "TEST_LENGTHS", (4, 9))
-    found = study(painted, cache, "test length")
-    assert {line: curve.at for line, curve in found.items()} == {
+    study_result = study(painted, cache, "test length")
+    assert {line: curve.at for line, curve in study_result.items()} == {
         "test sequences of 4": [3, 4],
         "test sequences of 9": [3, 4, 5],
     }
     method, test = fitted(painted, cache, length=9)
     own = taus(test, scores_of_orders(method.rankings(test.sequences).orders[1], test.sequences.starts))
-    assert found["test sequences of 9"].measures["Kendall tau"].mean[1] == pytest.approx(np.mean(own))
+    assert study_result["test sequences of 9"].measures["Kendall tau"].mean[1] == pytest.approx(np.mean(own))
 
 
 def test_trees_agree_with_the_best_of_all_orders_ever_more_often(painted, cache):
-    found = study(painted, cache, "number of trees", drawing={**DRAWING, "length": 5})
-    share = found[SEARCH].measures[AGREES].mean
-    assert found[SEARCH].at == [1, 2, 3, 4, 5]
+    study_result = study(painted, cache, "number of trees", drawing={**DRAWING, "length": 5})
+    share = study_result[SEARCH].measures[AGREES].mean
+    assert study_result[SEARCH].at == [1, 2, 3, 4, 5]
     assert share == sorted(share)
-    assert found[EXHAUSTIVE].measures[AGREES].mean == [1.0] * 5
+    assert study_result[EXHAUSTIVE].measures[AGREES].mean == [1.0] * 5
 
 
 def test_exhaustive_rankings_have_the_greatest_value_of_all_permutations(painted, cache):
@@ -135,10 +135,10 @@ def test_exhaustive_rankings_have_the_greatest_value_of_all_permutations(painted
 def test_times_are_taken_of_lengths_that_the_pool_has(painted, cache, monkeypatch):
     monkeypatch.setattr(ablations, "EXHAUSTIVE_LENGTHS", (2, 4, 8))
     monkeypatch.setattr(ablations, "SEARCH_LENGTHS", (4, 8, 12, 40))
-    found = study(painted, cache, "time")
-    assert found[SEARCH].at == [4, 8, 12]  # there are 19 test samples, and no ranker is shorter than 3
-    assert found[EXHAUSTIVE].at == [4, 8]
-    four, eight = found[EXHAUSTIVE].measures[SECONDS].mean
+    study_result = study(painted, cache, "time")
+    assert study_result[SEARCH].at == [4, 8, 12]  # there are 19 test samples, and no ranker is shorter than 3
+    assert study_result[EXHAUSTIVE].at == [4, 8]
+    four, eight = study_result[EXHAUSTIVE].measures[SECONDS].mean
     assert eight > 20 * four > 0
 
 

@@ -78,12 +78,12 @@ def test_tables_are_written_as_text_and_as_latex(results):
     assert sum("*" in line for line in text) == sum(any(row.best) for row in table.rows)
     rows = (Row("x & y", (None,), (False,)), Row("z", (float("nan"),), (False,)))
     odd = Table("50% of {x}", ("a_b",), rows)
-    drawn = latex(odd)
-    assert r"\caption{50\% of \{x\}}" in drawn
-    assert r"x \& y & -- \\" in drawn
-    assert r" & a\_b \\" in drawn
+    source = latex(odd)
+    assert r"\caption{50\% of \{x\}}" in source
+    assert r"x \& y & -- \\" in source
+    assert r" & a\_b \\" in source
 
-    assert drawn.count(" -- ") == 2, "what is not there, and what is not a number"
+    assert source.count(" -- ") == 2, "what is not there, and what is not a number"
 
 
 def test_wide_latex_tables_are_turned_with_their_signs():
@@ -105,12 +105,12 @@ def test_names_are_text_in_latex():
     names = ("[b]", "*s", "<b> a|b ?`", "~^\\%")
     for columns, brackets in ((1, 1), (8, 9)):
         rows = tuple(Row(name, ("C = [1]",) * columns, (False,) * columns) for name in names)
-        drawn = latex(Table("of [x] <y>", tuple(f"[{place}] *" for place in range(columns)), rows))
-        assert not re.search(r"\\\\\s*[\[*]", drawn)
-        assert not re.search(r"[<>|]|\?`", drawn)
-        assert drawn.count("{}[") == brackets
-        assert r"\textasciitilde{}\textasciicircum{}\textbackslash{}\%" in drawn
-        assert drawn.startswith("\\begin{table}")
+        source = latex(Table("of [x] <y>", tuple(f"[{place}] *" for place in range(columns)), rows))
+        assert not re.search(r"\\\\\s*[\[*]", source)
+        assert not re.search(r"[<>|]|\?`", source)
+        assert source.count("{}[") == brackets
+        assert r"\textasciitilde{}\textasciicircum{}\textbackslash{}\%" in source
+        assert source.startswith("\\begin{table}")
     assert latex(Table("猫", ("é",), ())).startswith("% "), "a hint for pdfLaTeX"
 
 

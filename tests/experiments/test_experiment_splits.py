@@ -36,8 +36,8 @@ def test_relevant_samples_are_spread_as_evenly_as_blocks_of_one_allow(seed, fold
     several = generator.random((120, classes)) < 0.2
     fold = assign_folds(np.arange(120), several, folds, seed)
     for column in several.T:
-        drawn = np.bincount(generator.integers(folds, size=120), column, folds)
-        assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(drawn))
+        random_counts = np.bincount(generator.integers(folds, size=120), column, folds)
+        assert np.ptp(np.bincount(fold, column, folds)) <= max(4, np.ptp(random_counts))
 
 
 def test_the_largest_blocks_and_rarest_classes_are_assigned_first():
@@ -68,9 +68,9 @@ def test_the_seed_decides_which_blocks_are_together_and_which_fold_has_one_more(
     first, again, second = (splits_of(images(90), 5, seed).fold_of for seed in (1, 1, 2))
     assert (first == again).all()
     assert (first != second).any()
-    dealt = [assign_folds(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
-    assert len({(fold == fold[0]).tobytes() for fold in dealt}) > 10
-    assert {int(np.bincount(fold).argmax()) for fold in dealt} == {0, 1}
+    assignments = [assign_folds(np.arange(9), np.zeros((9, 1), bool), 2, seed) for seed in range(20)]
+    assert len({(fold == fold[0]).tobytes() for fold in assignments}) > 10
+    assert {int(np.bincount(fold).argmax()) for fold in assignments} == {0, 1}
 
 
 def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_test_on():

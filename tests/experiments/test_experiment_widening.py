@@ -25,17 +25,19 @@ IMAGES = images()
 PROVEN = Certificate(1.0, 1.0, 0.0, 1, 0.0, True)
 
 
-def found(
+def results_of(
     values: dict[float, float], grid: tuple[float, ...] = (1.0, 10.0, 100.0), **changes: Any
 ) -> Results:
     """Results of SVM on two folds whose mean at each C is the value there."""
-    asked = protocol(IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes})
+    settings = protocol(
+        IMAGES, methods=(("SVM", {}),), grids={"C": grid}, folds=2, **{"widen": True, **changes}
+    )
     outcomes = {
         ("jump", "SVM", (("C", C),), fold): Outcome({"AP": value}, 0.0, PROVEN)
         for C, value in values.items()
         for fold in range(2)
     }
-    return Results(asked, ("jump",), tuple(compared_methods_of(asked)), outcomes, {})
+    return Results(settings, ("jump",), tuple(compared_methods_of(settings)), outcomes, {})
 
 
 def tried(results: Results) -> list[float]:
@@ -43,50 +45,50 @@ def tried(results: Results) -> list[float]:
 
 
 def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
-    assert tried(found({})) == [1.0, 10.0, 100.0], "nothing is known yet"
-    assert tried(found({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})) == [1.0, 10.0, 100.0], "the best lies inside"
+    assert tried(results_of({})) == [1.0, 10.0, 100.0], "nothing is known yet"
+    assert tried(results_of({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})) == [1.0, 10.0, 100.0], "the best lies inside"
     above = {1.0: 0.2, 10.0: 0.5, 100.0: 0.6}
-    assert tried(found(above)) == [1.0, 10.0, 100.0, 1e3]
-    assert found(above).chosen("jump", "SVM") is None, "until the next one is there"
-    assert tried(found(above | {1e3: 0.5})) == [1.0, 10.0, 100.0, 1e3]
-    assert tried(found(above | {1e3: 0.7})) == [1.0, 10.0, 100.0, 1e3, 1e4]
-    last = found(above | {1e3: 0.7, 1e4: 0.8})
+    assert tried(results_of(above)) == [1.0, 10.0, 100.0, 1e3]
+    assert results_of(above).chosen("jump", "SVM") is None, "until the next one is there"
+    assert tried(results_of(above | {1e3: 0.5})) == [1.0, 10.0, 100.0, 1e3]
+    assert tried(results_of(above | {1e3: 0.7})) == [1.0, 10.0, 100.0, 1e3, 1e4]
+    last = results_of(above | {1e3: 0.7, 1e4: 0.8})
     assert tried(last) == [1.0, 10.0, 100.0, 1e3, 1e4]
     assert (last.chosen("jump", "SVM"), last.at_end("jump", "SVM")) == ((("C", 1e4),), ["C"])
-    assert tried(found({1.0: 0.6, 10.0: 0.5, 100.0: 0.4})) == [0.1, 1.0, 10.0, 100.0]
-    assert tried(found(above, widen=False)) == [1.0, 10.0, 100.0]
-    assert found(above, widen=False).at_end("jump", "SVM") == ["C"], "it is marked all the same"
+    assert tried(results_of({1.0: 0.6, 10.0: 0.5, 100.0: 0.4})) == [0.1, 1.0, 10.0, 100.0]
+    assert tried(results_of(above, widen=False)) == [1.0, 10.0, 100.0]
+    assert results_of(above, widen=False).at_end("jump", "SVM") == ["C"], "it is marked all the same"
 
 
 def test_a_grid_goes_on_beyond_a_corner_too():
     grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
-    asked = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
+    settings = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
     outcomes = {
         ("jump", "HOB-SVM", (("C", C), ("eta", eta)), fold): Outcome({"AP": C * eta / 100}, 0.0, PROVEN)
         for C in grids["C"]
         for eta in grids["eta"]
         for fold in range(2)
     }
-    results = Results(asked, ("jump",), tuple(compared_methods_of(asked)), outcomes, {})
+    results = Results(settings, ("jump",), tuple(compared_methods_of(settings)), outcomes, {})
     tried = {tuple(value for _, value in point) for point in results.points("jump", "HOB-SVM")}
     assert tried == {(C, eta) for C in (1.0, 10.0, 100.0) for eta in (0.1, 1.0, 10.0)}
 
 
 def test_equal_values_at_an_end_and_limits_of_a_setting_widen_nothing():
-    equal = found({1.0: 0.6, 10.0: 0.6, 100.0: 0.4})
+    equal = results_of({1.0: 0.6, 10.0: 0.6, 100.0: 0.4})
     assert (tried(equal), equal.at_end("jump", "SVM")) == ([1.0, 10.0, 100.0], [])
-    alone = found({10.0: 0.6}, (10.0,))
+    alone = results_of({10.0: 0.6}, (10.0,))
     assert (tried(alone), alone.at_end("jump", "SVM")) == ([10.0], []), "one value is no grid"
-    largest = found({1e7: 0.5, 1e8: 0.6}, (1e7, 1e8))
+    largest = results_of({1e7: 0.5, 1e8: 0.6}, (1e7, 1e8))
     assert (tried(largest), largest.at_end("jump", "SVM")) == ([1e7, 1e8], ["C"])
 
 
 def test_the_end_of_a_grid_is_marked_in_the_tables():
-    ended = found({1.0: 0.2, 10.0: 0.5, 100.0: 0.6, 1e3: 0.7, 1e4: 0.8})
+    ended = results_of({1.0: 0.2, 10.0: 0.5, 100.0: 0.6, 1e3: 0.7, 1e4: 0.8})
     assert chosen_table(ended).rows[0].values == ("C = 10000 (end of grid)",)
     assert "End of grid" in chosen_table(ended).note
     assert "1 of the chosen settings lies at an end of its grid" in validation_table(ended).note
-    inside = found({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})
+    inside = results_of({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})
     assert chosen_table(inside).rows[0].values == ("C = 10",)
     assert (chosen_table(inside).note, "end of" in validation_table(inside).note) == ("", False)
 
@@ -112,10 +114,12 @@ def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_p
 
 
 def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
-    told = Protocol("abc", (("HOG", {}),)).to_json()
-    assert Protocol.from_json(told) == Protocol("abc", (("HOG", {}),)), "a new one is read as it was written"
-    del told["widen"]
-    old = Protocol.from_json(told)
+    stored = Protocol("abc", (("HOG", {}),)).to_json()
+    assert Protocol.from_json(stored) == Protocol("abc", (("HOG", {}),)), (
+        "a new one is read as it was written"
+    )
+    del stored["widen"]
+    old = Protocol.from_json(stored)
     assert not old.widen
     assert dict(old.methods) == {
         name: ({} if name == "AP-SVM" else {"unit": "paper"})
@@ -128,13 +132,15 @@ def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
 def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
     """Gaussians of equal shape, for which one direction is best by either loss. With the paper's unit of C and a grid
     of 1, 10 and 100, AP-SVM is ahead by .12, on one query significantly (Holm)."""
-    drawn = images(240)
+    sample_images = images(240)
     generator = np.random.default_rng(8)
-    features = generator.standard_normal((len(drawn), 120)) + 1.2 * drawn.labels @ np.eye(3, 120)
+    features = generator.standard_normal((len(sample_images), 120)) + 1.2 * sample_images.labels @ np.eye(
+        3, 120
+    )
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    asked = Protocol(drawn.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
-    plan = plan_of(asked, drawn)
-    relevance = {query: drawn.relevance(query) for query in plan.queries}
+    settings = Protocol(sample_images.key, (("HOG", {}),), (("SVM", {}), ("AP-SVM", {})), grids=SMALL_GRIDS)
+    plan = plan_of(settings, sample_images)
+    relevance = {query: sample_images.relevance(query) for query in plan.queries}
     none = np.empty((0, 2), int)
     sides = {fold: (Side(one.learn, none), Side(one.held, none)) for fold, one in plan.splits.all.items()}
     material = Material(features.astype(np.float32), relevance, sides, np.arange(0))

@@ -54,11 +54,11 @@ def test_a_training_without_a_store(labelled, tmp_path, monkeypatch, name):
 def test_it_learns_from_training_images_alone(labelled, tmp_path):
     labels = labelled.labels.copy()
     labels[labelled.test] = ~labels[labelled.test]
-    other = copy(labelled)
-    object.__setattr__(other, "labels", labels)
+    altered = copy(labelled)
+    object.__setattr__(altered, "labels", labels)
     settings = replace(SETTINGS, min_images=1)
     usual = train(labelled, settings, tmp_path).metrics
-    changed = train(other, settings, tmp_path).metrics
+    changed = train(altered, settings, tmp_path).metrics
     assert usual["train"] == changed["train"]
     assert usual["test"] != changed["test"]
 
@@ -78,8 +78,8 @@ def test_settings_that_make_no_training_are_refused(labelled, tmp_path):
         ({"features": ()}, "feature"),
         ({"min_images": 100}, "labels of Patches"),
     ):
-        asked = replace(SETTINGS, **change)
-        assert name in str(refusal(train, labelled, asked, tmp_path)), change
+        invalid = replace(SETTINGS, **change)
+        assert name in str(refusal(train, labelled, invalid, tmp_path)), change
 
 
 def images_of(image_of, labels, test):

@@ -52,11 +52,11 @@ def curves_of(images: LabelSet, **changes: Any) -> list[FoldCurve]:
 
 
 def test_each_image_is_in_one_fold():
-    dealt = assign_folds(np.arange(23), 5, seed=3)
-    assert sorted(map(len, dealt)) == [4, 4, 5, 5, 5]
-    assert sorted(np.concatenate(dealt).tolist()) == list(range(23))
-    again, other = (np.concatenate(assign_folds(np.arange(23), 5, seed)).tolist() for seed in (3, 4))
-    assert again == np.concatenate(dealt).tolist() != other
+    folds = assign_folds(np.arange(23), 5, seed=3)
+    assert sorted(map(len, folds)) == [4, 4, 5, 5, 5]
+    assert sorted(np.concatenate(folds).tolist()) == list(range(23))
+    again, second = (np.concatenate(assign_folds(np.arange(23), 5, seed)).tolist() for seed in (3, 4))
+    assert again == np.concatenate(folds).tolist() != second
 
 
 @functools.cache

@@ -53,13 +53,13 @@ def test_a_training_without_a_store(painted, tmp_path, name):
     assert {event.round for event in heard.iterations} == ({0, 1, 2} if name == "MidRank" else {0})
     assert trained.certificate.converged
     features = load_features(painted, settings.features, tmp_path)
-    drawn = draw_sequences(painted, features, "year", make_drawing(settings.drawing))
-    for part, one in zip(("train", "test"), drawn, strict=True):
+    sampled = draw_sequences(painted, features, "year", make_drawing(settings.drawing))
+    for part, one in zip(("train", "test"), sampled, strict=True):
         assert trained.metrics[part] == pytest.approx(means_of(trained.method, one.sequences), abs=1e-9)
         assert 0.3 < trained.metrics[part]["Kendall tau"] < 1.0
-    assert len(drawn[1].sequences) == 30
+    assert len(sampled[1].sequences) == 30
     assert trained.scores.shape == (150,)
-    np.testing.assert_array_equal(trained.method.score_sequences(drawn[1].sequences), trained.scores)
+    np.testing.assert_array_equal(trained.method.score_sequences(sampled[1].sequences), trained.scores)
 
 
 def test_which_samples_are_tested_does_not_depend_on_features(painted, tmp_path):
@@ -73,11 +73,11 @@ def test_which_samples_are_tested_does_not_depend_on_features(painted, tmp_path)
     assert with_them.sequences.features.shape[1] > 1
     assert not without.sequences.features.any()
     assert painted.test[with_them.samples].all()
-    other = held_out_sequences(painted, replace(SETTINGS, drawing={**DRAWING, "seed": 1}))
-    assert (other.sequences.members != without.sequences.members).any()
+    reseeded = held_out_sequences(painted, replace(SETTINGS, drawing={**DRAWING, "seed": 1}))
+    assert (reseeded.sequences.members != without.sequences.members).any()
 
 
-def drawn_by_hand() -> SampledSequences:
+def handmade_sequences() -> SampledSequences:
     grades = np.array([70, 3, 3, 9])
     sequences = SequenceSet(np.zeros((4, 1)), grades, np.array([0, 1, 3, 2, 3]), np.array([0, 3, 5]))
     return SampledSequences(sequences, np.arange(4))
@@ -86,19 +86,21 @@ def drawn_by_hand() -> SampledSequences:
 def test_relevance_is_the_position_in_a_sampled_sequence_and_the_grade_in_a_group():
     expected = {"any samples": [[2, 0, 1], [0, 1]], "whole groups": [[70, 3, 9], [3, 9]]}
     for of, grades in expected.items():
-        assert [each.tolist() for each in relevances(drawn_by_hand(), make_drawing({"of": of}))] == grades
+        assert [
+            each.tolist() for each in relevances(handmade_sequences(), make_drawing({"of": of}))
+        ] == grades
 
 
 def test_sequences_as_a_method_orders_them():
     scores = np.array([3.0, 2.0, 1.0, 1.0, 2.0])  # relevance 2 0 1, then 0 1: one pair wrong, then none
-    ordered = Ordered.of(drawn_by_hand(), scores, make_drawing({}))
+    ordered = Ordered.of(handmade_sequences(), scores, make_drawing({}))
     np.testing.assert_allclose(ordered.measures.tau, [1 / 3, 1.0])
     assert len(ordered) == 2
     assert [ordered.samples(number).tolist() for number in range(2)] == [[0, 1, 3], [2, 3]]
     assert [ordered.order(number).tolist() for number in range(2)] == [[0, 1, 2], [1, 0]]
     assert [ordered.true_order(number).tolist() for number in range(2)] == [[0, 2, 1], [1, 0]]
     with refused("scores"):
-        Ordered.of(drawn_by_hand(), scores[:4], make_drawing({}))
+        Ordered.of(handmade_sequences(), scores[:4], make_drawing({}))
 
 
 def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypatch):
@@ -131,8 +133,8 @@ def test_a_recording_has_the_orders_that_a_stop_at_each_iteration_leaves(painted
     heard = Listener()
     trained = train(painted, settings, tmp_path, recorder=Recorder(passed.append), **heard.listeners())
     playback = passed[-1]
-    drawn = held_out_sequences(painted, settings)
-    few = recorded_sequences(drawn.sequences)
+    held_out = held_out_sequences(painted, settings)
+    few = recorded_sequences(held_out.sequences)
     assert len(few) == RECORDED
     assert playback.scores.shape[1] == len(few.members) == 25
     assert np.array_equal(playback.scores[-1], trained.scores[:25].astype(np.float32))

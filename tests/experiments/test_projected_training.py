@@ -34,7 +34,7 @@ PARTS = (("Colour", {"bins": 3}),)
 SETTINGS = TrainSettings("key", PARTS, "red", "AP-SVM", {"C": 10.0, "tolerance": 0.05}, projection=FOUR)
 
 
-def drawn(rows: int, seed: int = 0) -> Features:
+def random_features(rows: int, seed: int = 0) -> Features:
     features = np.random.default_rng(seed).random((rows, 27)).astype(np.float32)
     return features / np.linalg.norm(features, axis=1, keepdims=True)
 
@@ -82,9 +82,9 @@ def test_what_test_samples_are_changes_nothing_that_is_learned(
     settings, images, columns, request, tmp_path, monkeypatch
 ):
     images, heard = request.getfixturevalue(images), Listener()
-    features, others = drawn(len(images)), drawn(len(images), seed=8)
-    others[~images.test] = features[~images.test]
-    monkeypatch.setattr(task, "load_features", lambda *_: others)
+    features, altered = random_features(len(images)), random_features(len(images), seed=8)
+    altered[~images.test] = features[~images.test]
+    monkeypatch.setattr(task, "load_features", lambda *_: altered)
     changed = train(images, settings, tmp_path)
     monkeypatch.setattr(task, "load_features", lambda *_: features)
     usual = train(images, settings, tmp_path, **heard.listeners())

@@ -53,11 +53,11 @@ def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
 
 
 def test_sizes_are_those_of_the_paper():
-    found = sizes(1.0)
-    last = {varied: (p, n) for varied, p, n in found}
+    counts = sizes(1.0)
+    last = {varied: (p, n) for varied, p, n in counts}
     assert sum(last[SAMPLES]) == pytest.approx(3347, abs=11)
     assert (last[NEGATIVE], last[POSITIVE]) == ((227, 3120), (227, 200))
-    assert sizes(1.0, "tables") == found[:1] == [(TABLE, 227, 3120)]
+    assert sizes(1.0, "tables") == counts[:1] == [(TABLE, 227, 3120)]
 
 
 def test_calls_are_those_of_a_whole_training():

@@ -32,29 +32,29 @@ def digits(tmp_path_factory):
 
 
 def test_a_training_without_a_store(digits, tmp_path):
-    heard, asked = Listener(), list[np.ndarray]()
-    trained = train(digits, SETTINGS, tmp_path, on_scores=asked.append, **heard.listeners())
+    heard, scores_used = Listener(), list[np.ndarray]()
+    trained = train(digits, SETTINGS, tmp_path, on_scores=scores_used.append, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
     assert trained.certificate.relative_gap <= 0.05
     assert trained.scores.shape == (1797,)
     relevance = digits.relevance("3")
     for part, rows in (("train", ~digits.test), ("test", digits.test)):
         assert trained.metrics[part] == evaluate(relevance[rows], trained.scores[rows])
-    assert len(asked) == len(heard.iterations) > 0, "the scores that it asked with, at every iteration"
-    assert {scores.shape for scores in asked} == {(np.count_nonzero(~digits.test),)}
-    assert not asked[0].any(), "training begins with weights 0"
+    assert len(scores_used) == len(heard.iterations) > 0, "the scores that it asked with, at every iteration"
+    assert {scores.shape for scores in scores_used} == {(np.count_nonzero(~digits.test),)}
+    assert not scores_used[0].any(), "training begins with weights 0"
     relevant = relevance[~digits.test] > 0
-    assert asked[-1][relevant].mean() > asked[-1][~relevant].mean()
+    assert scores_used[-1][relevant].mean() > scores_used[-1][~relevant].mean()
     again = train(digits, SETTINGS, tmp_path, warm_start=trained.method)
     assert again.certificate.iterations < trained.certificate.iterations
 
 
 def test_every_method_that_asks_for_rankings_tells_with_which_scores_and_no_other_one(labelled, tmp_path):
     for name in method_names(ranks="samples"):
-        few, asked = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
+        few, scores_used = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
         settings = replace(SETTINGS, query="red", method=name, method_settings=few, graph="none")
-        method = train(labelled, settings, tmp_path, on_scores=asked.append).method
-        assert (asked == []) == (method.loss is None), name
+        method = train(labelled, settings, tmp_path, on_scores=scores_used.append).method
+        assert (scores_used == []) == (method.loss is None), name
 
 
 def test_a_class_without_training_sample_is_refused_and_one_without_test_sample_is_counted(
@@ -157,7 +157,7 @@ def test_training_and_scores_lean_on_neighbours(digits, tmp_path):
 def test_training_signatures_differ_where_weights_have_another_meaning():
     four: dict[str, Any] = {"kind": "PCA", "components": 4}
     projected = replace(SETTINGS, projection=four)
-    others = [
+    variants = [
         SETTINGS,
         replace(SETTINGS, method="SVM"),
         replace(SETTINGS, features=(("Colour", {"bins": 5}),)),
@@ -168,7 +168,7 @@ def test_training_signatures_differ_where_weights_have_another_meaning():
         replace(projected, projection={**four, "whiten": True}),
         replace(projected, projection={"kind": "PCA"}),
     ]
-    assert len(set(map(training_signature, others))) == len(others)
+    assert len(set(map(training_signature, variants))) == len(variants)
     for one, same in (
         (SETTINGS, replace(SETTINGS, set="other")),
         (projected, replace(projected, projection={**four, "whiten": False})),

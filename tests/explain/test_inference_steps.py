@@ -23,7 +23,7 @@ SIZES = [((1, 1), None), ((1, 6), None), ((5, 1), None), ((3, 8), None), ((40, 1
 SIZES += [((7, 40), decimals) for decimals in (None, 0, 1)]
 
 
-def drawn(positives: int, negatives: int, seed: int, decimals: int | None = None) -> Any:
+def random_problem(positives: int, negatives: int, seed: int, decimals: int | None = None) -> Any:
     """Scores and relevance; decimals: equal scores are many."""
     random = np.random.default_rng(seed)
     relevant = random.permutation(np.arange(positives + negatives) < positives)
@@ -35,7 +35,7 @@ def drawn(positives: int, negatives: int, seed: int, decimals: int | None = None
 def test_bounds_close_on_the_ranks_of_the_compiled_algorithm(loss, algorithm):
     """Where scores are equal, on ranks that are worth as much."""
     for (size, decimals), seed in itertools.product(SIZES, range(12)):
-        scores, relevant = drawn(*size, seed, decimals)
+        scores, relevant = random_problem(*size, seed, decimals)
         problem = InferenceProblem.of(scores, relevant, loss)
         fast = most_violated_ranking(scores, relevant, loss, algorithm)
         trace = trace_of(problem, algorithm)
@@ -61,7 +61,7 @@ def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_one():
 
 @pytest.mark.parametrize("loss", loss_names())
 def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(loss):
-    scores, relevant = drawn(4, 6, 3)
+    scores, relevant = random_problem(4, 6, 3)
     problem, loss_of = InferenceProblem.of(scores, relevant, loss), reference.LOSSES[loss]
     listed = {tuple(problem.order_of(ranks).tolist()): ranks for ranks in problem.interleavings()}
     assert listed.keys() == set(reference.interleavings(scores, relevant))
@@ -73,7 +73,7 @@ def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(l
 
 
 def test_derivatives_are_differences_of_the_functions():
-    scores, relevant = drawn(6, 9, 1)
+    scores, relevant = random_problem(6, 9, 1)
     for loss in loss_names():
         problem = InferenceProblem.of(scores, relevant, loss)
         for j in range(1, 10):
@@ -85,7 +85,7 @@ def test_derivatives_are_differences_of_the_functions():
 
 def test_the_prediction_maximises_the_score_alone():
     for seed in range(5):
-        scores, relevant = drawn(4, 5, seed, decimals=1)
+        scores, relevant = random_problem(4, 5, seed, decimals=1)
         problem = InferenceProblem.of(scores, relevant)
         best = max(problem.value_of(ranks).score for ranks in problem.interleavings())
         assert problem.value_of(problem.ranks_by_score).score == pytest.approx(best)
@@ -97,7 +97,7 @@ def test_the_prediction_maximises_the_score_alone():
 def test_proposition_5_holds_where_it_is_claimed_and_no_further():
     crossings = 0
     for seed in range(20):
-        scores, relevant = drawn(9, 15, seed)
+        scores, relevant = random_problem(9, 15, seed)
         problem = InferenceProblem.of(scores, relevant)
         for j in range(1, 16):
             last = problem.unimodal_to(j)
@@ -122,7 +122,7 @@ def assert_ends_where_it_says(trace: Trace, problem: InferenceProblem) -> None:
 
 def test_operations_are_what_the_paper_says_of_them():
     positives, negatives = 30, 400
-    scores, relevant = drawn(positives, negatives, 5)
+    scores, relevant = random_problem(positives, negatives, 5)
     problem = InferenceProblem.of(scores, relevant)
     traces = {name: trace_of(problem, name) for name in TRACED}
     assert traces["greedy"].derivatives == positives * negatives
@@ -142,7 +142,7 @@ def test_operations_are_what_the_paper_says_of_them():
 
 
 def test_select_is_a_tree_of_halves_and_counts_a_comparison_for_each_sample_beside_a_pivot():
-    scores, relevant = drawn(5, 31, 2)
+    scores, relevant = random_problem(5, 31, 2)
     trace = trace_of(InferenceProblem.of(scores, relevant), "select")
     for step, depth in zip(trace.steps, trace.depths(), strict=True):
         assert step.block.end - step.block.start <= 31 / 2**depth
@@ -154,7 +154,7 @@ def test_select_is_a_tree_of_halves_and_counts_a_comparison_for_each_sample_besi
 
 def test_bins_are_those_of_the_compiled_form():
     for seed in range(8):
-        scores, relevant = drawn(6, 120, seed)
+        scores, relevant = random_problem(6, 120, seed)
         problem = InferenceProblem.of(scores, relevant)
         bins, grid = bins_of(problem), bin_grid(scores)
         bin_of = np.empty(len(scores), np.uint16)
@@ -188,6 +188,6 @@ def test_the_probes_of_a_trace_are_those_that_were_made(algorithm, monkeypatch):
     monkeypatch.setattr(InferenceProblem, "derivative", noted)
     for seed in range(20):
         ranks.clear()
-        trace = trace_of(InferenceProblem.of(*drawn(5, 9, seed)), algorithm)
+        trace = trace_of(InferenceProblem.of(*random_problem(5, 9, seed)), algorithm)
         assert [i for step in trace.steps for i in step.probes] == ranks
         assert trace.derivatives == len(ranks)

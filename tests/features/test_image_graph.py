@@ -38,15 +38,15 @@ def pairs(edges: np.ndarray) -> set[tuple[int, int]]:
     return {(min(i, j), max(i, j)) for i, j in edges.tolist()}
 
 
-def expected_pairs(found: ImageSet, by: str, vectors: np.ndarray, rows: list[int]) -> set[tuple[int, int]]:
+def expected_pairs(images: ImageSet, by: str, vectors: np.ndarray, rows: list[int]) -> set[tuple[int, int]]:
     """From the definitions, pair by pair; rows of the set."""
-    together = [(i, j) for i, j in itertools.combinations(rows, 2) if found.test[i] == found.test[j]]
+    together = [(i, j) for i, j in itertools.combinations(rows, 2) if images.test[i] == images.test[j]]
     if by == "nearest":
         apart = {(i, j): np.linalg.norm(vectors[i].astype(float) - vectors[j]) for i, j in together}
         of = {i: sorted((pair for pair in together if i in pair), key=apart.__getitem__) for i in rows}
         return {pair for near in of.values() for pair in near[:NEAREST]}
     uploaded = set(map(tuple, UPLOADED.tolist()))
-    columns = {"same image": found.image_of, "same group": found.groups, "none": np.arange(len(found))}
+    columns = {"same image": images.image_of, "same group": images.groups, "none": np.arange(len(images))}
     joined = {pair for pair in together if by in columns and len(set(columns[by][list(pair)])) == 1}
     return joined if by in columns else uploaded & set(together)
 
@@ -57,13 +57,13 @@ SOME = np.random.default_rng(2).uniform(size=40) < 0.6
 
 def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken():
     """Also pairs that a person uploaded."""
-    found, vectors = forty(), features()
+    images, vectors = forty(), features()
     few = [np.isin(np.arange(40), rows) for rows in ([], [3], [3, 5])]
-    for by, rows in itertools.product((*GRAPHS, edges_name(UPLOADED)), (None, ~found.test, SOME, *few)):
+    for by, rows in itertools.product((*GRAPHS, edges_name(UPLOADED)), (None, ~images.test, SOME, *few)):
         uploaded = None if by in GRAPHS else UPLOADED
-        graph = image_graph(found, by, BOX, vectors, rows, uploaded)
+        graph = image_graph(images, by, BOX, vectors, rows, uploaded)
         taken = np.arange(40) if rows is None else np.flatnonzero(rows)
-        expected = expected_pairs(found, by, vectors, taken.tolist())
+        expected = expected_pairs(images, by, vectors, taken.tolist())
         assert pairs(taken[graph.edges].reshape(-1, 2)) == expected, by
         assert len(graph.edges) == len(expected), by
         assert bool(expected) == (by != "none") or len(taken) <= 2
@@ -81,34 +81,34 @@ def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_
         (WHOLE + BOX, range(8, 16)),
         (WHOLE + BOX + WHOLE + BOX, [*range(8, 16), *range(24, 32)]),
     ):
-        found, vectors = forty(), features(8 * len(parts), np.float64)
+        images, vectors = forty(), features(8 * len(parts), np.float64)
         chosen = vectors[:, list(columns)]
         for by in ("same image", "nearest"):
-            graph = image_graph(found, by, parts, vectors)
+            graph = image_graph(images, by, parts, vectors)
             ends = chosen[graph.edges]
             np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-12)
-            assert pairs(graph.edges) == expected_pairs(found, by, chosen, list(range(40))), (by, parts)
+            assert pairs(graph.edges) == expected_pairs(images, by, chosen, list(range(40))), (by, parts)
 
 
 def test_unknown_names_and_pairs_that_do_not_fit_are_refused():
-    found, name = forty(), edges_name(UPLOADED)
+    images, name = forty(), edges_name(UPLOADED)
     for by, uploaded, expected in (
         ("friends", None, ("similarity graph", "'friends'")),
         (name, None, ("pairs", f"the name {name!r}")),
         ("same image", UPLOADED, ("pairs", "the name 'same image'")),
         (name, np.array([[0, 40]]), ("pairs", "sample number 40")),
     ):
-        assert refusal(image_graph, found, by, BOX, features(), uploaded=uploaded) == expected
+        assert refusal(image_graph, images, by, BOX, features(), uploaded=uploaded) == expected
 
 
 def test_affinities_beyond_the_memory_are_refused_before_they_are_made(
     monkeypatch,
 ):
-    found, vectors = forty(), features()
-    edges = len(image_graph(found, "same image", BOX, vectors).edges)
+    images, vectors = forty(), features()
+    edges = len(image_graph(images, "same image", BOX, vectors).edges)
     monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4)
-    assert len(image_graph(found, "same image", BOX, vectors).edges) == edges
+    assert len(image_graph(images, "same image", BOX, vectors).edges) == edges
     monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4 - 1)
     with refused("similarity graph") as caught:
-        image_graph(found, "same image", BOX, vectors)
+        image_graph(images, "same image", BOX, vectors)
     assert f"{edges} pairs" in caught.value.came

@@ -36,10 +36,10 @@ def samples(n: int, d: int, rank: int | None = None, seed: int = 0) -> Features:
     return (mixed / np.linalg.norm(mixed, axis=1).max()).astype(np.float32)
 
 
-def same_but_for_signs(one: Features, other: Features, atol: float) -> None:
-    assert one.shape == other.shape
-    signs = np.sign((one * other).sum(axis=0))
-    np.testing.assert_allclose(one * signs, other, rtol=0, atol=atol)
+def same_but_for_signs(first: Features, second: Features, atol: float) -> None:
+    assert first.shape == second.shape
+    signs = np.sign((first * second).sum(axis=0))
+    np.testing.assert_allclose(first * signs, second, rtol=0, atol=atol)
 
 
 def test_it_is_what_its_definition_says() -> None:

@@ -123,12 +123,12 @@ def test_pairs_and_other_lines_beyond_the_most_are_not_read(monkeypatch):
 def test_pairs_of_a_csv_are_those_that_were_sampled_also_as_a_spreadsheet_is_given_their_ids():
     random = np.random.default_rng(0)
     ids = [f"{'=' if number % 3 else chr(39)}{number}#x" for number in random.permutation(30)]
-    drawn = {tuple(sorted(random.choice(30, 2, replace=False).tolist())) for _ in range(60)}
+    sampled = {tuple(sorted(random.choice(30, 2, replace=False).tolist())) for _ in range(60)}
     for spelled in (ids, [guarded(name) for name in ids]):
-        listed = [random.permutation(pair) for pair in drawn]
+        listed = [random.permutation(pair) for pair in sampled]
         text = "i,note,j\r\n" + "".join(f"{spelled[i]},,{spelled[j]}\r\n" for i, j in listed)
         edges = edges_from_csv(io.BytesIO(text.encode()), ids)
-        assert [tuple(pair) for pair in edges.tolist()] == sorted(drawn)
+        assert [tuple(pair) for pair in edges.tolist()] == sorted(sampled)
         assert edges.dtype == np.int64
 
 

@@ -60,9 +60,9 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
 def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
     store = Store(tmp_path)
     name = store.keep_edges(KEY, EDGES)
-    for key, other in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
-        with refused(f"pairs of {short_name(other)}") as caught:
-            store.edges_of(key, other)
+    for key, unknown in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
+        with refused(f"pairs of {short_name(unknown)}") as caught:
+            store.edges_of(key, unknown)
         assert str(tmp_path) in caught.value.expected
         assert caught.value.remedy
     file = edges_in(store.edges, KEY).path(name)

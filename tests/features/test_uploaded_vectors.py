@@ -23,7 +23,7 @@ from ranking.workspace.uploads import KeptVectors, keep_vectors, kept_vectors, r
 KEY, NOUGHTS = "0123456789abcdef", "0" * 32
 
 
-def drawn(count=6, columns=4, seed=0):
+def random_vectors(count=6, columns=4, seed=0):
     rows = np.random.default_rng(seed).normal(size=(count, columns))
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
 
@@ -52,11 +52,11 @@ def filled(tmp_path):
     """A store with the figures, and vectors for them."""
     store = Store(tmp_path / "home")
     key = store.adopt(folder_of("Action figures"), "ready-made")
-    return store, key, drawn(len(store.image_set(key)))
+    return store, key, random_vectors(len(store.image_set(key)))
 
 
 def test_equal_matrices_have_equal_names():
-    one = drawn()
+    one = random_vectors()
     assert vectors_name(one) == vectors_name(np.asfortranarray(one)) == vectors_name(one.copy())
     assert is_vectors_name(vectors_name(one))
     assert len({vectors_name(one), vectors_name(one[::-1]), vectors_name(one.reshape(4, 6))}) == 3
@@ -74,11 +74,14 @@ def test_no_other_text_becomes_part_of_a_path(tmp_path):
 
 
 def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
-    first, second = kept(tmp_path, drawn(), when=1.0), kept(tmp_path, drawn(seed=1), "later", when=2.0)
+    first, second = (
+        kept(tmp_path, random_vectors(), when=1.0),
+        kept(tmp_path, random_vectors(seed=1), "later", when=2.0),
+    )
     assert kept_vectors(tmp_path, KEY) == [second, first]
     assert kept_vectors(tmp_path, "another-set") == []
-    assert (np.load(vectors_in(tmp_path, KEY).path(first.name)) == drawn()).all()
-    again = kept(tmp_path, drawn(), "another title", when=3.0)
+    assert (np.load(vectors_in(tmp_path, KEY).path(first.name)) == random_vectors()).all()
+    again = kept(tmp_path, random_vectors(), "another title", when=3.0)
     assert [vectors.title for vectors in kept_vectors(tmp_path, KEY)] == ["another title", "later"]
     remove_vectors(tmp_path, KEY, again.name)
     remove_vectors(tmp_path, KEY, again.name)
@@ -87,7 +90,7 @@ def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
 
 
 def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
-    record = kept(tmp_path, drawn())
+    record = kept(tmp_path, random_vectors())
     for text in ("", "[]", '{"title": 3}', "[" * 10_000):
         vectors_in(tmp_path, KEY).records().path(record.name).write_text(text)
         [listed] = kept_vectors(tmp_path, KEY)
@@ -113,12 +116,12 @@ def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled
     store, key, matrix = filled
     run = looked(store, key, matrix)
     training = store.create_run("train", {"set": key})
-    for act, other, came in (
+    for act, rejected, came in (
         (store.keep, run, "a finished feature preview"),
         (store.keep_vectors, training, "a queued training run"),
     ):
-        with refused(f"run {other.id}", came):
-            act(other.id)
+        with refused(f"run {rejected.id}", came):
+            act(rejected.id)
     store.sweep()
     assert run.draft_vectors.exists(), "the person has not decided yet"
     store.discard(run.id)
@@ -172,7 +175,7 @@ def class_room(tmp_path, monkeypatch):
     rooms = Rooms(tmp_path / "server")
     shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
     key = shared_home.adopt(folder_of("Action figures"), "ready-made")
-    matrix = drawn(len(shared_home.image_set(key)))
+    matrix = random_vectors(len(shared_home.image_set(key)))
     return shared_home, visitor, key, shared_home.keep_vectors(looked(shared_home, key, matrix).id)
 
 
@@ -191,7 +194,7 @@ def test_vectors_of_a_shared_workspace_are_readable(class_room):
 
 def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):
     _, visitor, key, _ = class_room
-    matrix = drawn(len(visitor.image_set(key)), 64, seed=3)
+    matrix = random_vectors(len(visitor.image_set(key)), 64, seed=3)
     run, before = looked(visitor, key, matrix), bytes_of(visitor.home)
     monkeypatch.setenv("RANKING_ROOM_DISK", "1000")
     name = visitor.keep_vectors(run.id)

@@ -192,27 +192,27 @@ def test_a_large_image_is_described_from_a_reduced_one(monkeypatch):
 def test_bags_have_the_windows_of_each_image(scenes, tmp_path, source):
     settings = WindowSettings(source, 12)
     counted = []
-    found = windows_of(scenes, settings, tmp_path, lambda *count: counted.append(count))
-    assert found.ids.tolist() == scenes.image_names.tolist()
-    assert found.relevance is None
-    assert found.windows.dtype == np.float32
+    image_bags = windows_of(scenes, settings, tmp_path, lambda *count: counted.append(count))
+    assert image_bags.ids.tolist() == scenes.image_names.tolist()
+    assert image_bags.relevance is None
+    assert image_bags.windows.dtype == np.float32
     assert sorted(set(counted))[-5:] == [(done, 5) for done in range(1, 6)]
     for image in range(5):
-        rows = slice(*found.starts[image : image + 2])
+        rows = slice(*image_bags.starts[image : image + 2])
         picture, boxes = scenes.open_image(image), scenes.boxes[scenes.image_of == image]
         windows = candidate_windows(picture, settings, boxes)
-        assert found.boxes[rows].tolist() == windows.tolist()
-        np.testing.assert_array_equal(found.windows[rows], describe_windows(picture, windows))
+        assert image_bags.boxes[rows].tolist() == windows.tolist()
+        np.testing.assert_array_equal(image_bags.windows[rows], describe_windows(picture, windows))
 
 
 def test_bags_are_kept_for_their_set_and_settings(scenes, tmp_path, monkeypatch):
-    found = windows_of(scenes, SETTINGS, tmp_path)
+    image_bags = windows_of(scenes, SETTINGS, tmp_path)
     opened = []
     really = ImageSet.open_image
     monkeypatch.setattr(ImageSet, "open_image", lambda *arguments: opened.append(1) or really(*arguments))
     again = windows_of(scenes, WindowSettings(most=12), tmp_path)
     assert not opened
-    np.testing.assert_array_equal(again.windows, found.windows)
+    np.testing.assert_array_equal(again.windows, image_bags.windows)
     assert isinstance(again.windows.base, np.memmap)
     for settings in (WindowSettings(most=11), WindowSettings("grid", 12)):
         opened.clear()
@@ -235,8 +235,8 @@ def test_the_number_of_threads_changes_no_bit(scenes, tmp_path, monkeypatch):
 
 
 def test_damaged_files_are_logged_and_written_again(scenes, tmp_path, caplog):
-    found = windows_of(scenes, SETTINGS, tmp_path)
-    expected = np.array(found.windows)
+    image_bags = windows_of(scenes, SETTINGS, tmp_path)
+    expected = np.array(image_bags.windows)
     for file in sorted(tmp_path.iterdir()):
         whole = file.read_bytes()
         for damaged in (b"", whole[:200], whole[:-4], whole[:-4] + b"\xff" * 4):

@@ -27,7 +27,7 @@ Beyond = Callable[[Path], Iterator[str]]  # goes beyond a limit that is set to L
 LEAST = {"vector_bytes": 200, "name_length": 5, "entries": 2}  # where 1 would refuse everything else too
 
 
-def told_by(work: Callable[[], Any]) -> str:
+def error_of(work: Callable[[], Any]) -> str:
     """What the refusal of `work` says."""
     with pytest.raises((ValueError, Unusable)) as caught:
         work()
@@ -41,13 +41,13 @@ def as_parquet(path: Path, columns: dict[str, Any]) -> Path:
 
 def entries(folder: Path) -> Iterator[str]:
     files = {f"{number}.jpg": b"" for number in range(3)}
-    yield told_by(lambda: open_tree(lay(folder / "x", files)))
-    yield told_by(lambda: open_tree(packed(folder / "x.zip", files)))
+    yield error_of(lambda: open_tree(lay(folder / "x", files)))
+    yield error_of(lambda: open_tree(packed(folder / "x.zip", files)))
 
 
 def of_a_zip_file(folder: Path) -> Iterator[str]:
     zeros = bytes(17 * 2**20)  # more than a small file may always expand to
-    yield told_by(lambda: open_tree(packed(folder / "x.zip", {"a.jpg": zeros})))
+    yield error_of(lambda: open_tree(packed(folder / "x.zip", {"a.jpg": zeros})))
 
 
 def name_length(folder: Path) -> Iterator[str]:
@@ -73,7 +73,7 @@ def checked(boxes: int) -> Iterator[str]:
 
 def built_set(folder: Path) -> Iterator[str]:
     place = lay(folder / "x", {"cat/1.jpg": None, "dog/1.jpg": None})
-    yield told_by(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
+    yield error_of(lambda: build_image_set(make_source("Class folders", folder=str(place)), folder / "set"))
 
 
 def annotations(*files: tuple[str, str, bytes]) -> Beyond:
@@ -82,7 +82,7 @@ def annotations(*files: tuple[str, str, bytes]) -> Beyond:
     def beyond(folder: Path) -> Iterator[str]:
         for source, name, content in files:
             place = lay(folder / source, {name: content, "1.jpg": b""})
-            yield told_by(lambda place=place, source=source: len(make_source(source, folder=str(place))))
+            yield error_of(lambda place=place, source=source: len(make_source(source, folder=str(place))))
 
     return beyond
 
@@ -113,14 +113,14 @@ def network(script: str) -> Beyond:
             patched.setattr(running, "PROGRAM", "program")
             patched.setenv("PYTHONPATH", str(folder))
             patched.setattr(running, "check_runtime", lambda: None)
-            yield told_by(lambda: running.Network(folder / "x.onnx").ask(np.zeros((1, 1)), "y"))
+            yield error_of(lambda: running.Network(folder / "x.onnx").ask(np.zeros((1, 1)), "y"))
 
     return beyond
 
 
 def network_bytes(folder: Path) -> Iterator[str]:
     (folder / "x.onnx").write_bytes(b"\x08\x01")
-    yield told_by(lambda: check_size(folder / "x.onnx"))
+    yield error_of(lambda: check_size(folder / "x.onnx"))
 
 
 DESCRIBED = '{"inputs": [], "outputs": [], "metadata": {}}'
@@ -153,9 +153,9 @@ def test_an_error_about_a_limit_names_its_variable(
 ) -> None:
     assert limit in BEYOND, f"say in BEYOND how one goes beyond {limit}"
     monkeypatch.setenv(variable(limit), str(LEAST.get(limit, 1)))
-    said = list(BEYOND[limit](tmp_path))
-    assert said
-    assert [text for text in said if variable(limit) not in text] == []
+    messages = list(BEYOND[limit](tmp_path))
+    assert messages
+    assert [text for text in messages if variable(limit) not in text] == []
 
 
 def test_a_parquet_file_that_expands_beyond_the_limit(
@@ -164,8 +164,8 @@ def test_a_parquet_file_that_expands_beyond_the_limit(
     """It is small as it is."""
     monkeypatch.setenv(variable("table_bytes"), "100000")
     table = as_parquet(tmp_path / "t.parquet", {"image": ["1.jpg"] * 2**18, "x": [1] * 2**18}).read_bytes()
-    [said] = annotations(("Table of images", "t.parquet", table))(tmp_path)
-    assert variable("table_bytes") in said
+    [messages] = annotations(("Table of images", "t.parquet", table))(tmp_path)
+    assert variable("table_bytes") in messages
 
 
 def test_the_documents_list_each_limit_with_its_default() -> None:

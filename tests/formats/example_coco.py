@@ -28,12 +28,12 @@ def some_coco(root, classes=CLASSES):
         box(1, 2, [10.4, 5, 9.6, 10]),
         box(2, 2, [1, 2, 3, 4]),
     ]
-    told = {
+    annotations = {
         "annotations/instances_train2017.json": coco(["1.jpg", "2.jpg"], train, classes),
         "annotations/instances_val2017.json": coco(["1.jpg"], [box(1, 1, [0, 0, 40, 30])], classes),
         "annotations/captions_val2017.json": {"info": {}, "images": [], "annotations": []},
     }
-    return lay(root, told | dict.fromkeys(["train2017/1.jpg", "train2017/2.jpg", "val2017/1.jpg"]))
+    return lay(root, annotations | dict.fromkeys(["train2017/1.jpg", "train2017/2.jpg", "val2017/1.jpg"]))
 
 
 FOLDERS = {"COCO": some_coco}

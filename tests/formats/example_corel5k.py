@@ -12,12 +12,12 @@ from import_folders import lay
 LABELS = ("sea", "sky", "sun", "tree")
 
 
-def drawn_labels(rows: int = 40) -> np.ndarray:
+def random_labels(rows: int = 40) -> np.ndarray:
     """(rows, 4) bool: each label is had by many."""
     return np.random.default_rng(5).random((rows, len(LABELS))) < 0.6
 
 
-def drawn_features(rows: int = 40) -> np.ndarray:
+def random_features(rows: int = 40) -> np.ndarray:
     """(rows, 6) bool."""
     return np.random.default_rng(6).random((rows, 6)) < 0.5
 
@@ -30,7 +30,7 @@ def corel5k(**changes: Any) -> bytes:
         "n_train": np.array(30),
         "n_features": np.array(6),
     }
-    for name, matrix in (("X", drawn_features()), ("Y", drawn_labels())):
+    for name, matrix in (("X", random_features()), ("Y", random_labels())):
         parts[f"{name}_indices"] = np.nonzero(matrix)[1].astype(np.int32)
         parts[f"{name}_indptr"] = np.concatenate([[0], np.cumsum(matrix.sum(axis=1))]).astype(np.int32)
     for name, change in changes.items():

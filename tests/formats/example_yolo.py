@@ -13,9 +13,9 @@ def some_yolo(root, classes=CLASSES):
         "train/empty": "",
         "val/a": "0 .5 .5 1 1 0.93\n",
     }
-    told = {"data.yaml": "path: ../x\ntrain: images/train\nnames:\n  0: {}\n  1: {}\n".format(*classes)}
-    told |= {f"labels/{name}.txt": rows for name, rows in labels.items()}
-    return lay(root, told | {f"images/{name}.jpg": None for name in labels})
+    files = {"data.yaml": "path: ../x\ntrain: images/train\nnames:\n  0: {}\n  1: {}\n".format(*classes)}
+    files |= {f"labels/{name}.txt": rows for name, rows in labels.items()}
+    return lay(root, files | {f"images/{name}.jpg": None for name in labels})
 
 
 FOLDERS = {"YOLO": some_yolo}

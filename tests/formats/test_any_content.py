@@ -16,7 +16,7 @@ from ranking.files.files import IMAGE_SUFFIXES
 from ranking.formats.import_preview import preview_import
 
 PIECE = re.compile(rb'\{[^{}]*\}|\[[^\[\]]*\]|"[^"]*"|<[^<>]*>|[\w.-]+')
-OTHERS = [
+REPLACEMENTS = [
     *b'null true [] {} [[1]] {"a":1} "" "x" "\\ud800" "../1.jpg" /etc/passwd 0 2 -1 0.5 NaN 1e999'.split(),
     *b"cat 1.jpg , &amp; <b> </b>".split(),
     *(b"9" * 400, b"x" * 5000, b"", b"\0", b"\xff", b"\xed\xa0\x80", b"\n"),
@@ -28,21 +28,21 @@ def test_anything_is_read_or_refused(tmp_path, source):
     """What is told of it can be shown and kept. Any other error than ValueError fails."""
     place = {**FOLDERS, **FILES}[source](tmp_path / "x")
     files = [path for path in (tmp_path / "x").rglob("*.*") if path.suffix not in IMAGE_SUFFIXES]
-    good, told = {path: path.read_bytes() for path in files}, []
+    good, texts = {path: path.read_bytes() for path in files}, []
     for seed in range(60 if source in FOLDERS else 15):
         draw = random.Random(seed)
         share = draw.choice([0.02, 0.1, 0.3])
 
-        def piece(found, draw=draw, share=share):
-            return draw.choice(OTHERS) if draw.random() < share else found[0]
+        def piece(match, draw=draw, share=share):
+            return draw.choice(REPLACEMENTS) if draw.random() < share else match[0]
 
         for path, content in good.items():
             path.write_bytes(PIECE.sub(piece, content))
         if source in FOLDERS:
             preview = preview_import(str(place), None, {})
-            told += [json.dumps(preview.to_json()), preview.refused]
+            texts += [json.dumps(preview.to_json()), preview.refused]
         with contextlib.suppress(ValueError):
             setting = "folder" if source in FOLDERS else "file"
             for item in make_source(source, **{setting: str(place)}).records():
-                told += vars(item).values() if isinstance(item, Problem) else [item.name]
-    assert all(text.isprintable() for text in told)
+                texts += vars(item).values() if isinstance(item, Problem) else [item.name]
+    assert all(text.isprintable() for text in texts)

@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from archives import in_memory, packed
-from example_corel5k import LABELS, corel5k, drawn_features, drawn_labels
+from example_corel5k import LABELS, corel5k, random_features, random_labels
 from example_files import FILES
 from example_public_figures import as_mat, cell, pubfig_parts
 from import_folders import images_and_problems, lay
@@ -28,7 +28,7 @@ def built(tmp_path, source, file=None, **settings):
     return images
 
 
-def told_by(source, place, files, **settings):
+def read_files(source, place, files, **settings):
     """The images and problems of a source whose file is the first of these."""
     file = lay(place, files) / next(iter(files))
     return images_and_problems(make_source(source, file=str(file), **settings))
@@ -40,8 +40,8 @@ def told_by(source, place, files, **settings):
 def test_corel5k(tmp_path):
     images = built(tmp_path, "Corel5k", least=1)
     assert images.classes == LABELS
-    assert (images.labels == drawn_labels()).all()
-    assert (images.image_features == drawn_features()).all()
+    assert (images.labels == random_labels()).all()
+    assert (images.image_features == random_features()).all()
     assert images.test.tolist() == [False] * 30 + [True] * 10
     assert images.image_names[:2].tolist() == ["00001", "00002"]
 
@@ -108,7 +108,7 @@ def test_svmlight_with_queries(tmp_path):
 def test_svmlight_with_sizes_of_queries_and_a_test_file(tmp_path):
     files = {"rank.train": "0 0:1\n\n2 3:0.5\n# none\n1 1:2 2:-1\n", "rank.train.query": "2\n1\n"}
     test = str(lay(tmp_path, {"rank.test": "1 qid:1 5:7\n"}) / "rank.test")
-    images, problems = told_by("SVMlight", tmp_path, files, test_file=test)
+    images, problems = read_files("SVMlight", tmp_path, files, test_file=test)
     assert problems == []
     assert [(image.name, image.boxes[0].group, image.test, image.features) for image in images] == [
         ("train 000001", "train 1", False, (1, 0, 0, 0, 0, 0)),
@@ -218,8 +218,8 @@ def test_files_that_are_refused(tmp_path, source, name):
     file = tmp_path / name
     for content, subject, came in REFUSED[source, name]:
         lay(tmp_path, {name: content})
-        told, why = refusal(len, make_source(source, file=str(file)))
-        assert (told.removeprefix(f"{file}, "), why) == (subject, came)
+        message, why = refusal(len, make_source(source, file=str(file)))
+        assert (message.removeprefix(f"{file}, "), why) == (subject, came)
 
 
 def test_corel5k_that_is_none(tmp_path):

@@ -51,9 +51,9 @@ def test_exports(tmp_path, tool):
     folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
     source = tool.partition(" ")[0]
     assert list(detect(open_tree(folder))) == [source]
-    told, problems = read(source, folder)
+    records, problems = read(source, folder)
     assert problems == []
-    assert {name: image.boxes[0].classes for name, image in told.items()} == {
+    assert {name: image.boxes[0].classes for name, image in records.items()} == {
         "1": ("cat",),
         "2": ("dog",),
     }
@@ -127,19 +127,19 @@ NAMING = {
     "COCO": lambda *names: {"a.json": coco(names, [box(1, 1, [0, 0, 20, 15])])},
     "Table of images": lambda *names: {"a.csv": "image,label\n" + "".join(f"{name},cat\n" for name in names)},
 }
-FOUND = ["../../secret/1.jpg", "/etc/1.jpg", "C:\\photos\\1.jpg", "./1.jpg", "elsewhere/images/1.jpg", "1"]
-NOT_FOUND = ["", "..", "n" * 5000, SCRIPT, "/etc/passwd", "a.json", "gone.jpg"]
+MATCHING = ["../../secret/1.jpg", "/etc/1.jpg", "C:\\photos\\1.jpg", "./1.jpg", "elsewhere/images/1.jpg", "1"]
+UNMATCHED = ["", "..", "n" * 5000, SCRIPT, "/etc/passwd", "a.json", "gone.jpg"]
 
 
 @pytest.mark.parametrize("source", NAMING)
 def test_a_name_is_looked_up_and_never_followed(tmp_path, source):
     lay(tmp_path, {"secret/1.jpg": b"secret"})
-    for number, name in enumerate(FOUND):
+    for number, name in enumerate(MATCHING):
         folder = lay(tmp_path / f"{number}", {**NAMING[source](name), "images/1.jpg": None})
         images, problems = read(source, folder)
         assert (list(images), problems) == (["1"], []), name
         assert images["1"].data.name == "images/1.jpg"
-    for name in NOT_FOUND:
+    for name in UNMATCHED:
         folder = lay(tmp_path / "x", {**NAMING[source]("1.jpg", name), "1.jpg": None})
         images, problems = read(source, folder)
         assert list(images) == ["1"], name

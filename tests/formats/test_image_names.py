@@ -21,14 +21,14 @@ def tree_of(names: list[str]) -> Any:
     return SimpleNamespace(names=tuple(sorted(names)))
 
 
-def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> list[str]:
+def one_by_one(names: list[str], requested: str, beside: str, part: str | None) -> list[str]:
     """The images that fit best, each compared with the name."""
-    parts = [image_name(one) for one in told.split("/") if one not in ("", ".", "..")]
+    parts = [image_name(one) for one in requested.split("/") if one not in ("", ".", "..")]
     images = [name for name in names if is_image(name)]
-    found = [name for name in images if parts and base(name) == parts[-1]]
-    whole = bool(found)
+    matches = [name for name in images if parts and base(name) == parts[-1]]
+    whole = bool(matches)
     if not whole:
-        found = [name for name in images if parts and base(bare(name)) == parts[-1]]
+        matches = [name for name in images if parts and base(bare(name)) == parts[-1]]
 
     def fit(name: str) -> tuple[int, bool, bool]:
         own = (name if whole else bare(name)).split("/")
@@ -37,8 +37,8 @@ def one_by_one(names: list[str], told: str, beside: str, part: str | None) -> li
         inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
         return equal, part is not None and part_of(name) == part, inside
 
-    best = max(map(fit, found), default=None)
-    return [name for name in found if fit(name) == best]
+    best = max(map(fit, matches), default=None)
+    return [name for name in matches if fit(name) == best]
 
 
 def test_the_image_is_the_one_that_fits_best() -> None:

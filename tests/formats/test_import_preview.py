@@ -145,12 +145,12 @@ def test_it_gives_up_on_a_folder_of_broken_images(tmp_path, monkeypatch):
 
 TASKS = [{"id": 1, "data": {"image": "1.jpg"}, "annotations": [{"result": []}]}]
 REGIONS = 'image,id,label,annotator,annotation_id,lead_time\n1.jpg,1,"[{""x"": 0}]",1,7,1.5\n'
-DRAWN = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
+CVAT = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
 
 
 @pytest.mark.parametrize(
     ("name", "content", "tool"),
-    [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", DRAWN, "CVAT")],
+    [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", CVAT, "CVAT")],
 )
 def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name, content, tool):
     """Beside images of which nothing is known, and beside images that another format knows."""

@@ -80,12 +80,12 @@ def test_an_ambiguous_folder_is_refused(devkit, tmp_path):
         shutil.copytree(devkit / "VOC2007", two / top)
     (tmp_path / "other" / "Annotations").mkdir(parents=True)
     VocTree(tmp_path / "empty")
-    other, annotations = tmp_path / "other", tmp_path / "empty" / "Annotations"
+    without_images, annotations = tmp_path / "other", tmp_path / "empty" / "Annotations"
     for folder, year, subject, expected, came in (
         (devkit, "2010", "year", "2007, 2012", "2010"),
         (devkit / "VOC2007", "2012", "year", "VOC2007", "2012"),
         (two, "", f"{two}", "one folder", "2 folders, a, b"),
-        (other, "", f"{other}", "JPEGImages", "no JPEGImages and no VOC2007, VOC2012, ..."),
+        (without_images, "", f"{without_images}", "JPEGImages", "no JPEGImages and no VOC2007, VOC2012, ..."),
         (annotations.parent, "", f"{annotations}", "one XML file per image", "none"),
     ):
         with refused(subject, came) as caught:
@@ -112,7 +112,7 @@ def split_of(voc, **settings):
 
 
 @pytest.mark.parametrize(
-    ("lists", "settings", "train", "test", "told"),
+    ("lists", "settings", "train", "test", "reported"),
     [
         ({"trainval": "ab", "test": "cd"}, {}, "ab", "cd", []),
         ({"train": "a", "val": "b", "trainval": "ab"}, {}, "a", "b", []),
@@ -126,12 +126,12 @@ def split_of(voc, **settings):
         ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
     ],
 )
-def test_lists(four, lists, settings, train, test, told):
+def test_lists(four, lists, settings, train, test, reported):
     for name, images in lists.items():
         four.list(name, *images)
     *split, problems = split_of(four, **settings)
     assert split == [train, test]
-    assert [row.came for row in problems if row.file == "ImageSets"] == told
+    assert [row.came for row in problems if row.file == "ImageSets"] == reported
     assert {row.file for row in problems} <= {"ImageSets", "1 annotation", "2 annotations"}, "of no list"
 
 
@@ -334,11 +334,11 @@ def test_what_is_wrong_with_actions(people):
 # ---------------------------------------------------------------------------------- As tools export it
 
 
-def laid_out(root, annotations, images, names=("a", "b"), more="", **others):
+def laid_out(root, annotations, images, names=("a", "b"), more="", **texts):
     """A folder of annotations and images, each in the folder of that name."""
     files = {f"{annotations}/{name}.xml".lstrip("/"): xml_of(voc_object(), more=more) for name in names}
     files |= {f"{images}/{name}.jpg".lstrip("/"): None for name in names}
-    return lay(root, files | {name.replace("_", "."): text for name, text in others.items()})
+    return lay(root, files | {name.replace("_", "."): text for name, text in texts.items()})
 
 
 OWNER = "<owner><name>Label Studio</name></owner>"
@@ -428,5 +428,5 @@ def test_annotations_of_real_photographs(real_data, inside, title, count, classe
     images, problems = read("PASCAL VOC", real_data / inside)
     assert problems == []
     assert (len(images), sum(image.test for image in images.values())) == (count, test_images)
-    told = Counter(name for image in images.values() for box in image.boxes for name in box.classes)
-    assert told == classes
+    counts = Counter(name for image in images.values() for box in image.boxes for name in box.classes)
+    assert counts == classes

@@ -31,11 +31,11 @@ from ranking.formats.tree_source import TreeSource, detect, tree_sources
 @pytest.fixture(params=source_names(), scope="module")
 def make(request, tmp_path_factory):
     place, name = tmp_path_factory.mktemp("files"), request.param
-    asked = {item.name for item in settings_of(source_class(name))}
+    names = {item.name for item in settings_of(source_class(name))}
     given = {}
-    if "file" in asked:
+    if "file" in names:
         given["file"] = str(FILES[name](place))
-    elif "folder" in asked:
+    elif "folder" in names:
         given["folder"] = str(FOLDERS[name](place / name))
     return lambda **settings: make_source(name, **given, **settings)
 
@@ -96,8 +96,8 @@ def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_
     counts = preview_source(make_source(name, folder=str(folder))).counts
     assert (counts.train, counts.test) == (2, 1)
     assert any(part in counts.split_from for part in ("test", "val"))
-    told_upright = {item.upright for item in read(name, folder)[0].values()}
-    assert told_upright == {name == "YOLO"}, "what its tools draw on"
+    upright = {item.upright for item in read(name, folder)[0].values()}
+    assert upright == {name == "YOLO"}, "what its tools draw on"
 
 
 @pytest.mark.parametrize("name", tree_sources())
@@ -151,10 +151,10 @@ def test_progress_rises_to_the_total(make, built):
 
 
 def test_the_test_images_of_digits_are_sampled_by_class_and_seed():
-    drawn = {seed: list(make_source("Digits", test_share=0.25, seed=seed).records()) for seed in (1, 2)}
-    assert [image.test for image in drawn[1]] != [image.test for image in drawn[2]]
+    records = {seed: list(make_source("Digits", test_share=0.25, seed=seed).records()) for seed in (1, 2)}
+    assert [image.test for image in records[1]] != [image.test for image in records[2]]
     for digit in map(str, range(10)):
-        tested = [image.test for image in drawn[1] if image.boxes[0].classes == (digit,)]
+        tested = [image.test for image in records[1] if image.boxes[0].classes == (digit,)]
         assert np.mean(tested) == pytest.approx(0.25, abs=0.003)
 
 

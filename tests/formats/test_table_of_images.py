@@ -140,12 +140,12 @@ TABLES = [
 ]
 
 
-@pytest.mark.parametrize(("table", "told", "came"), TABLES)
-def test_what_tables_say_of_images(tmp_path, table, told, came):
+@pytest.mark.parametrize(("table", "expected", "came"), TABLES)
+def test_what_tables_say_of_images(tmp_path, table, expected, came):
     images, problems = read(of(tmp_path, table))
     assert {
         name: [(box.box, box.classes, box.numbers) for box in image.boxes] for name, image in images.items()
-    } == told
+    } == expected
     assert [row.came for row in problems if row.file == "t.csv"] == came
     relative = {box.relative for image in images.values() for box in image.boxes}
     assert relative == {table == OPEN_IMAGES}
@@ -291,17 +291,17 @@ def test_parquet_that_claims_too_much_is_not_expanded(monkeypatch):
     long = ["x" * 200_000]
     too_long = ("texts of at most 131,072 bytes", "one of 200,000")
     too_large = ("a table of at most 1 MB (RANKING_INTAKE_TABLE_BYTES)", "a larger one")
-    for column, limits, told in (
+    for column, limits, message in (
         (long * 300, Limits(), too_long),
         ([long] * 300, Limits(), too_long),
         (["x" * 100_000] * 300, Limits(table_bytes=2**20), too_large),
     ):
         data = as_parquet({"image": column}, dictionary_pagesize_limit=2**24)
         assert len(data) < 2**16
-        assert refusal(table_file.parquet_table, data, limits) == told
+        assert refusal(table_file.parquet_table, data, limits) == message
     monkeypatch.setattr(table_file, "MAX_VALUES", 1000)
-    told = ("a table of at most 1,000 values", "300,000")
-    assert refusal(table_file.parquet_table, plain, Limits()) == told
+    message = ("a table of at most 1,000 values", "300,000")
+    assert refusal(table_file.parquet_table, plain, Limits()) == message
 
 
 def test_a_reader_that_does_not_end_well_ends_alone(tmp_path, monkeypatch):

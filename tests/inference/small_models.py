@@ -13,13 +13,13 @@ def star(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Unary scores, a core in any order and F[core]; whole numbers tie often and add up exactly."""
 
-    def drawn(*shape: int) -> np.ndarray:
+    def random_values(*shape: int) -> np.ndarray:
         return rng.integers(-3, 4, shape).astype(float) if whole_numbers else rng.normal(size=shape)
 
     core = rng.permutation(labels)[:size]
-    interactions, among = drawn(size, labels), np.triu(drawn(size, size), 1)
+    interactions, among = random_values(size, labels), np.triu(random_values(size, size), 1)
     interactions[:, core] = among + among.T
-    return drawn(labels), core, interactions
+    return random_values(labels), core, interactions
 
 
 def order_model(seed: int, size: int, items: int = 5) -> OrderModel:

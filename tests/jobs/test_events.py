@@ -94,8 +94,8 @@ def test_the_last_of_one_kind_comes_before_the_first_of_the_next(file, monkeypat
         for done in range(1, 101):
             report.progress(what, done, 100)
     report.state("finished")
-    told = [(line.get("what"), line.get("done")) for line in lines(file)]
-    assert told == [("HOG", 1), ("HOG", 100), ("Colour", 1), ("Colour", 100), (None, None)]
+    progress = [(line.get("what"), line.get("done")) for line in lines(file)]
+    assert progress == [("HOG", 1), ("HOG", 100), ("Colour", 1), ("Colour", 100), (None, None)]
 
 
 def test_a_stopped_report_tells_and_then_raises(file):
@@ -189,8 +189,8 @@ def test_the_last_gap_is_at_the_end_of_a_file_however_long(run):
         gap = events.last_gap(run)
         assert all(part in gap for part in parts), gap
         assert ("round" in gap, "%" in gap) == ("round 3" in parts, "6.25%" in parts)
-        told = events.with_last_gap(run, "cancelled")
-        assert (told[:9], told[-len(gap) :]) == ("cancelled", gap)
+        reason = events.with_last_gap(run, "cancelled")
+        assert (reason[:9], reason[-len(gap) :]) == ("cancelled", gap)
     end = events.last_events(run)
     assert len(end) < 1000
     assert {each["event"] for each in end} == {"iteration"}

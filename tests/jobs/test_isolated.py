@@ -120,8 +120,8 @@ def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_pat
     assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
     describe(store, lying, PARTS, tmp_path / "here")
     np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "here"))
-    other = load_features(images, PARTS, tmp_path / "new")
-    np.testing.assert_array_equal(features, other)
+    reference = load_features(images, PARTS, tmp_path / "new")
+    np.testing.assert_array_equal(features, reference)
 
 
 def test_an_own_image_that_is_refused(tmp_path, monkeypatch):

@@ -57,8 +57,8 @@ def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run)
 
 
 def test_the_command_line_ranks_through_it(origin, run, command):
-    told, _ = command("rank", run.id, "--part", "all", home=origin.home)
-    rows = list(csv.DictReader(io.StringIO(told)))
+    output, _ = command("rank", run.id, "--part", "all", home=origin.home)
+    rows = list(csv.DictReader(io.StringIO(output)))
     scores = dict(zip(origin.image_set(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
     assert {row["sample"]: float(row["score"]) for row in rows} == scores
 

@@ -26,7 +26,7 @@ from ranking.workspace.store import Store
 from ranking.workspace.uploads import edges_in
 
 
-def drawn(samples: int, seed: int = 0) -> np.ndarray:
+def random_vectors(samples: int, seed: int = 0) -> np.ndarray:
     """300 pairs across images and splits, in ascending order."""
     random = np.random.default_rng(seed)
     return np.unique([sorted(random.choice(samples, 2, replace=False).tolist()) for _ in range(300)], axis=0)
@@ -38,7 +38,7 @@ def filled(tmp_path_factory):
     store, folder = Store(tmp_path_factory.mktemp("origin")), folder_of("Action figures")
     key = store.adopt(folder, "ready-made")
     few, features = {"max_iterations": 20, "solver": "cutting plane"}, (("Colour", {}),)
-    graph = store.keep_edges(key, drawn(len(store.image_set(key))))
+    graph = store.keep_edges(key, random_vectors(len(store.image_set(key))))
     settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, graph=graph)
     finished(store, settings.to_json())
     return store.home
@@ -62,7 +62,7 @@ def forget(store: Store, run: Run) -> None:
 def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
     images, settings = origin.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = load_features(images, settings.features, origin.features)
-    edges = drawn(len(images))
+    edges = random_vectors(len(images))
     assert settings.graph == edges_name(edges)
     method: Any = method_class("HOB-SVM").load(run.model_file)
     graph = image_graph(images, settings.graph, settings.features, features, uploaded=edges)
@@ -114,7 +114,7 @@ def naming(files: dict[str, bytes], graph: str, file: bytes) -> bytes:
 def test_other_pairs_than_the_settings_name_are_refused(origin, run, elsewhere):
     files = unpacked(export_run(origin, run.id))
     samples = len(np.load(run.scores_file))
-    edges = drawn(samples)
+    edges = random_vectors(samples)
     graph, last, turned = edges_name(edges), np.array([[0, samples]]), np.ascontiguousarray(edges[:, ::-1])
     for name, file, subject, came, inner in (
         (graph, npy(edges[1:]), EDGES, edges_name(edges[1:]), ""),

@@ -94,16 +94,16 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
 @pytest.fixture
 def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
     """Have the worker get a SIGTERM, or do something else, at a report of that kind for which a condition holds."""
-    told = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
+    reports = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
 
     def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
         def tell(self: Report, *given: Any) -> None:
             if kind == "progress":
-                told[kind](self, *given)  # so it ends at the next one
+                reports[kind](self, *given)  # so it ends at the next one
             if condition(*given):
                 act()
             if kind != "progress":
-                told[kind](self, *given)
+                reports[kind](self, *given)
 
         monkeypatch.setattr(Report, kind, tell)
 
@@ -153,7 +153,7 @@ def training(digits: ImageSet, **changes: Any) -> dict[str, Any]:
 
 
 @pytest.fixture(scope="module")
-def asked(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[str, dict[str, Any]]:
+def task_settings(digits: ImageSet, images: ImageSet, dated_images: ImageSet) -> dict[str, dict[str, Any]]:
     """Settings of each kind of run, of trainings by their task, for small image sets."""
     colour, drawing = (("Colour", {"bins": 2}),), {"length": 5, "train": 30, "test": 20}
     labels = LabelTrainSettings(images.key, colour, "C-star p@k", {"core_size": 2, "C": 10.0}, min_images=4)
@@ -252,13 +252,13 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, t
     (tmp_path / "VOC").mkdir()
     before = contents(empty)
     folder = {"source": "PASCAL VOC", "source_settings": {"folder": str(tmp_path / "VOC")}}
-    for settings, brought, name in (
+    for settings, upload, name in (
         (LOOK, tmp_path / "bad.zip", "My zoo.zip"),
         (CLASS_FOLDERS, tmp_path / "bad.zip", "My zoo.zip"),
         (folder, None, str(tmp_path / "VOC")),
         (LOOK, None, "My zoo.zip"),
     ):
-        run = here(empty, settings, "import", brought)
+        run = here(empty, settings, "import", upload)
         assert run.state == "failed"
         assert isinstance(failures[-1], ValueError)
         assert name in run.reason
@@ -478,14 +478,14 @@ def test_a_cancelled_training_keeps_its_recording(store, digits, stop):
 # -------------------------------------------------------------------------------------- the other kinds
 
 
-def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, asked):
+def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, task_settings):
     steps = ["Reading the image set", "Training", SAVING, MEASURING]
     for task, measure, chance in (
         ("samples", "AP", 0.1),
         ("labels", "BEP", 0.5),
         ("orders", "pair accuracy", 0.5),
     ):
-        run = here(store, asked[task])
+        run = here(store, task_settings[task])
         assert (run.state, run.reason) == ("finished", "")
         assert run.result["certificate"]["converged"] is True
         assert all(chance < run.result[part][measure] <= 1.0 for part in ("train", "test"))
@@ -497,67 +497,69 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, as
     assert np.load(run.scores_file).shape == (20 * 5,)
 
 
-def test_a_model_is_kept_before_it_is_measured(store, asked, monkeypatch):
+def test_a_model_is_kept_before_it_is_measured(store, task_settings, monkeypatch):
     for task, measure in (
         ("samples", "training.evaluate_or_count"),
         ("labels", "label_training.label_metrics"),
         ("orders", "order_training.mean_measures"),
     ):
         monkeypatch.setattr(f"ranking.experiments.{measure}", raising(MemoryError()))
-        run = here(store, asked[task])
+        run = here(store, task_settings[task])
         assert run.state == "failed"
         assert run.reason == with_last_gap(run, WEIGHTS_ALONE.format(reason_of(MemoryError())))
         assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
         assert (run.has_model, run.has_scores) == (False, False)
 
 
-def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(store, dated_images, asked, monkeypatch):
-    run = here(store, asked["midrank"], "study")
+def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(
+    store, dated_images, task_settings, monkeypatch
+):
+    run = here(store, task_settings["midrank"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = AblationSettings.from_json(run.settings)
     expected = MidRankStudy().run(settings, Context(dated_images, store.features))
     assert AblationResult.from_json(run.result) == AblationResult.from_json(expected)
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
-    run = here(store, asked["timing"], "study")
+    run = here(store, task_settings["timing"], "study")
     assert (run.state, run.reason) == ("finished", "")
     assert len(TimingOutcome.from_json(run.result).points) == 8
-    assert told_last(run) == ("Timed", 8, 8)
+    assert last_progress(run) == ("Timed", 8, 8)
 
 
-def told_last(run: Run) -> tuple[Any, ...]:
+def last_progress(run: Run) -> tuple[Any, ...]:
     last = events_of(run, "progress")[-1]
     return last["what"], last["done"], last["total"]
 
 
-def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, images, asked, stop):
-    run = here(store, asked["asking"], "study")
+def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, images, task_settings, stop):
+    run = here(store, task_settings["asking"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = SimulationSettings.from_json(run.settings)
     whole = LabellingSimulation().run(settings, Context(images, store.features))["curves"]
     assert run.result["curves"] == whole
     assert len(run.result["seconds"]) == 3
-    assert told_last(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)
+    assert last_progress(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)
     for step, folds in (("Fold 3 of 3: asking", 2), ("Fold 1 of 3: training", 0)):
         stop("progress", lambda what, done, total, step=step: what.startswith(step))
-        run = here(store, asked["asking"], "study")
+        run = here(store, task_settings["asking"], "study")
         assert (run.state, run.reason, run.parts_done) == ("cancelled", cancel_reason(run), folds)
-        assert told_last(run)[0].startswith(step), "it stopped within that step"
+        assert last_progress(run)[0].startswith(step), "it stopped within that step"
         kept = [curve["folds"] for curve in run.result.get("curves", [])]
         assert kept == [curve["folds"][:folds] for curve in whole if folds]
     stop("progress", lambda what, done, total: what.startswith("Fold 2 of 3"), raising(MemoryError()))
-    run = here(store, asked["asking"], "study")
+    run = here(store, task_settings["asking"], "study")
     assert (run.state, run.reason, run.parts_done) == ("failed", reason_of(MemoryError()), 1)
 
 
 # ------------------------------------------------------------------------------------------------- cancel
 
 
-def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, stop):
+def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, task_settings, stop):
     endless = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
     stop("iteration", lambda event: event.iteration >= 3)
     for task, settings in (("samples", endless), ("labels", {**endless, "core_size": 2})):
-        run = here(store, {**asked[task], "method_settings": settings})
+        run = here(store, {**task_settings[task], "method_settings": settings})
         assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
         certificate = run.result["certificate"]
         assert (certificate["iterations"], certificate["converged"]) == (3, False)
@@ -574,13 +576,13 @@ def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, asked, s
     with refused("run " + run.id):
         export_run(store, run.id)
     stop("iteration", lambda event: event.round == 2)
-    longer = {**asked["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
-    run = here(store, {**asked["orders"], "method_settings": longer})
+    longer = {**task_settings["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
+    run = here(store, {**task_settings["orders"], "method_settings": longer})
     assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
 
-def test_an_error_after_the_stop_is_reported_as_an_error(store, asked, stop, failures):
+def test_an_error_after_the_stop_is_reported_as_an_error(store, task_settings, stop, failures):
     error = RuntimeError("it broke while it stopped")
 
     def end_and_break():
@@ -588,11 +590,11 @@ def test_an_error_after_the_stop_is_reported_as_an_error(store, asked, stop, fai
         raise error
 
     stop("progress", lambda *_: True, end_and_break)
-    assert here(store, asked["timing"], "study").state == "failed"
+    assert here(store, task_settings["timing"], "study").state == "failed"
     assert failures == [error]
 
 
-def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, asked, stop):
+def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings, stop):
     kept = sorted(store.features.iterdir())
     for kind, changes, step, reason in (
         ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
@@ -600,10 +602,10 @@ def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, asked, stop):
         ("timing", {}, "", NOTHING_TO_KEEP),
     ):
         stop("progress", lambda what, done, total, step=step: what.endswith(step))
-        run = here(store, {**asked[kind], **changes}, "train" if kind == "samples" else "study")
+        run = here(store, {**task_settings[kind], **changes}, "train" if kind == "samples" else "study")
         assert (run.state, run.reason, run.result) == ("cancelled", reason, {}), kind
         assert not run.model_file.exists()
-        assert told_last(run)[1] < 100, "at one of the next images"
+        assert last_progress(run)[1] < 100, "at one of the next images"
         assert kind != "train" or sorted(store.features.iterdir()) == kept
 
 
@@ -648,7 +650,7 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
     for full in (OSError(errno.EDQUOT, "?"), OSError(errno.EFBIG, "?"), OSError(short)):
         assert reason_of(full).startswith(space), full
         assert str(full) in reason_of(full)
-    for other, told in (
+    for failure, message in (
         (OSError("no such library"), "OSError: no such library"),
         (RuntimeError("the oracle\nis silent"), "RuntimeError: the oracle is silent"),
         (ValueError("ab\n" * 1000), ("ab " * 1000)[:500]),
@@ -656,7 +658,7 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
         (ValueError(short), short),
         (OSError(errno.EACCES, "?"), f"PermissionError: {OSError(errno.EACCES, '?')}"),
     ):
-        assert reason_of(other) == told
+        assert reason_of(failure) == message
 
 
 def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
@@ -726,7 +728,7 @@ def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd
     assert store.run(run.id).state == "queued"
 
 
-def test_settings_that_make_no_sense_are_a_plain_reason(store, asked, failures, capfd):
+def test_settings_that_make_no_sense_are_a_plain_reason(store, task_settings, failures, capfd):
     for kind, change, name in (
         ("samples", {"set": "f" * 64}, "ffff"),
         ("samples", {"warm_start": "../../../x"}, "../../../x"),
@@ -741,7 +743,7 @@ def test_settings_that_make_no_sense_are_a_plain_reason(store, asked, failures, 
         ("import", {"source": "Postcards"}, "Postcards"),
     ):
         kinds = {"samples": "train", "labels": "train", "orders": "train", "import": "import"}
-        run = here(store, {**asked[kind], **change}, kinds.get(kind, "study"))
+        run = here(store, {**task_settings[kind], **change}, kinds.get(kind, "study"))
         assert run.state == "failed", change
         assert isinstance(failures[-1], ValueError), change
         assert run.reason == reason_of(failures[-1])

@@ -18,8 +18,8 @@ def images(
     rng = np.random.default_rng(seed)
     features = rng.random((count, columns))
     features /= np.linalg.norm(features, axis=1, keepdims=True)
-    drawn = features @ rng.normal(size=(columns, labels)) + 0.5 * rng.normal(size=(count, labels))
-    marks = drawn > 0.2
+    strengths = features @ rng.normal(size=(columns, labels)) + 0.5 * rng.normal(size=(count, labels))
+    marks = strengths > 0.2
     marks[:, 1] |= marks[:, 0] & (rng.random(count) < 0.7)
     marks[0], marks[1], marks[2, 0], marks[2, 1] = False, True, True, False
     return LabelSet(features.astype(dtype), marks, tuple(f"label {i}" for i in range(labels)))

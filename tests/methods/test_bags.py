@@ -87,8 +87,11 @@ def test_the_output_of_mi_svm_attains_the_least_hinge_over_the_bias() -> None:
         assert cut.loss + cut.coefficients @ scores == pytest.approx(expected, abs=1e-12), seed
         assert (cut.coefficients[relevant] <= 0).all()
         assert (cut.coefficients[~relevant] >= 0).all()
-        for other in rng.normal(size=(20, len(scores))):  # a cut lies nowhere above the hinge
-            assert cut.loss + cut.coefficients @ other <= reference.bag_slack(other, relevant, None) + 1e-12
+        for threshold in rng.normal(size=(20, len(scores))):  # a cut lies nowhere above the hinge
+            assert (
+                cut.loss + cut.coefficients @ threshold
+                <= reference.bag_slack(threshold, relevant, None) + 1e-12
+            )
         margins = 1 - np.where(relevant, 1, -1) * (scores + method.bias_of(scores, relevant))
         costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
         assert costs @ np.maximum(0, margins) == pytest.approx(expected, abs=1e-12), seed

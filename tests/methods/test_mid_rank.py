@@ -54,9 +54,9 @@ def test_the_certificate_is_eq_4_summed_over_lengths(
     method = make_method("MidRank", constant=0.5, **kind, **FEW).fit(made)
     total = 0.0
     for length in (2, 3, 4):
-        drawn = training_subsequences(made, length, 150, "any", "any order", length)
-        psis = np.stack([reference.psi_of(representation, made.features[row]) for row in drawn.rows])
-        signs = deltas(made.grades[drawn.rows], disagreement)
+        subsequences = training_subsequences(made, length, 150, "any", "any order", length)
+        psis = np.stack([reference.psi_of(representation, made.features[row]) for row in subsequences.rows])
+        signs = deltas(made.grades[subsequences.rows], disagreement)
         ranker = method.rankers[length]
         arguments = psis, signs, np.ones(300), 300 / method.C, method.constant
         total += reference.subsequence_primal(ranker.theta.ravel(), ranker.level, *arguments)

@@ -113,8 +113,8 @@ def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
 def test_crr_draws_each_pair_as_often() -> None:
     data = uneven(2)
     pairs = GradedPairs(data)
-    drawn = make_method("CRR", alpha=0.0)._sampled_pairs(pairs, 40_000, np.random.default_rng(0))
-    counts = Counter(zip(*(part.tolist() for part in drawn), strict=True))
+    sampled = make_method("CRR", alpha=0.0)._sampled_pairs(pairs, 40_000, np.random.default_rng(0))
+    counts = Counter(zip(*(part.tolist() for part in sampled), strict=True))
     expected = Counter(reference.graded_pairs(data.grades.tolist(), rows_of(data)))
     assert set(counts) == set(expected)
     for pair, count in expected.items():
@@ -126,9 +126,9 @@ def test_crr_draws_each_pair_as_often() -> None:
 
 
 def test_ada_rank_takes_the_weak_rankers_of_the_algorithm() -> None:
-    drawn = sequences(4, noise=0.5)
+    examples = sequences(4, noise=0.5)
     for sign in (1.0, -1.0):  # of features that are turned round the negatives are chosen
-        data = dataclasses.replace(drawn, features=sign * drawn.features)
+        data = dataclasses.replace(examples, features=sign * examples.features)
         spread = data.features[np.unique(data.members)].std(axis=0)
         both = np.concatenate([data.features / spread, -data.features / spread], axis=1)
         chosen = reference.ada_rank(both, data.grades.tolist(), rows_of(data), 2)

@@ -34,37 +34,37 @@ MADE = sequences([[0, 1, 2, 3], [7, 6, 5, 4, 3, 1], [1, 3]])  # 3, 5 and 1 diffe
 
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
 def test_without_ties_positives_fall_strictly_and_negatives_do_not(scrambled):
-    for drawn, length in itertools.product(SPACINGS, (2, 3, 5)):
-        made = training_subsequences(MADE, length, 500, drawn, scrambled, 2, "forbidden")
+    for spacing, length in itertools.product(SPACINGS, (2, 3, 5)):
+        made = training_subsequences(MADE, length, 500, spacing, scrambled, 2, "forbidden")
         grades = GRADES[made.rows]
         assert made.rows.shape == (1000, length)
         assert made.right.sum() == 500
-        assert (np.diff(grades[made.right], axis=1) < 0).all(), (drawn, length)
+        assert (np.diff(grades[made.right], axis=1) < 0).all(), (spacing, length)
         wrong = grades[~made.right]
-        assert (np.diff(wrong, axis=1) >= 0).any(axis=1).all(), (drawn, length)
+        assert (np.diff(wrong, axis=1) >= 0).any(axis=1).all(), (spacing, length)
         if scrambled == "one swap":
-            assert ((np.sort(wrong, axis=1)[:, ::-1] != wrong).sum(axis=1) == 2).all(), (drawn, length)
+            assert ((np.sort(wrong, axis=1)[:, ::-1] != wrong).sum(axis=1) == 2).all(), (spacing, length)
         if scrambled == "reversed":
-            assert (np.diff(wrong, axis=1) > 0).all(), (drawn, length)
+            assert (np.diff(wrong, axis=1) > 0).all(), (spacing, length)
         if scrambled == "any order" and length == 3:
-            assert len(np.unique(np.argsort(wrong, axis=1), axis=0)) == 5, drawn
+            assert len(np.unique(np.argsort(wrong, axis=1), axis=0)) == 5, spacing
         sets = [set(MADE.sequence(number).tolist()) for number in range(len(MADE))]
         for rows in made.rows[::20].tolist():
-            assert any(set(rows) <= members for members in sets), (drawn, length)
+            assert any(set(rows) <= members for members in sets), (spacing, length)
 
 
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
 def test_with_ties_no_grade_rises_in_positives_and_one_does_in_negatives(scrambled):
     tied = sequences([[1, 3, 0], [3, 0, 2, 1], [1, 3]])  # grades 1 1 3, 1 3 4 1; of the last one grade alone
-    for drawn, length in itertools.product(SPACINGS, (2, 3, 4)):
-        made = training_subsequences(tied, length, 500, drawn, scrambled, 2)
+    for spacing, length in itertools.product(SPACINGS, (2, 3, 4)):
+        made = training_subsequences(tied, length, 500, spacing, scrambled, 2)
         grades = GRADES[made.rows]
-        assert (grades.max(axis=1) > grades.min(axis=1)).all(), (drawn, length)
-        assert (np.diff(grades[made.right], axis=1) <= 0).all(), (drawn, length)
-        assert (np.diff(grades[~made.right], axis=1) > 0).any(axis=1).all(), (drawn, length)
+        assert (grades.max(axis=1) > grades.min(axis=1)).all(), (spacing, length)
+        assert (np.diff(grades[made.right], axis=1) <= 0).all(), (spacing, length)
+        assert (np.diff(grades[~made.right], axis=1) > 0).any(axis=1).all(), (spacing, length)
         for rows in made.rows.tolist():
             assert len(set(rows)) == length
-            assert set(rows) <= {0, 1, 3} or set(rows) <= {0, 1, 2, 3}, (drawn, length)
+            assert set(rows) <= {0, 1, 3} or set(rows) <= {0, 1, 2, 3}, (spacing, length)
     orders = {tuple(row) for row in training_subsequences(tied, 4, 500).rows[:500].tolist()}
     assert orders == {(2, 0, 1, 3), (2, 0, 3, 1)}  # equal ones stand in either order
 

@@ -101,10 +101,10 @@ def test_cuts_of_a_matrix_prove_nothing_about_the_samples_of_an_earlier_run() ->
         rng = np.random.default_rng(seed)
         relevant = np.arange(20) % 4 == 0
         features = rng.normal(size=(20, 4)) + 0.6 * relevant[:, None] * [1, 0, 0, 0]
-        other = np.roll(relevant, 1)
+        shifted = np.roll(relevant, 1)
         query, C = Query(features, relevant), 10 ** rng.uniform(-1, 2)
         before = make_method("AP-SVM", C=C).fit([query])
-        before.fit_matrix(Block(features), other)
+        before.fit_matrix(Block(features), shifted)
         warm = make_method("AP-SVM", C=C).fit([query], warm_start=before).certificate
         cold = make_method("AP-SVM", C=C, tolerance=1e-7).fit([query]).certificate
         assert warm.primal <= cold.primal * 1.0011

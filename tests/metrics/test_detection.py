@@ -35,9 +35,9 @@ def random_detections(
 def test_overlap_and_suppression_are_those_of_the_reference() -> None:
     for seed in range(200):
         rng = np.random.default_rng(seed)
-        boxes, others = random_boxes(rng, int(rng.integers(0, 9))), random_boxes(rng, 3)
-        expected = [[reference.overlap_of(box, other) for other in others] for box in boxes]
-        np.testing.assert_allclose(metrics.overlap(boxes, others), np.reshape(expected, (-1, 3)), atol=1e-15)
+        boxes, second = random_boxes(rng, int(rng.integers(0, 9))), random_boxes(rng, 3)
+        expected = [[reference.overlap_of(box, box2) for box2 in second] for box in boxes]
+        np.testing.assert_allclose(metrics.overlap(boxes, second), np.reshape(expected, (-1, 3)), atol=1e-15)
         scores, most = rng.integers(0, 5, len(boxes)).astype(float), float(rng.choice([0.0, 0.3, 0.5, 1.0]))
         kept = metrics.non_maximum_suppression(boxes, scores, most)
         assert kept.tolist() == reference.suppressed(boxes.tolist(), scores.tolist(), most), seed

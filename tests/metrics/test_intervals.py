@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 import pytest
-from reference import average_precision_of, drawn_again, ndcg_of, precision_of
+from reference import average_precision_of, ndcg_of, precision_of, resampled
 from refusals import refused
 
 from ranking import metrics
@@ -30,7 +30,7 @@ def test_measures_of_a_draw_are_those_of_the_samples_written_out():
         order = metrics.ranking_order(relevance, scores)
         measures = measures_of_counts(relevance[order] > 0, counts[:, unit_of[order]], (1, 3))
         for draw, times in enumerate(counts):
-            ranked = drawn_again(relevance, scores, unit_of, times)
+            ranked = resampled(relevance, scores, unit_of, times)
             expected = {"AP": math.nan, "NDCG": math.nan, "P@1": math.nan, "P@3": math.nan}
             if any(ranked):
                 expected |= {"AP": average_precision_of(ranked), "NDCG": ndcg_of(ranked, len(ranked))}
@@ -82,8 +82,8 @@ def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():
 
 
 def test_an_interval_is_the_middle_of_the_draws():
-    drawn = np.concatenate([np.random.default_rng(0).permutation(1001) / 1000, [np.nan]])
-    assert interval(0.3, drawn) == pytest.approx((0.3, 0.025, 0.975))
+    resamples = np.concatenate([np.random.default_rng(0).permutation(1001) / 1000, [np.nan]])
+    assert interval(0.3, resamples) == pytest.approx((0.3, 0.025, 0.975))
 
 
 def test_intervals_of_a_mean_measure_reach_as_far_as_theory_says():

@@ -70,7 +70,7 @@ class Server:
                 time.sleep(0.1)
         raise TimeoutError("the server did not answer within 120 s")
 
-    def last_said(self) -> str:
+    def last_log(self) -> str:
         """The end of its output: a page does not say what an exception was."""
         return self.log.read_text(errors="replace")[-3000:]
 

@@ -53,13 +53,13 @@ def train_orders_here(
     **settings: Any,
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
-    asked = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
-    return worked(store, store.create_run("train", asked.to_json()), worker.train)
+    settings_used = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
+    return worked(store, store.create_run("train", settings_used.to_json()), worker.train)
 
 
 def film_of(app: Any) -> dict[str, Any]:
-    [found] = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_film"]
-    return json.loads(found.proto.json)
+    [film] = [part for part in app.get("bidi_component") if part.proto.component_name == "ranking_film"]
+    return json.loads(film.proto.json)
 
 
 class Recomputed:

@@ -136,8 +136,8 @@ def numbers_in(text: str) -> list[float]:
     >>> numbers_in("1,000 times −0.5 of 3%.")
     [1000.0, -0.5, 3.0]
     """
-    found = NUMBER.findall(plain(text).replace("−", "-"))
-    return [float(number.replace(",", "")) for number in found]
+    matches = NUMBER.findall(plain(text).replace("−", "-"))
+    return [float(number.replace(",", "")) for number in matches]
 
 
 def charts_of(app: Any) -> list[dict[str, Any]]:

@@ -51,16 +51,16 @@ def measured(curves: list[FoldCurve]) -> dict[str, Any]:
     return {"curves": [curve.to_json() for curve in curves]}
 
 
-def begun(home: LabelHome, **asked: Any) -> Run:
+def begun(home: LabelHome, **changes: Any) -> Run:
     """A simulation of which a worker has not heard yet."""
     models = tuple((name, {}) for name in MODELS)
-    settings = SimulationSettings(home.key, (("HOG", {}),), models, STRATEGIES, **asked)
+    settings = SimulationSettings(home.key, (("HOG", {}),), models, STRATEGIES, **changes)
     return jobs.start_once(home.store, "study", settings.to_json())
 
 
-def simulated(home: LabelHome, curves: list[FoldCurve], **asked: Any) -> Run:
+def simulated(home: LabelHome, curves: list[FoldCurve], **changes: Any) -> Run:
     """A simulation that has finished."""
-    run = begun(home, **asked)
+    run = begun(home, **changes)
     home.store.end_run(run.id, "finished", result=measured(curves))
     return home.store.run(run.id)
 
@@ -109,11 +109,11 @@ def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
             upper = 100 * (curve.mean + curve.spread)
             assert values(band["y"])[: len(upper)] == pytest.approx(upper)
     assert len({tuple(panel["layout"]["yaxis"]["range"]) for panel in panels}) == 1
-    for line, (_, strategy, found) in zip(apart["data"], simulation_table.compared(curves), strict=True):
+    for line, (_, strategy, comparison) in zip(apart["data"], simulation_table.compared(curves), strict=True):
         assert line["name"] == strategy
-        assert values(line["y"]) == pytest.approx(100 * found.mean)
+        assert values(line["y"]) == pytest.approx(100 * comparison.mean)
         low = values(line["y"]) - values(line["error_y"]["array"])
-        assert low == pytest.approx(100 * found.low)
+        assert low == pytest.approx(100 * comparison.low)
     assert tables_of(app) == {
         name: plain(text) for name, text in simulation_table.as_markdown(curves).items()
     }
@@ -199,8 +199,8 @@ def test_tables_have_the_form_of_the_papers_table_1():
             assert ("**" in cell) == (curve.mean[count] == best[count])
     (_, alone), (_, apart) = tables[MODELS[0]], list(tables.values())[-1]
     assert alone["core first"] == apart["core first"] == ["–"] * 4
-    found = simulation_table.compared(curves)[-1][2]
-    mean, low, high = (100 * end[5] for end in found)
+    comparison = simulation_table.compared(curves)[-1][2]
+    mean, low, high = (100 * end[5] for end in comparison)
     assert apart["random"][2] == f"{mean:+.1f} ({low:+.1f} to {high:+.1f})".replace("-", "−")
 
 

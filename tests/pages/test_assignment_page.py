@@ -62,9 +62,9 @@ def test_the_ranking_of_a_heuristic_is_shown_with_its_own_value(open_page):
     address = {"assignment": "AP", "assignment.seed": "0", "assignment.solver": "quadratic_assignment, faq"}
     app = open_page("assignment", **address)
     example = assignment.example_of("AP", np.isin(list("ABCDE"), ["A", "C"]), 2, 0, True)
-    found = {solution.solver: solution for solution in solutions(example.problem)}
-    faq = found["quadratic_assignment, faq"]
-    assert found["enumeration"].value - faq.value > 1e-3, "an example in which it misses the best"
+    by_solver = {solution.solver: solution for solution in solutions(example.problem)}
+    faq = by_solver["quadratic_assignment, faq"]
+    assert by_solver["enumeration"].value - faq.value > 1e-3, "an example in which it misses the best"
     assert headline(app).endswith(f"{faq.value:.3f}")
     assert "quadratic_assignment, faq missed the best" in texts(app)
     terms = re.search(r"AP\\,=\\,(\d\.\d+)", texts(app))

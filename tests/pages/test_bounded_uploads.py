@@ -41,9 +41,9 @@ def uploads(files) -> Uploads:
 
 
 def test_no_page_promises_more_than_a_tab_may_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    for setting, said in ((100, "100 MB"), (1000, "238 MB")):
+    for setting, promised in ((100, "100 MB"), (1000, "238 MB")):
         monkeypatch.setattr(bounded_uploads.st, "get_option", {"server.maxUploadSize": setting}.get)
-        assert bounded_uploads.largest() == said
+        assert bounded_uploads.largest() == promised
 
 
 def given(files: MemoryUploadedFileManager, tab: str = "anna") -> str:

@@ -71,7 +71,7 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
     app = open_page("compare", compared=baselines.all, top="8")
     shown = rows_of(app)
     assert titles_of(app) == NAMES
-    compared, found, images = compared_on_test(baselines)
+    compared, comparison, images = compared_on_test(baselines)
     for row, ranked, run_id in zip(shown["rows"], compared.rankings, baselines.all.split(","), strict=True):
         assert [tile["id"] for tile in row["tiles"]] == images.ids[ranked.samples[:8]].tolist()
         marks = ["relevant" if relevant else "irrelevant" for relevant in ranked.relevance[:8]]
@@ -85,19 +85,19 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
     selected = shown["rows"][0]["tiles"][shown["rows"][0]["flagged"]]["id"]
     assert shown["selection"][1] == selected, "at first the first mistake is selected"
 
-    assert comparison_words.verdict(NAMES, found) in plain_texts(app)
+    assert comparison_words.verdict(NAMES, comparison) in plain_texts(app)
     [text] = [plain(each) for each in app.markdown if each.value.startswith("|  | AP |")]
     lines = [line.strip("| ").split(" | ") for line in text.splitlines()[2:]]
     for number, (name, *cells) in enumerate(lines):
         assert name == NAMES[number]
         for cell, measure in zip(cells, ("AP", "P@8", "NDCG"), strict=False):
-            interval = found.interval(measure, number)
+            interval = comparison.interval(measure, number)
             assert cell.strip("*") == comparison_words.of_interval(interval)
-            assert cell.startswith("**") == (interval.value == found.values[measure].max())
+            assert cell.startswith("**") == (interval.value == comparison.values[measure].max())
         if number:
-            less = found.difference("AP", number, 0)
-            told = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
-            assert cells[3].strip("*") == told
+            less = comparison.difference("AP", number, 0)
+            expected = f"{comparison_words.of_difference(less)} {sign_of(less)}".rstrip()
+            assert cells[3].strip("*") == expected
 
 
 @pytest.mark.parametrize(
@@ -110,11 +110,11 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
     ],
 )
 def test_verdict_names_the_best_and_those_first_that_it_surely_beats(values, surely_beaten, named):
-    def difference(measure, best, other):
-        return Interval(0.1, 0.05 if other in surely_beaten else -0.05, 0.2)
+    def difference(measure, best, second):
+        return Interval(0.1, 0.05 if second in surely_beaten else -0.05, 0.2)
 
-    found = SimpleNamespace(values={"AP": np.array(values)}, difference=difference)
-    text = comparison_words.verdict(["First", "Second", "Third"][: len(values)], found)
+    comparison = SimpleNamespace(values={"AP": np.array(values)}, difference=difference)
+    text = comparison_words.verdict(["First", "Second", "Third"][: len(values)], comparison)
     assert re.findall("First|Second|Third", text) == named
     assert f"{max(values):.3f}" in text
 
@@ -207,13 +207,13 @@ def test_looks_are_of_methods_and_never_shared(baselines, open_page):
 
 def test_what_cannot_be_compared_is_named(baselines):
     store, laboratory = baselines.store, baselines.laboratory
-    imported, deleted, other_query = store.runs("import")[0], baselines.ap_svm_small, baselines.hob_svm
+    imported, deleted, query_differs = store.runs("import")[0], baselines.ap_svm_small, baselines.hob_svm
     store.delete_run(deleted)
-    store.update_run(other_query, settings={**store.run(other_query).settings, "query": "reading"})
+    store.update_run(query_differs, settings={**store.run(query_differs).settings, "query": "reading"})
     first = store.run(baselines.svm)
     for odd, named in (
         (laboratory.not_converged, runs.short_name(first)),
-        (other_query, runs.short_name(first)),
+        (query_differs, runs.short_name(first)),
         (laboratory.failed, "failed"),
         (deleted, runs.short_name(store.run(deleted))),
         (imported.id, imported.called),
@@ -285,7 +285,7 @@ def test_table_of_runs_leads_to_the_comparison(baselines, open_page):
 
 
 def test_files_have_every_rank_and_interval_and_the_picture_its_frames(baselines):
-    compared, found, images = compared_on_test(baselines)
+    compared, comparison, images = compared_on_test(baselines)
     names = ["SVM", "=AP", "HOB"]
     lines = list(csv.reader(io.StringIO(comparison_files.ranks_csv(images, compared, names))))
     assert len(lines) == 1 + len(compared.samples)
@@ -293,10 +293,13 @@ def test_files_have_every_rank_and_interval_and_the_picture_its_frames(baselines
     assert lines[1][0] == images.ids[compared.samples[sample]]
     assert [int(cell) for cell in lines[1][4::2]] == compared.ranks[:, sample].tolist()
     assert [float(cell) for cell in lines[1][5::2]] == compared.scores[:, sample].tolist()
-    lines = list(csv.reader(io.StringIO(comparison_files.measures_csv(found, names, ["AP", "NDCG"]))))
+    lines = list(csv.reader(io.StringIO(comparison_files.measures_csv(comparison, names, ["AP", "NDCG"]))))
     assert len(lines) == 1 + 3 * 2
     assert lines[3][:2] == ["'=AP", "AP"]
-    assert [float(cell) for cell in lines[3][2:]] == [*found.interval("AP", 1), *found.difference("AP", 1, 0)]
+    assert [float(cell) for cell in lines[3][2:]] == [
+        *comparison.interval("AP", 1),
+        *comparison.difference("AP", 1, 0),
+    ]
 
     thumbnails = cache.thumbnails(baselines.laboratory.figures)
     made = sheets.comparison_sheet(thumbnails, compared, NAMES, ["AP"] * 3, 6, 0, "headline")

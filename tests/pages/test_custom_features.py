@@ -144,8 +144,10 @@ def test_a_training_names_them_and_keeps_its_ranking_without_them(laboratory, op
     after = TrainSettings.from_json(on_own.settings)
     assert runs.differences(before, after) == ["features Colour → resnet.npy"]
     assert " · resnet.npy · " in export.title_of(on_own, images, cache.ranking(on_own, "test"), "test")
-    other = open_page("train", set=laboratory.figures, features=own)
-    assert [own[4:12] in warning.value for warning in other.warning] == [True], "they are for another set"
+    with_figures = open_page("train", set=laboratory.figures, features=own)
+    assert [own[4:12] in warning.value for warning in with_figures.warning] == [True], (
+        "they are for another set"
+    )
     app = open_page("image_sets", set=laboratory.shapes, own="new")
     press(app, f"widget delete {own}")
     assert laboratory.store.vectors_of(laboratory.shapes) == []
@@ -162,11 +164,11 @@ def test_names_go_through_settings_and_equal_titles_become_unique(laboratory, ow
     assert feature_choice.by_words(features, laboratory.shapes) == {"HOG": {}, "resnet.npy": {}}
     elsewhere = feature_choice.by_words(features, laboratory.digits)
     assert elsewhere == {"HOG": {}, f"own {own[4:12]}": {}}, "not there"
-    other = kept_here(laboratory.store, laboratory.shapes, vectors[:, ::-1])
+    reversed_vectors = kept_here(laboratory.store, laboratory.shapes, vectors[:, ::-1])
     third = kept_here(laboratory.store, laboratory.shapes, vectors[::-1].copy(), "HOG")
-    features = feature_choice.named(["HOG", own, other, third])
-    told = [
+    features = feature_choice.named(["HOG", own, reversed_vectors, third])
+    titles = [
         f"{title} (own {name[4:12]})"
-        for title, name in (("resnet.npy", own), ("resnet.npy", other), ("HOG", third))
+        for title, name in (("resnet.npy", own), ("resnet.npy", reversed_vectors), ("HOG", third))
     ]
-    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *told]
+    assert list(feature_choice.by_words(features, laboratory.shapes)) == ["HOG", *titles]

@@ -17,7 +17,7 @@ pytest.importorskip(
 
 def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, started, open_page):
     store, app = laboratory.store, open_page("image_sets", set=laboratory.shapes)
-    previewed(laboratory, started, app, mean_colour(told={"mean": "0.5", "std": "0.25"}), "colours.onnx")
+    previewed(laboratory, started, app, mean_colour(metadata={"mean": "0.5", "std": "0.25"}), "colours.onnx")
     first = started[-1]
     mean = f"widget network {first.id}.ONNX model.mean"
     assert app.metric[0].value == "3", "columns"

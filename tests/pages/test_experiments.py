@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from filled_home import Home
 from homes import copy_of, filled_once
-from hostile_set import CLASSES, SCRIPT, asked, fill, run_here
+from hostile_set import CLASSES, SCRIPT, experiment_settings, fill, run_here
 from shown import address, button_keys, charts_of, choose, counts_in, kinds, plain, press, texts, turn_to
 
 from pages.parts.app import keys
@@ -42,7 +42,7 @@ class Here(Home):
 
 def with_experiment(home: Path, scratch: Path) -> Here:
     images = fill(home, scratch / "set")
-    return Here(home, images.key, run_here(Store(home), asked(images)).id)
+    return Here(home, images.key, run_here(Store(home), experiment_settings(images)).id)
 
 
 once = filled_once("experiments", with_experiment)
@@ -125,7 +125,9 @@ def test_the_scale_of_the_paper_takes_all_queries_and_its_grids(here, open_page,
 
 def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, started):
     store = here.store
-    settings = asked(store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]})
+    settings = experiment_settings(
+        store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]}
+    )
     run = store.create_run("study", settings.to_json())
     store.name_run(run.id, "lecture *7*")
     store.end_run(run.id, "failed", "killed <b>", {"done": 40, "total": 58})

@@ -52,10 +52,10 @@ def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content,
     assert not buttons(app)
     after = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
     assert after == before
-    told = open_page("image_sets")
-    assert "listed again" in text_of(told)
-    press(told, "widget look again")
-    assert "listed again" not in text_of(told)
+    page = open_page("image_sets")
+    assert "listed again" in text_of(page)
+    press(page, "widget look again")
+    assert "listed again" not in text_of(page)
 
 
 VISIT = """

@@ -56,11 +56,11 @@ def images(laboratory):
 @pytest.fixture
 def edges(images):
     """Pairs of each sample and the next of the same class, whatever the split, in ascending order."""
-    found = set()
+    pairs = set()
     for name in images.classes:
         rows = np.flatnonzero(images.relevance(name) > 0)
-        found |= {tuple(sorted(pair)) for pair in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True)}
-    return np.array(sorted(found))
+        pairs |= {tuple(sorted(pair)) for pair in zip(rows[:-1].tolist(), rows[1:].tolist(), strict=True)}
+    return np.array(sorted(pairs))
 
 
 @pytest.fixture
@@ -176,13 +176,13 @@ def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, ed
     assert not app.error
     [graph] = components(app, "ranking_sample_graph")
     row = {str(name): number for number, name in enumerate(images.ids)}
-    drawn = {
+    edges_shown = {
         tuple(sorted(row[drawing["nodes"][tie[end]]["id"]] for end in ("first", "second")))
         for drawing in graph["drawings"]
         for tie in drawing["ties"]
     }
-    assert drawn
-    assert drawn <= inside
+    assert edges_shown
+    assert edges_shown <= inside
 
 
 def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(

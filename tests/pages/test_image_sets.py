@@ -95,14 +95,14 @@ def test_unknown_sets_and_images_are_reported_and_ignored(laboratory, open_page)
 
 
 def test_how_even_the_classes_are_is_counted():
-    def told_of(classes, shown):
+    def text_about(classes, shown):
         labels = np.eye(len(classes), dtype=int)[shown]
         return charts.how_even(
             image_set(range(len(shown)), [False] * len(shown), labels=labels, classes=classes)
         )
 
-    assert counts_in([told_of(tuple("0123456789"), np.arange(100) % 10)]) == [[1, 10]]
-    text = told_of(("a*", "b", "c"), [0] * 12 + [1] * 5 + [2] * 7)
+    assert counts_in([text_about(tuple("0123456789"), np.arange(100) % 10)]) == [[1, 10]]
+    text = text_about(("a*", "b", "c"), [0] * 12 + [1] * 5 + [2] * 7)
     assert re.findall(r"“(.*?)”", text) == ["b", escaped("a*")], "the rarest and the most frequent"
     assert counts_in([text]) == [[5, 24, 12]]
 

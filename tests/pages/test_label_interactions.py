@@ -46,10 +46,10 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
     assert "nothing" in app.warning[0].value
     assert all(chart.proto.alt for chart in app.get("plotly_chart"))
     star, bars, points = charts_of(app)
-    drawn = [note["text"] for note in star["layout"]["annotations"]]
+    names_shown = [note["text"] for note in star["layout"]["annotations"]]
     core = [f"<b>{star_picture.short(pairs.names[int(label)])}</b>" for label in pairs.core]
-    assert drawn[: len(core)] == core
-    assert len(drawn) <= len(core) + star_picture.MOST_OUTER
+    assert names_shown[: len(core)] == core
+    assert len(names_shown) <= len(core) + star_picture.MOST_OUTER
     learned, counted = bars["data"]
     chosen = np.concatenate([pairs.strongest(1, page.MOST_BARS), pairs.strongest(-1, page.MOST_BARS)[::-1]])
     assert values(learned["x"]) == pytest.approx(pairs.weight[chosen])
@@ -72,9 +72,9 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
 def test_texts_give_the_strongest_pairs_and_those_that_agree_with_the_data(pairs):
     strongest = int(pairs.strongest(1, 1)[0])
     assert frame.escaped(label_charts.in_words(pairs, strongest)) in label_charts.strongest(pairs)
-    drawn = pairs.weight != 0
-    alike = np.count_nonzero(drawn) - np.count_nonzero((pairs.against > 0) & drawn)
-    assert numbers_in(label_charts.compared(pairs))[:2] == [alike, np.count_nonzero(drawn)]
+    nonzero = pairs.weight != 0
+    alike = np.count_nonzero(nonzero) - np.count_nonzero((pairs.against > 0) & nonzero)
+    assert numbers_in(label_charts.compared(pairs))[:2] == [alike, np.count_nonzero(nonzero)]
 
 
 def test_files_hold_all_pairs_and_the_charts(pairs):

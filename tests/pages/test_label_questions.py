@@ -67,8 +67,8 @@ class Model:
     def order(self, answers: dict[str, bool] | None = None) -> list[int]:
         """The labels from the top, given answers."""
         given = Position.of(self.images.names, answers or {}).answers[None]
-        found = self.method.prediction(self.images.part([self.row]), answers=given)
-        return ranked_labels(found.scores[0], found.unary[0], found.answers[0]).tolist()
+        prediction = self.method.prediction(self.images.part([self.row]), answers=given)
+        return ranked_labels(prediction.scores[0], prediction.unary[0], prediction.answers[0]).tolist()
 
 
 @pytest.fixture
@@ -103,9 +103,9 @@ def answers_in(rows: list[list[Any]]) -> dict[int, str]:
 def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_answer_goes_along(own):
     data = own.label_session().data([], {}, None)
     tree, names = data["tree"], own.images.names
-    asked = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
-    assert tree["label"] == asked.labels[0]
-    assert (tree["inside"], tree["outside"]) == (asked.inside[0], asked.outside[0])
+    questions = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
+    assert tree["label"] == questions.labels[0]
+    assert (tree["inside"], tree["outside"]) == (questions.inside[0], questions.outside[0])
     assert labels_of(tree["ranking"]) == own.order()
     assert data["k"] == own.method.usual_k
     assert len(tree["after"]) == 3
@@ -147,11 +147,11 @@ def test_a_baseline_is_given_the_same_answers_or_asks_its_own_questions(labels_h
     assert labels_of(skip["rows"]) == labels_of(same["rows"])
     assert list(answers_in(yes["rows"]).values()).count("yes") == 2
     itself = page.baseline_data(baseline.label_session(), answers, "own", 7)
-    asked, _ = baseline.label_session().labelling_model.play(Position.of(names, {}), truth, 2)
-    assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in asked}
+    questions, _ = baseline.label_session().labelling_model.play(Position.of(names, {}), truth, 2)
+    assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in questions}
     assert page.way_of(baseline.run, "core first") == "closest maxima", "the independent model has no core"
-    questions_asked = [numbers_in(ranking["note"])[0] for ranking in (itself, *itself["after"])]
-    assert questions_asked == [2, 3, 3, 2], "one more after yes and no, none after skip"
+    question_counts = [numbers_in(ranking["note"])[0] for ranking in (itself, *itself["after"])]
+    assert question_counts == [2, 3, 3, 2], "one more after yes and no, none after skip"
 
 
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, baseline, open_questions):
@@ -440,16 +440,16 @@ def test_events_that_the_browser_invented_are_refused_and_not_stored(
     good = event(labels_here, 1, own.images.names[3])
     sent = [good, replace(good, number=2, label="no label")]
     log = {"events": [one.to_json() for one in sent], "shown": None, "token": ""}
-    told = []
+    refusals = []
 
     def browser(data, key, on_more):
-        told.extend(data["refused"])
+        refusals.extend(data["refused"])
         return questions.Sent.of(log)
 
     monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
     monkeypatch.setattr(questions, "questions", browser)
     open_questions()
-    [(session, number, why)] = told
+    [(session, number, why)] = refusals
     assert (session, number) == (good.session, 2)
     assert why
     assert AnswerStore(labels_here.home).events(labels_here.key) == [good]
@@ -464,13 +464,13 @@ def test_a_message_holds_so_many_letters(labels_here, own):
 
 
 def test_the_answers_of_a_set_are_deleted_and_come_back(labels_here, own, open_questions):
-    store, asked = AnswerStore(labels_here.home), event(labels_here, 1, own.images.names[3])
-    store.append([asked])
+    store, stored_event = AnswerStore(labels_here.home), event(labels_here, 1, own.images.names[3])
+    store.append([stored_event])
     app = open_questions()
     press(app, "widget delete answers")
     assert store.events(labels_here.key) == []
     press(app, "widget restore answers")
-    assert store.events(labels_here.key) == [asked]
+    assert store.events(labels_here.key) == [stored_event]
 
 
 # ------------------------------------------------------------------------------------------------------ files

@@ -94,8 +94,8 @@ def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, or
     assert not app.error
     assert not app.warning
     words, curves = WORDS["fusion"], AblationResult.from_json(run.result).curves
-    for told in (words.question, *words.paper, words.notice({curve.line: curve for curve in curves})):
-        assert told in plain_texts(app)
+    for sentence in (words.question, *words.paper, words.notice({curve.line: curve for curve in curves})):
+        assert sentence in plain_texts(app)
     check_chart(charts_of(app)[0], "fusion", TAU, curves)
     assert (app.query_params["study"], app.query_params["order_set"]) == ("fusion", orders_here.key)
     choose(app.segmented_control, "measure", "pair accuracy")

@@ -127,9 +127,11 @@ def test_the_lead_of_the_lesson_is_significant(taught):
     assert pair.gain.low > 0
     assert pair.better_ranking is pair.second
     stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"]
-    others = [all_actions.read(by).gains[page.PAIR] for query, by in stored.items() if query != LESSON.query]
-    assert fmean(gain.value for gain in others) > 0
-    assert sum(gain.low > 0 for gain in others) >= sum(gain.high < 0 for gain in others)
+    other_gains = [
+        all_actions.read(by).gains[page.PAIR] for query, by in stored.items() if query != LESSON.query
+    ]
+    assert fmean(gain.value for gain in other_gains) > 0
+    assert sum(gain.low > 0 for gain in other_gains) >= sum(gain.high < 0 for gain in other_gains)
 
 
 def test_the_command_measures_what_the_lesson_trains(taught, tmp_path):
@@ -225,16 +227,16 @@ def test_the_difference_of_losses_is_that_of_resampled_scenes():
     """Against the definition on each resample; a resample without a relevant sample does not count."""
     random = np.random.default_rng(5)
     relevance, scores, units = random.integers(0, 2, 12), random.normal(size=(2, 12)), np.arange(12) // 3
-    found = lesson_comparison.loss_difference(relevance, scores, units)
+    difference = lesson_comparison.loss_difference(relevance, scores, units)
     counts = resampled_counts(4, DRAWS, np.random.default_rng(0))
-    drawn = []
+    resampled = []
     for row in counts:
         samples = np.repeat(np.arange(12), row[units])
         if 0 < relevance[samples].sum() < len(samples):
             first, second = (weighted_zero_one(relevance[samples], each[samples]) for each in scores)
-            drawn.append(second - first)
-    assert found == pytest.approx(interval(found.value, np.array(drawn)))
-    assert found.value == pytest.approx(
+            resampled.append(second - first)
+    assert difference == pytest.approx(interval(difference.value, np.array(resampled)))
+    assert difference.value == pytest.approx(
         weighted_zero_one(relevance, scores[1]) - weighted_zero_one(relevance, scores[0])
     )
 
@@ -245,5 +247,5 @@ def test_the_threshold_of_a_labelling_is_the_best_on_the_training_samples():
         relevance = np.append([1, 0], generator.integers(0, 2, 8))
         scores = generator.integers(-3, 4, 10).astype(float)
         lowest = min(weighted_zero_one(relevance, scores - each) for each in np.arange(-4.5, 5.0))
-        found = weighted_zero_one(relevance, scores - best_threshold(relevance, scores))
-        assert found == pytest.approx(lowest, abs=1e-12)
+        loss = weighted_zero_one(relevance, scores - best_threshold(relevance, scores))
+        assert loss == pytest.approx(lowest, abs=1e-12)

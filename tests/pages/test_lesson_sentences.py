@@ -56,14 +56,14 @@ def check(app, claims):
     assert not app.error
     open_ = list(claims)
     for sentence in sentences(app):
-        found = [claim for claim in open_ if re.search(claim[0], sentence)]
-        assert len({pattern for pattern, _ in found}) == 1, f"{len(found)} claims for: {sentence}"
-        numbers, expected = NUMBER.findall(sentence), list(found[0][1])
+        matching = [claim for claim in open_ if re.search(claim[0], sentence)]
+        assert len({pattern for pattern, _ in matching}) == 1, f"{len(matching)} claims for: {sentence}"
+        numbers, expected = NUMBER.findall(sentence), list(matching[0][1])
         assert len(numbers) == len(expected), (sentence, expected)
         for number, value in zip(numbers, expected, strict=True):
             half_a_digit = 0.5 * 10.0 ** -len(number.partition(".")[2])
             assert abs(float(number.replace(",", "")) - value) <= half_a_digit + 1e-9, (sentence, expected)
-        open_.remove(found[0])
+        open_.remove(matching[0])
     assert not open_, "no sentence makes these claims"
 
 
@@ -313,7 +313,7 @@ def moved_claim(app):
     name = sentence.split()[1]
     up = learned[name] < off[name]
     assert ("up" if up else "down") in sentence
-    pulls = {other for other in off if (off[other] < off[name] if up else off[other] > off[name])}
+    pulls = {person for person in off if (off[person] < off[name] if up else off[person] > off[name])}
     alike = pulls & relevant if name in relevant else pulls - relevant
     some = [len(alike)] if 0 < len(alike) < len(pulls) else []
     assert some or len(pulls) < 2 or f"{'all' if alike else 'none'} " in sentence
@@ -356,25 +356,25 @@ def test_pairs_or_sequences(fresh_home, open_page):
         line["name"]: (values(line["y"])[0], values(line["error_y"]["array"])[0]) for line in chart["data"]
     }
     [fused] = [of for name, of in taus.items() if name.startswith("MidRank")]
-    drawn = pairs_study("", (), "").drawing
+    drawing = pairs_study("", (), "").drawing
     check(
         app,
         [
             ("Kendall tau", [*fused, *taus["RankSVM"]]),
-            ("^Trained on", [drawn["train"], drawn["length"], drawn["test"], 95]),
+            ("^Trained on", [drawing["train"], drawing["length"], drawing["test"], 95]),
         ],
     )
 
     press(app, "next step")
-    found = json.loads(subsequence_worth.MEASURED.read_text())
-    worth = [[of["RankSVM"], of["MidRank"], *of["gain"]] for of in found["sampled"].values()]
+    measured = json.loads(subsequence_worth.MEASURED.read_text())
+    worth = [[of["RankSVM"], of["MidRank"], *of["gain"]] for of in measured["sampled"].values()]
     check(
         app,
         [
             (r"95% interval", [95]),
             (r"^\| eight different digits", worth[0]),
             (r"^\| any images", worth[1]),
-            ("^Mean Kendall tau", [found["test"], found["length"], found["train"]]),
+            ("^Mean Kendall tau", [measured["test"], measured["length"], measured["train"]]),
         ],
     )
 
@@ -521,8 +521,8 @@ def precisions_before(app):
 
 def crossings(chart):
     """How many pairs of lines cross, but for that of the answered label."""
-    others = [move for move in moves_of(chart).values() if not move.answered]
-    return sum((a.was < b.was) != (a.now < b.now) for a, b in combinations(others, 2))
+    unanswered = [move for move in moves_of(chart).values() if not move.answered]
+    return sum((a.was < b.was) != (a.now < b.now) for a, b in combinations(unanswered, 2))
 
 
 def partners_in(app):

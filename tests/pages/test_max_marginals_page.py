@@ -48,9 +48,13 @@ def test_score_that_sinks_while_its_rank_rises_is_explained():
     edges, penalty = [[0, 1], [2, 3]], [-1.0, -5.0]
     pays = attractive([-2.0, -9.0, -1.0, -9.0], edges, penalty, np.ones(4, bool))
     gains = attractive([2.0, 9.0, 1.0, 9.0], edges, penalty, np.ones(4, bool))
-    said = [neighbours.what_moved(pays, 0), neighbours.what_moved(gains, 0), neighbours.what_moved(pays, 2)]
-    assert said[:2] == [neighbours.LOWERED_BUT_RISES, neighbours.RAISED_BUT_FALLS]
-    assert len(set(said)) == 3, "nothing special about a rank that falls with its score"
+    sentences = [
+        neighbours.what_moved(pays, 0),
+        neighbours.what_moved(gains, 0),
+        neighbours.what_moved(pays, 2),
+    ]
+    assert sentences[:2] == [neighbours.LOWERED_BUT_RISES, neighbours.RAISED_BUT_FALLS]
+    assert len(set(sentences)) == 3, "nothing special about a rank that falls with its score"
 
 
 def test_labels_of_neighbours_that_hurt_are_counted():
@@ -106,7 +110,7 @@ def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_pag
         neighbourhood.rank[moved],
     ]
     assert numbers_in(neighbours.moved(neighbourhood, still)) == [neighbourhood.rank[still]]
-    assert len({labellings.notice(neighbourhood, moved, others) for others in (0, 1, 2)}) == 3
+    assert len({labellings.notice(neighbourhood, moved, other_samples) for other_samples in (0, 1, 2)}) == 3
     app = open_page("neighbours", run=laboratory.neighbours)
     for row in turning:
         turn_to(app, run=laboratory.neighbours, sample=str(figures.ids[row]))
@@ -120,11 +124,11 @@ def test_selected_sample_has_its_ranks_labellings_and_parts(laboratory, open_pag
             assert [box["strong"] for box in picture["boxes"]] == neighbourhood.turning(row)[members].tolist()
             [own] = [box["label"] for box in picture["boxes"] if "selected" in box["label"]]
             assert own == ("✓ selected" if label else "✗ selected")
-    own, others, penalties, score = waterfall_of(app)
+    own, other_samples, penalties, score = waterfall_of(app)
     assert (own, score) == (neighbourhood.unary[row], neighbourhood.score[row])
-    assert own + others == pytest.approx(neighbourhood.unary_part[row])
+    assert own + other_samples == pytest.approx(neighbourhood.unary_part[row])
     assert penalties == neighbourhood.pairwise_part[row]
-    assert others != 0
+    assert other_samples != 0
 
 
 def test_component_of_several_images_is_shown_as_thumbnails(laboratory, open_page):

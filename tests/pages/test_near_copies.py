@@ -44,10 +44,10 @@ def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory
     alts = [alt for alt in alts_of(app) if "near copies" in alt]
     assert len(alts) == 2, "both pairs"
     assert all("(train)" in alt and "(test)" in alt for alt in alts)
-    found = stored_copies(copied.draft)
+    copies = stored_copies(copied.draft)
     press(app, "keep import")
     images = laboratory.store.image_set(copied.result["key"])
-    first, second = images.image_test[found.pairs].T
+    first, second = images.image_test[copies.pairs].T
     assert (first == second).all()
     assert len(np.unique(images.image_groups)) == 10
 

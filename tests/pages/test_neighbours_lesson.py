@@ -88,9 +88,11 @@ def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
     actions = all_actions.measured("neighbours", images, LESSON.query, own)
     for alone, strength_curve in neighbour_captions.PAIRS:
         assert resampled.difference("AP", number(strength_curve), number(alone)).low > 0, strength_curve
-        others = [by.gains[alone, strength_curve] for action, by in actions.items() if action != LESSON.query]
-        assert sum(gain.low > 0 for gain in others) >= sum(gain.high < 0 for gain in others)
-        assert fmean(gain.value for gain in others) > 0, (
+        other_gains = [
+            by.gains[alone, strength_curve] for action, by in actions.items() if action != LESSON.query
+        ]
+        assert sum(gain.low > 0 for gain in other_gains) >= sum(gain.high < 0 for gain in other_gains)
+        assert fmean(gain.value for gain in other_gains) > 0, (
             "on average over actions that the lesson did not choose"
         )
     strength_curve = cache.strength_curve(run_of(taught, "HOAP-SVM"))

@@ -34,12 +34,12 @@ def titles(app: Any) -> list[str]:
     return [strip["title"] for strip in film_of(app)["strips"]]
 
 
-def check_sequence(app: Any, number: int, found: list[Ordered], years: np.ndarray) -> None:
+def check_sequence(app: Any, number: int, orders: list[Ordered], years: np.ndarray) -> None:
     """The strips of test sequence `number` are the orders of the methods, with their measures."""
     assert not app.error
     shown, at = film_of(app), number - 1
     assert titles(app) == [HOSTILE, "RankSVM"]
-    for strip, ordered in zip(shown["strips"], found, strict=True):
+    for strip, ordered in zip(shown["strips"], orders, strict=True):
         assert strip["order"] == ordered.order(at).tolist()
         assert strip["note"] == page.in_words(OrderMeasures(*(values[at] for values in ordered.measures)))
         assert not strip["movable"]
@@ -48,7 +48,7 @@ def check_sequence(app: Any, number: int, found: list[Ordered], years: np.ndarra
     assert [frame["caption"] for frame in shown["frames"]] == [f"{year:.6g}" for year in years]
     assert (np.diff(years[shown["truth"]["order"]]) <= 0).all()
     different = sum(left != right for left, right in combinations(grades.tolist(), 2))
-    wrong = round(different * (1 - found[0].measures.pairs[at]))
+    wrong = round(different * (1 - orders[0].measures.pairs[at]))
     assert any(numbers_in(caption.value)[:2] == [wrong, different] for caption in app.caption)
     assert HOSTILE not in "".join(caption.value for caption in app.caption), "markdown would read it"
 
@@ -65,9 +65,9 @@ def test_orders_are_those_of_the_scores_of_the_method(orders_here):
 def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs(orders_here, open_page):
     store = orders_here.store
     runs = [store.run(run_id) for run_id in (orders_here.own, orders_here.baseline)]
-    found, years = [cache.ordered(run) for run in runs], store.image_set(orders_here.key).numbers_of("year")
+    orders, years = [cache.ordered(run) for run in runs], store.image_set(orders_here.key).numbers_of("year")
     app = open_page("orders", sequence="2")
-    check_sequence(app, 2, found, years)
+    check_sequence(app, 2, orders, years)
     assert app.query_params["order_run"] == orders_here.own
     [table] = [text.value for text in app.markdown if text.value.startswith("| |")]
     assert "**" in table
@@ -75,7 +75,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
         means = [round(run.result["test"][name], 3) for name in NAMES]
         assert numbers_in(line.partition(" | ")[2])[:4] == means
 
-    taus = found[0].measures.tau
+    taus = orders[0].measures.tau
     for button, number in (
         ("Previous", 1),
         ("Next", 2),
@@ -84,7 +84,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
     ):
         press(app, f"widget sequence {button}")
         assert app.query_params["sequence"] == str(number), button
-        check_sequence(app, number, found, years)
+        check_sequence(app, number, orders, years)
         assert app.button(key="widget sequence Previous").disabled == (number == 1)
 
     beside = app.multiselect(key="widget beside")
@@ -228,11 +228,11 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
 def test_few_values_are_reported_before_training(orders_here, open_page, monkeypatch):
     images = cache.image_set(orders_here.key)
     years = images.numbers_of("year")[~images.test]
-    found = len(set(years[~np.isnan(years)].tolist()))
+    count = len(set(years[~np.isnan(years)].tolist()))
     for method, enough, warned in (
-        ("MidRank", found, []),
-        ("MidRank", found + 1, [found]),
-        ("RankSVM", found + 1, []),
+        ("MidRank", count, []),
+        ("MidRank", count + 1, [count]),
+        ("RankSVM", count + 1, []),
     ):
         monkeypatch.setattr(MidRank, "enough_grades", enough)
         app = open_page("orders", order_method=method)

@@ -22,17 +22,17 @@ pytestmark = pytest.mark.usefixtures("started")
 def test_examples_fit_every_cue_and_the_sequence_only_the_numbers():
     random = np.random.default_rng(3)
     numbers, cues = random.integers(1900, 2000, 80).astype(float), random.normal(size=(80, 2))
-    found = find_examples(numbers, cues)
-    assert found.pairs.shape == (3, 2)
-    assert len(np.unique(found.pairs)) == 6
-    first, second = found.pairs.T
+    examples = find_examples(numbers, cues)
+    assert examples.pairs.shape == (3, 2)
+    assert len(np.unique(examples.pairs)) == 6
+    first, second = examples.pairs.T
     assert (numbers[first] - numbers[second] > np.ptp(numbers) / 4).all()
     assert (cues[first] - cues[second] > APART * cues.std(axis=0)).all()
-    assert (np.diff(numbers[found.sequence]) < 0).all()
-    assert max(abs(explained(found.sequence, cue) - 21 / 2) for cue in cues.T) < 2, "nor turned around"
+    assert (np.diff(numbers[examples.sequence]) < 0).all()
+    assert max(abs(explained(examples.sequence, cue) - 21 / 2) for cue in cues.T) < 2, "nor turned around"
     alike = find_examples(numbers, np.stack([numbers, numbers], axis=1))
     assert alike.usual == pytest.approx([21, 21]), "cues that are the numbers explain every sequence"
-    assert (abs(found.usual - 21 / 2) < 3).all(), "those by chance about half"
+    assert (abs(examples.usual - 21 / 2) < 3).all(), "those by chance about half"
     for few, expected_and_came in (
         ((np.arange(80.0), -np.arange(80.0)[:, None]), r"^\D*3\D*0$"),
         ((np.arange(80.0) % 4, cues), r"^\D*7\D*4$"),
@@ -82,10 +82,10 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     assert any(page.compared(same, same) in item.value for item in app.markdown)
 
     press(app, "next step")
-    found = subsequence_worth.measured()
-    assert any(subsequence_worth.summed_up(found) in item.value for item in app.markdown)
-    assert any(item.value == subsequence_worth.table(found) for item in app.markdown)
-    assert {found.length, found.train, found.test} <= set(numbers_in(app.caption[-1].value))
+    measured = subsequence_worth.measured()
+    assert any(subsequence_worth.summed_up(measured) in item.value for item in app.markdown)
+    assert any(item.value == subsequence_worth.table(measured) for item in app.markdown)
+    assert {measured.length, measured.train, measured.test} <= set(numbers_in(app.caption[-1].value))
     [primary] = [button for button in app.button if button.proto.type == "primary"]
     assert primary.key == "widget go to orders"
     all_steps(app, page.STEPS)
@@ -101,12 +101,14 @@ def test_rankers_are_compared_by_their_intervals():
 
 def test_what_subsequences_are_worth_is_significant():
     """The lesson ends with it: a gain in one kind of sequences, a loss in the other, by intervals over sequences."""
-    found = subsequence_worth.measured()
-    assert found.sampled[ONE_EACH].gain.low > 0
-    assert found.sampled[ANY].gain.high < 0
-    for worth in found.sampled.values():
+    measured = subsequence_worth.measured()
+    assert measured.sampled[ONE_EACH].gain.low > 0
+    assert measured.sampled[ANY].gain.high < 0
+    for worth in measured.sampled.values():
         assert worth.subsequences - worth.pairs == pytest.approx(worth.gain.value, abs=2e-6)
-    assert "are better in sequences of eight different digits, worse in" in subsequence_worth.summed_up(found)
+    assert "are better in sequences of eight different digits, worse in" in subsequence_worth.summed_up(
+        measured
+    )
 
 
 def test_the_command_measures_the_same_on_fewer_sequences():

@@ -33,7 +33,7 @@ PLUGINS = [
 
 
 @pytest.fixture
-def drawn(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+def plotted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The figures that charts show."""
     figures: list[Any] = []
     for module in (charts, training_charts):
@@ -131,8 +131,8 @@ def test_every_key_stands_for_one_thing():
     names = [name for left, _ in lines for name in left.split(", ")]
     assert len(names) > 100
     assert len(names) == len(set(names))
-    told = [value for name in names if isinstance(value := getattr(keys, name), str)]
-    assert len(told) == len(set(told))
+    values = [value for name in names if isinstance(value := getattr(keys, name), str)]
+    assert len(values) == len(set(values))
 
 
 def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
@@ -168,11 +168,11 @@ def test_a_primal_that_falls_far_is_plotted_on_a_logarithmic_scale():
         assert training_charts.lowest_bound(bounds(*pairs)) == lowest
 
 
-def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out(drawn):
+def test_bounds_that_a_logarithmic_scale_cannot_show_are_left_out(plotted):
     far = bounds((100.0, None), (50.0, -3.0), (2.0, 1e-6), (1.0, 0.9))
     training_charts.training_curve(far, 1e-3, False, "far")
-    assert drawn[0].layout.yaxis.type == "log"
-    lines = {line.name: list(line.x) for line in drawn[0].data}
+    assert plotted[0].layout.yaxis.type == "log"
+    lines = {line.name: list(line.x) for line in plotted[0].data}
     assert lines["dual (lower bound)"] == [4]
     assert lines["primal (best so far)"] == [1, 2, 3, 4]
 
@@ -196,19 +196,19 @@ def grid_with_a_button():
 
 
 def test_a_grid_is_sent_only_what_its_browser_does_not_have():
-    def told():
+    def payload():
         [component] = app.run().get("bidi_component")
         return json.loads(component.proto.json)["selection"]
 
     app = AppTest.from_function(grid_with_a_button, default_timeout=120)
-    first = told()
+    first = payload()
     assert first[1] == "a"
-    assert told() == first, "nothing new, nothing sent"
+    assert payload() == first, "nothing new, nothing sent"
     app.button[0].click()
-    second = told()
+    second = payload()
     assert second[1] == "c"
     assert second[0] > first[0]
-    assert told() == second
+    assert payload() == second
 
 
 def test_no_page_renders_html_of_its_own():
@@ -242,13 +242,13 @@ def test_each_colour_that_a_style_names_is_given(kind):
 @pytest.mark.parametrize(
     ("n", "share", "k"), [(60, 0.5, 10), (10_000, 0.002, 3), (10_000, 0.3, 200), (5, 0.5, 5)]
 )
-def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, drawn):
+def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, plotted):
     rng = np.random.default_rng(0)
     relevance, scores = (rng.random(n) < share).astype(int), rng.normal(size=n)
     scores += relevance
     precision, recall, _ = metrics.precision_recall_curve(relevance, scores)
     charts.precision_recall(precision, recall, k, "curve")
-    curve = drawn[0].data[0]
+    curve = plotted[0].data[0]
     assert len(curve.x) <= 2 * charts.MOST_POINTS + 3
     assert curve.line.shape == "vh"  # each step is as high as where it ends
     area = np.sum(np.diff(np.asarray(curve.x)) * np.asarray(curve.y)[1:])

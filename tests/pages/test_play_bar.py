@@ -53,16 +53,16 @@ def test_an_svm_stands_beside_an_ap_svm_that_learned_the_same_and_another_can_be
     laboratory, open_page
 ):
     store = laboratory.store
-    other = train_here(store, laboratory.digits, "3", "SVM")
-    others = train_here(store, laboratory.digits, "4", "SVM")
+    svm_of_3 = train_here(store, laboratory.digits, "3", "SVM")
+    svm_of_4 = train_here(store, laboratory.digits, "4", "SVM")
     again = train_here(store, laboratory.digits, "3", "NDCG-SVM")
     app = open_page("train", run=laboratory.finished)
     [bar] = bars_of(app)
     assert [bool(lane["violated"]) for lane in bar["lanes"]] == [True, False]
-    assert bar["token"].split()[:2] == [laboratory.finished, other.id]
+    assert bar["token"].split()[:2] == [laboratory.finished, svm_of_3.id]
     options = app.selectbox(key="widget played").options
     assert len(options) == 3, "none, and the two of the same query"
-    for chosen, lanes in (("none", 1), (again.id, 2), (others.id, 2)):
+    for chosen, lanes in (("none", 1), (again.id, 2), (svm_of_4.id, 2)):
         turn_to(app, run=laboratory.finished, played=chosen)
         [bar] = bars_of(app)
         assert len(bar["lanes"]) == lanes
@@ -93,12 +93,12 @@ def test_the_words_say_where_ap_was_highest():
     def frame(iteration: int, ap: float | None) -> Frame:
         return Frame(iteration, 0, 1.0, 0.0, np.arange(2), {"AP": ap})
 
-    told = "AP", "the test samples", "samples"
+    names = "AP", "the test samples", "samples"
 
     assert "highest at recorded iteration 3: 0.700. It is 0.500 at iteration 9" in words(
-        [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], *told
+        [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], *names
     )
-    assert "highest at the last recorded iteration: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *told)
-    ties = words([frame(0, 0.1), frame(3, 0.7), frame(9, 0.7)], *told)
+    assert "highest at the last recorded iteration: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *names)
+    ties = words([frame(0, 0.1), frame(3, 0.7), frame(9, 0.7)], *names)
     assert "highest at recorded iteration 3 and at the end: 0.700" in ties
-    assert words([frame(0, None)], *told) == ""
+    assert words([frame(0, None)], *names) == ""

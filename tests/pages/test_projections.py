@@ -66,13 +66,13 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert app.selectbox(key="widget projection").value == "PCA"
     assert app.number_input(key="widget projected_to").value == 9
     assert runs.features_of(through_nine) in str([table.value for table in app.dataframe])
-    told = [projection_words(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
-    assert runs.features_of(through_nine).endswith(told[0])
+    descriptions = [projection_words(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
+    assert runs.features_of(through_nine).endswith(descriptions[0])
     assert not compared(app)
     choose(app.number_input, "projected_to", 8)
-    assert [f"{told[0]} → {told[1]}" in difference for difference in compared(app)] == [True]
+    assert [f"{descriptions[0]} → {descriptions[1]}" in difference for difference in compared(app)] == [True]
     choose(app.selectbox, "projection", projections.NONE)
-    assert [f"{told[0]} → {told[2]}" in difference for difference in compared(app)] == [True]
+    assert [f"{descriptions[0]} → {descriptions[2]}" in difference for difference in compared(app)] == [True]
 
     many = {**train_settings(laboratory.digits), "projection": {"kind": "PCA", "components": 500}}
     run = finished(home.store(), many)

@@ -173,8 +173,10 @@ def test_no_message_tells_where_the_host_keeps_rooms(server, monkeypatch):
     message = (
         f"cannot use the data folder {path}: disk I/O error; free some space in {path}/runs, or elsewhere"
     )
-    told = "cannot use this workspace: disk I/O error; free some space in this workspace/runs, or elsewhere"
-    assert rooms.without_paths(message) == told
+    expected = (
+        "cannot use this workspace: disk I/O error; free some space in this workspace/runs, or elsewhere"
+    )
+    assert rooms.without_paths(message) == expected
     monkeypatch.setenv("RANKING_ROOMS", "off")
     assert rooms.without_paths(message) == message
 

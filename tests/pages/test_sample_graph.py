@@ -28,7 +28,7 @@ def drawings_on(app):
 
 
 def nodes_of(drawings):
-    return [node for drawn in drawings for node in drawn["nodes"]]
+    return [node for component in drawings for node in component["nodes"]]
 
 
 def test_components_are_whole_and_pairs_are_as_learned(laboratory, open_page, neighbourhood, figures, row_of):
@@ -41,19 +41,21 @@ def test_components_are_whole_and_pairs_are_as_learned(laboratory, open_page, ne
         assert len(drawings) == picture.PAGE_COMPONENTS
         of_split = figures.test[neighbourhood.components.edges[:, 0]] == (split == "test")
         largest = np.abs(neighbourhood.penalty[of_split]).max()
-        for drawn in drawings:
-            rows = [row_of[node["id"]] for node in drawn["nodes"]]
+        for component in drawings:
+            rows = [row_of[node["id"]] for node in component["nodes"]]
             assert (figures.test[rows] == (split == "test")).all()
             assert sorted(rows) == neighbourhood.members(int(neighbourhood.component_of[rows[0]])).tolist()
             assert neighbourhood.rank[rows].tolist() == sorted(neighbourhood.rank[rows]), "clockwise by rank"
-            assert len(drawn["ties"]) == len(rows) * (len(rows) - 1) // 2, "all samples of an image are pairs"
-            for tie in drawn["ties"]:
+            assert len(component["ties"]) == len(rows) * (len(rows) - 1) // 2, (
+                "all samples of an image are pairs"
+            )
+            for tie in component["ties"]:
                 number = pairs[frozenset((rows[tie["first"]], rows[tie["second"]]))]
                 assert tie["cut"] == neighbourhood.cut[number]
                 assert tie["width"] == pytest.approx(1.5 + 6.5 * -neighbourhood.penalty[number] / largest)
-        sizes = [len(drawn["nodes"]) for drawn in drawings]
+        sizes = [len(component["nodes"]) for component in drawings]
         assert sizes == sorted(sizes, reverse=True)
-        assert any(tie["cut"] for drawn in drawings for tie in drawn["ties"])
+        assert any(tie["cut"] for component in drawings for tie in component["ties"])
 
 
 def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourhood, figures, row_of):
@@ -73,7 +75,9 @@ def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourho
 
     for order, sign in (("helped", -1), ("hurt", 1)):
         drawings = drawings_on(turn_to(app, neighbours_view="graph", run=laboratory.neighbours, order=order))
-        numbers = [int(neighbourhood.component_of[row_of[drawn["nodes"][0]["id"]]]) for drawn in drawings]
+        numbers = [
+            int(neighbourhood.component_of[row_of[component["nodes"][0]["id"]]]) for component in drawings
+        ]
         helped = sign * neighbourhood.component_helped[numbers]
         assert helped.tolist() == sorted(helped)
         assert helped[0] < 0, "the run must show something"
@@ -82,7 +86,7 @@ def test_colours_order_and_size_are_as_chosen(laboratory, open_page, neighbourho
     counts = np.bincount(np.bincount(figures.image_of[figures.test]))
     for size, fits in (("2", {2}), ("3-5", {3, 4, 5}), ("1", {1})):
         turn_to(app, neighbours_view="graph", run=laboratory.neighbours, size=size)
-        assert {len(drawn["nodes"]) for drawn in drawings_on(app)} == fits
+        assert {len(component["nodes"]) for component in drawings_on(app)} == fits
         counted = sum(int(counts[each]) for each in fits)
         assert any(option.endswith(f"· {counted}") for option in app.selectbox(key="widget size").options)
     assert not app.info
@@ -123,7 +127,7 @@ def test_large_component_is_shown_around_the_selected_sample(laboratory, open_pa
     row = int(neighbourhood.members(0)[figures.test[neighbourhood.members(0)]][-1])
     app = open_page("neighbours", neighbours_view="graph", run=run_id, sample=str(figures.ids[row]))
     assert not app.error
-    shown = [{node["id"] for node in drawn["nodes"]} for drawn in drawings_on(app)]
+    shown = [{node["id"] for node in component["nodes"]} for component in drawings_on(app)]
     [large] = [ids for ids in shown if figures.ids[row] in ids]
     assert large == set(figures.ids[neighbourhood.around(row, picture.MOST_NODES)].tolist())
     assert len(large) == picture.MOST_NODES
@@ -155,8 +159,8 @@ def test_the_file_is_svg_whatever_the_names():
     src, colour = 'x" onload="y', "#004F7C"
     nodes = [picture.Node(f"{n}", src, HOSTILE, f"{n} ▲ 3", "✓", colour, n == 2) for n in range(3)]
     ties = [picture.Tie(0, 1, 2.0, False), picture.Tie(1, 2, 8.0, True)]
-    drawn = picture.drawing(HOSTILE, "note", nodes, ties)
-    root = ElementTree.fromstring(picture.as_svg(HOSTILE, [drawn] * 7))
+    component = picture.drawing(HOSTILE, "note", nodes, ties)
+    root = ElementTree.fromstring(picture.as_svg(HOSTILE, [component] * 7))
     names = [element.tag.rpartition("}")[2] for element in root.iter()]
     assert "script" not in names
     assert names.count("image") == 21
@@ -167,4 +171,4 @@ def test_the_file_is_svg_whatever_the_names():
     assert [line.get("stroke-dasharray") is not None for line in lines[:2]] == [False, True]
     _, _, right, bottom = map(float, root.get("viewBox").split())
     assert right > 1000
-    assert bottom > 2 * drawn.height, "in two rows"
+    assert bottom > 2 * component.height, "in two rows"

@@ -90,12 +90,12 @@ def test_before_anything_is_measured_there_are_the_paper_s_tables(empty_home, op
         [chart] = charts_of(app)
         assert [trace["name"] for trace in chart["data"]] == [timing_words.PAPER_S]
         assert chart["data"][0]["x"] == [printed_row.call for printed_row in paper.values()]
-        for told in (
+        for sentence in (
             timing_words.headline(loss, None),
             timing_words.TABLES[loss],
             timing_words.PRINTED_IN,
         ):
-            assert told in plain_texts(app)
+            assert sentence in plain_texts(app)
     turn_to(app)
     assert app.button(key="start timing").proto.type == "primary"
     press(app, "start timing")

@@ -31,8 +31,8 @@ def test_a_first_visit_can_be_played_and_leads_to_the_lesson(fresh_home, started
     assert moved["items"][-1]["id"] == strip["items"][0]["id"], "the image went to the end"
     assert float(app.metric[0].value) < float(before), "and AP fell"
     ways = {button.key.removeprefix("widget go to "): button.proto.type for button in app.button}
-    others = set(page.WAYS.values())
-    assert ways == {"lesson": "primary", **dict.fromkeys(others, "secondary")}, "one obvious next step"
+    pages_offered = set(page.WAYS.values())
+    assert ways == {"lesson": "primary", **dict.fromkeys(pages_offered, "secondary")}, "one obvious next step"
     assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
     assert "room" not in text_of(app).lower()
     press(app, "widget go to lesson")
@@ -76,7 +76,7 @@ print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], l
 
 
 def test_the_first_picture_waits_for_nothing_compiled(empty_home):
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", VISIT],
         cwd=ROOT,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
@@ -84,4 +84,4 @@ def test_the_first_picture_waits_for_nothing_compiled(empty_home):
         text=True,
         check=True,
     )
-    assert found.stdout.strip() == "Ranking laboratory [] 0"
+    assert completed.stdout.strip() == "Ranking laboratory [] 0"

@@ -107,8 +107,8 @@ def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_w
     assert address(app)["run"] == laboratory.on_shapes
     turn_to(app, set=laboratory.shapes)
     assert "run" not in address(app), "one who has left it is not taken back"
-    for told in ({"query": "7"}, {"method": "SVM"}, {"features": "HOG"}):
-        assert "run" not in address(open_page("train", set=laboratory.digits, **told))
+    for parameters in ({"query": "7"}, {"method": "SVM"}, {"features": "HOG"}):
+        assert "run" not in address(open_page("train", set=laboratory.digits, **parameters))
 
 
 def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_page):
@@ -128,17 +128,17 @@ def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_pag
 def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, open_page):
     store = laboratory.store
     [imported, *_] = store.runs("import")
-    others = [
+    runs_unlisted = [
         store.create_run("train", {"set": laboratory.digits, "task": "labels"}),
         store.create_run("study", {"set": laboratory.digits, "task": "asking"}),
     ]
-    for run in others:
+    for run in runs_unlisted:
         store.end_run(run.id, "finished", result={"curves": []})
     app, images = open_page("train", set=laboratory.digits), open_page("image_sets")
     assert len(app.dataframe[0].value) == len(store.runs(set_key=laboratory.digits, task="samples"))
-    for run in (imported, *others):
+    for run in (imported, *runs_unlisted):
         assert run.called in warnings(turn_to(app, run=run.id, set=laboratory.digits))
-    for run in others:
+    for run in runs_unlisted:
         assert run.called in warnings(turn_to(images, **{"import": run.id}))
 
 

@@ -128,7 +128,7 @@ def test_before_its_first_round_it_names_the_method_that_it_begins_with(laborato
         started[0].events_file.write_text("\n".join(lines) + "\n")
         app.run()
         words = [plain(caption).replace(",", "").split() for caption in app.caption]
-        beginning = [told for told in words if {METHOD, "HOB-SVM"} <= set(told)]
+        beginning = [line for line in words if {METHOD, "HOB-SVM"} <= set(line)]
         return len(app.get("plotly_chart")), len(beginning)
 
     app = open_page("train", set=laboratory.shapes, method=METHOD)

@@ -214,8 +214,8 @@ def test_changed_settings_are_tried_before_everything_is_imported_with_them(
     again = look(dropped)
     press(dropped, "import previewed")
     run = started[2]
-    for asked in (again, run):
-        assert asked.settings["source_settings"]["difficult"] == "keep"
+    for imported in (again, run):
+        assert imported.settings["source_settings"]["difficult"] == "keep"
     assert (run.settings["source"], run.settings["brought"]) == ("PASCAL VOC", "shapes.zip")
     assert "folder" not in run.settings["source_settings"]
     assert run.uploaded_file.exists()

@@ -22,7 +22,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     few = handful(images, cache.ranking(run, "test"))
     assert (np.count_nonzero(few.relevant), len(few.scores)) == (FEW_RELEVANT, FEW_RELEVANT + FEW_IRRELEVANT)
     assert (np.diff(few.scores) <= 0).all()
-    found, problem = (
+    violated, problem = (
         most_violated_ranking(few.scores, few.relevant),
         InferenceProblem.of(few.scores, few.relevant),
     )
@@ -32,7 +32,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     orders = [[item["id"] for item in strip["items"]] for strip in components(app, "ranking_strip")]
     assert orders[1] == images.ids[few.rows].tolist(), "by score"
     assert orders[2] == images.ids[few.rows[problem.order_of(ranks)]].tolist()
-    assert f"{found.objective - found.loss:.3f} + loss {found.loss:.3f}" in texts(app)
+    assert f"{violated.objective - violated.loss:.3f} + loss {violated.loss:.3f}" in texts(app)
     assert {comb(8, 3), 40_320} <= set(numbers_in(texts(app))), "patterns, and orders"
 
     press(app, "next step")

@@ -64,8 +64,8 @@ def test_only_the_strongest_strokes_of_a_cell_are_plotted():
     )
     assert np.floor((ends[:, :2] + ends[:, 2:]) / 2).tolist()[1:] == [[0, 0], [0, 0]]
     assert len(of_sign(look, -1)[0]) == 1
-    drawn = sorted(zip(figure_of(look, 1).data[-1].x, figure_of(look, 1).data[-1].y, strict=True))[:2]
-    assert np.allclose(drawn, sorted([tuple(ends[-1, :2]), tuple(ends[-1, 2:])]))
+    plotted = sorted(zip(figure_of(look, 1).data[-1].x, figure_of(look, 1).data[-1].y, strict=True))[:2]
+    assert np.allclose(plotted, sorted([tuple(ends[-1, :2]), tuple(ends[-1, 2:])]))
 
 
 def test_the_average_is_that_of_squares():

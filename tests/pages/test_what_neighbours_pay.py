@@ -31,8 +31,8 @@ def show(open_page):
 
 def trained(laboratory, key, query, kind, graph, **settings):
     """A HOB-SVM whose neighbours pay otherwise."""
-    asked = train_settings(key, query, "HOB-SVM", potentials=kind.name, **settings)
-    return finished(laboratory.store, {**asked, "graph": graph})
+    run_settings = train_settings(key, query, "HOB-SVM", potentials=kind.name, **settings)
+    return finished(laboratory.store, {**run_settings, "graph": graph})
 
 
 def called_approximate(app):
@@ -71,7 +71,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
     words, images = certificate.in_words(bounds), laboratory.store.image_set(laboratory.figures)
     row = int(model.marginals.excess.argmax())
     where = {"split": "test" if images.test[row] else "train", "sample": str(images.ids[row])}
-    for page, view, told in (
+    for page, view, expected in (
         ("train", "", ""),
         ("neighbours", "labellings", PairsOfEitherSign.pays),
         ("neighbours", "graph", PairsOfEitherSign.width),
@@ -79,7 +79,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
         app = show(page, run, neighbours_view=view, **where)
         [warning] = called_approximate(app)
         assert words in warning
-        assert told in texts(app)
+        assert expected in texts(app)
 
     small = trained(laboratory, laboratory.shapes, "disc", PairsOfEitherSign, "same image")
     assert small.result["bounds"]["large"] == 0
@@ -117,11 +117,11 @@ def test_cliques_are_shown_by_the_pairs_in_them(laboratory, show, monkeypatch):
     of_paper = laboratory.store.run(laboratory.neighbours)
     for shown, kind in ((run, PottsCliques), (of_paper, AttractivePairs)):
         assert "bounds" not in shown.result
-        for page, view, told in (
+        for page, view, expected in (
             ("train", "", ""),
             ("neighbours", "labellings", kind.pays),
             ("neighbours", "graph", kind.width),
         ):
             app = show(page, shown, neighbours_view=view)
-            assert told in texts(app)
+            assert expected in texts(app)
             assert not called_approximate(app), "they are exact"

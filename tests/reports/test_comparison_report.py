@@ -129,8 +129,8 @@ def test_the_files_in_it_are_whole(written, shown):
     assert sorted(float(row["score by HOB-SVM"]) for row in rows) == sorted(shown.compared.scores[2])
     assert files["measures.tex"].count(r"\\") == 1 + len(shown.runs)
     signs = [sign_of(shown.resampled.difference("AP", number, 0)) for number in (1, 2)]
-    drawn = files["measures.tex"].split(r"\hline")[2]
-    assert drawn.count(r"\bigtriangleup") == signs.count("△") > 0
+    latex_rows = files["measures.tex"].split(r"\hline")[2]
+    assert latex_rows.count(r"\bigtriangleup") == signs.count("△") > 0
     assert shown.names == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]
     assert "mine" in files["measures.csv"]
     again = shown.runs[0]
@@ -173,8 +173,8 @@ def test_the_command_writes_all_files_by_ids_and_by_the_comparison_file(
     store, runs, tmp_path, written, command
 ):
     out, report = tmp_path / "out.html", partial(command, "report", home=store.home)
-    others = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
-    report(*(run.id for run in runs), "-o", out, *others)
+    file_options = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
+    report(*(run.id for run in runs), "-o", out, *file_options)
     assert out.read_text() == written
     assert (tmp_path / "protocol").read_text() == HtmlFile(written).files()["comparison.json"]
     lines = (tmp_path / "csv").read_text().splitlines()
@@ -206,8 +206,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
     file, page = tmp_path / "comparison.json", tmp_path / "x.html"
     file.write_text(comparison_json(here, shown))
     assert json.loads(file.read_text())["not_recreated"] == [], "these images come with the program"
-    _, told = command("report", file, "-o", page, home=there, code=1)
-    assert told.startswith("finished training runs of this comparison: ")
+    _, output = command("report", file, "-o", page, home=there, code=1)
+    assert output.startswith("finished training runs of this comparison: ")
     *_, last = command("comparison", file, "-o", page, home=there)[0].strip().splitlines()
     store = Store(there)
     made = Compared.at_home(store, [store.run(run_id) for run_id in last.split()[1:]])
@@ -221,8 +221,8 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
 def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, command):
     file = tmp_path / "comparison.json"
     file.write_text(HtmlFile(written).files()["comparison.json"])
-    _, told = command("comparison", file, home=tmp_path / "empty", code=1)
-    assert told.startswith(f"image set {shown.images.key}: ")
+    _, output = command("comparison", file, home=tmp_path / "empty", code=1)
+    assert output.startswith(f"image set {shown.images.key}: ")
 
 
 def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, runs, shown, written):

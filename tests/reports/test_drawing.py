@@ -22,9 +22,9 @@ LINE = {
 SQUARE: dict[str, Any] = {"xaxis": {"range": [0, 4]}, "yaxis": {"range": [0, 1]}, "height": 300}
 
 
-def numbers(pattern: str, drawn: str) -> list[tuple[float, ...]]:
+def numbers(pattern: str, svg: str) -> list[tuple[float, ...]]:
     """The numbers that stand where `pattern` has an N, of each match."""
-    matches = re.finditer(pattern.replace("N", r"([\d.]+)"), drawn)
+    matches = re.finditer(pattern.replace("N", r"([\d.]+)"), svg)
     return [tuple(map(float, match.groups())) for match in matches]
 
 
@@ -32,12 +32,12 @@ BOX = '<rect x="N" y="N" width="N" height="N"'
 
 
 def test_a_line_is_to_scale():
-    drawn = chart_svg({"data": [LINE], "layout": SQUARE}, "a line")
-    [(x, y, next_x, next_y)] = numbers('<polyline points="N,N N,N', drawn)
+    svg = chart_svg({"data": [LINE], "layout": SQUARE}, "a line")
+    [(x, y, next_x, next_y)] = numbers('<polyline points="N,N N,N', svg)
     assert next_x - x == pytest.approx((640 - 14 - 74) / 4, abs=0.2)
     assert y - next_y == pytest.approx(300 - 52 - 22, abs=0.2)
-    assert 'stroke-dasharray="9 5"' in drawn
-    assert drawn.count("<circle") == 3
+    assert 'stroke-dasharray="9 5"' in svg
+    assert svg.count("<circle") == 3
     for symbol in ("square", "diamond", "triangle-up", "x"):
         marked = chart_svg(
             {"data": [{**LINE, "marker": {**MARKER, "symbol": symbol}}], "layout": SQUARE}, "marks"
@@ -47,18 +47,18 @@ def test_a_line_is_to_scale():
 
 def test_a_line_in_steps_goes_up_first():
     stepped = {**LINE, "mode": "lines", "line": {**LOOK, "shape": "vh"}}
-    drawn = chart_svg({"data": [stepped], "layout": SQUARE}, "steps")
-    [(x0, y0, x1, y1, x2, y2)] = numbers('<polyline points="N,N N,N N,N', drawn)
+    svg = chart_svg({"data": [stepped], "layout": SQUARE}, "steps")
+    [(x0, y0, x1, y1, x2, y2)] = numbers('<polyline points="N,N N,N N,N', svg)
     assert (x1, y2) == (x0, y1)
     assert x2 > x1
     assert y1 < y0
 
 
 def test_a_legend_has_the_lines_that_want_an_entry():
-    drawn = legend({"data": [LINE, {**LINE, "showlegend": False}, {**LINE, "name": "a &lt; b"}]})
-    assert drawn.count('class="entry"') == 2
-    assert "a &lt; b" in drawn
-    assert "&amp;" not in drawn
+    svg = legend({"data": [LINE, {**LINE, "showlegend": False}, {**LINE, "name": "a &lt; b"}]})
+    assert svg.count('class="entry"') == 2
+    assert "a &lt; b" in svg
+    assert "&amp;" not in svg
 
 
 def test_axes_are_as_long_as_their_values_or_their_range():
@@ -93,14 +93,14 @@ def test_lying_bars_have_whiskers_from_end_to_end_and_a_row_for_each_name():
             {"x0": 0, "x1": 0, "yref": "y domain", "y0": 0, "y1": 1, "line": {"color": "red", "width": 2}}
         ],
     }
-    drawn = chart_svg({"data": [bars()], "layout": layout}, "bars", width=480.0)
-    assert 'viewBox="0 0 480 700"' in drawn, "rows keep their height"
+    svg = chart_svg({"data": [bars()], "layout": layout}, "bars", width=480.0)
+    assert 'viewBox="0 0 480 700"' in svg, "rows keep their height"
     left, right = 9.0 * len("a name of twenty") + 8.0, 480.0 - 14.0
-    [(low, high, y, _)] = numbers('<line x1="N" x2="N" y1="N" y2="N" class="whisker"', drawn)
+    [(low, high, y, _)] = numbers('<line x1="N" x2="N" y1="N" y2="N" class="whisker"', svg)
     assert low == pytest.approx(left + (-1.0 + 5.0) / 10.0 * (right - left), abs=0.1)
     assert high == pytest.approx(left + (3.0 + 5.0) / 10.0 * (right - left), abs=0.1)
-    places, tops, widths, heights = zip(*numbers(BOX, drawn), strict=True)
-    [(zero, _, foot, head)] = numbers('<line x1="N" x2="N" y1="N" y2="N" stroke="red"', drawn)
+    places, tops, widths, heights = zip(*numbers(BOX, svg), strict=True)
+    [(zero, _, foot, head)] = numbers('<line x1="N" x2="N" y1="N" y2="N" stroke="red"', svg)
     assert (foot, head) == (700 - 52, 22)
     assert zero == pytest.approx((left + right) / 2, abs=0.1)
     assert places[0] == pytest.approx(zero, abs=0.1)
@@ -117,13 +117,13 @@ def test_lying_bars_have_whiskers_from_end_to_end_and_a_row_for_each_name():
 
 
 def test_what_leaves_the_range_of_an_axis_is_cut_off():
-    drawn = chart_svg({"data": [{**LINE, "y": [0.5, 3.0, 3.0]}], "layout": SQUARE}, "a line")
-    [(_, top, _, height)] = numbers('<svg viewBox="[^"]*" x="N" y="N" width="N" height="N"', drawn)
+    svg = chart_svg({"data": [{**LINE, "y": [0.5, 3.0, 3.0]}], "layout": SQUARE}, "a line")
+    [(_, top, _, height)] = numbers('<svg viewBox="[^"]*" x="N" y="N" width="N" height="N"', svg)
     assert top == pytest.approx(22, abs=8)
     assert top + height == pytest.approx(300 - 52, abs=8)
 
 
-def test_charts_that_cannot_be_drawn_are_refused_by_name():
+def test_unsupported_charts_are_refused_by_name():
     for trace in ({"type": "pie"}, {"type": "bar", "x": ["a"], "y": [1.0]}):
         with refused("chart", trace["type"]):
             chart_svg({"data": [trace], "layout": {}}, "")
@@ -134,9 +134,9 @@ def test_untrusted_names_are_text_in_charts_and_captions():
     layout = {**SQUARE, "annotations": [{"x": 1, "y": 1, "text": written}]}
     layout["yaxis"] = {**SQUARE["yaxis"], "tickvals": [0], "ticktext": [written], "title": {"text": SCRIPT}}
     figure = {"data": [{**LINE, "name": written}], "layout": layout}
-    for drawn in (chart_svg(figure, SCRIPT), legend(figure), inline(SCRIPT), inline(escaped(SCRIPT))):
-        assert "<script" not in drawn
-        assert "&lt;script&gt;" in drawn
+    for svg in (chart_svg(figure, SCRIPT), legend(figure), inline(SCRIPT), inline(escaped(SCRIPT))):
+        assert "<script" not in svg
+        assert "&lt;script&gt;" in svg
     assert inline(escaped("a | *b* $c$ `d`")) == "a | *b* $c$ `d`"
     for alive in ("[x](javascript:alert(1))", "![x](http://y)", "<http://y>", "http://y", "<b onclick=x>"):
         assert "<" not in inline(alive), alive

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hostile_set import CLASSES, SCRIPT, TITLE, asked, run_here, store_of
+from hostile_set import CLASSES, SCRIPT, TITLE, experiment_settings, run_here, store_of
 from html_file import HtmlFile, look_over
 
 from pages.parts.studies.experiment_tables import as_markdown
@@ -36,7 +36,7 @@ def store(tmp_path_factory):
 @pytest.fixture(scope="module")
 def run(store):
     [row] = store.image_sets()
-    return run_here(store, asked(store.image_set(row.key)), f"mine {SCRIPT}")
+    return run_here(store, experiment_settings(store.image_set(row.key)), f"mine {SCRIPT}")
 
 
 @pytest.fixture(scope="module")
@@ -158,9 +158,9 @@ def test_a_table_shows_its_signs_and_says_what_they_mean():
     table = Table("AP", ("jump", "run"), rows, "Few.")
     signed = table.signed({("jump", "AP-SVM"): "△"}, "△ better.")
     assert signed.note == "△ better. Few."
-    for drawn in (HtmlFile(value_table(signed)).text, as_markdown(signed), plain(signed)):
-        assert drawn.count("△") == 1 + drawn.count(signed.note)
-        assert re.search(r"0\W{1,2}500\W{0,3}△", drawn)
+    for text in (HtmlFile(value_table(signed)).text, as_markdown(signed), plain(signed)):
+        assert text.count("△") == 1 + text.count(signed.note)
+        assert re.search(r"0\W{1,2}500\W{0,3}△", text)
     assert table.signed({}, "△ better.") == table
 
 
@@ -180,7 +180,9 @@ def test_test_images_of_one_group_are_resampled_together(findings, monkeypatch):
 
 
 def test_a_part_of_an_experiment_is_shown_as_a_part(store, findings):
-    settings = replace(asked(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)})
+    settings = replace(
+        experiment_settings(findings.images), grids={"C": (1.0, 10.0, 100.0), "eta": (0.1, 1.0)}
+    )
     part = Findings.at_home(store, settings)
     assert 0 < part.done < part.planned
     page = HtmlFile(report_html(part, differences(part), Thumbnails(part.images.folder)))
@@ -205,8 +207,8 @@ def test_ten_queries_by_four_methods_stay_below_twenty_megabytes(findings):
 
 def test_the_command_writes_all_files(store, run, tmp_path, written, command):
     out = tmp_path / "out.html"
-    others = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
-    assert command("report", run.id, "-o", out, *others, home=store.home)[1].startswith(f"{out}: ")
+    file_options = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
+    assert command("report", run.id, "-o", out, *file_options, home=store.home)[1].startswith(f"{out}: ")
     assert out.read_text() == written
     within = HtmlFile(written).files()
     for kind, name in (("csv", "trials.csv"), ("latex", "tables.tex"), ("protocol", "protocol.json")):
@@ -231,8 +233,8 @@ def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command
         ([str(changed)], "finished trials of this experiment: "),
         ([run.id, "--split", "test"], "--split: "),
     ):
-        _, told = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
-        assert told.startswith(subject)
+        _, output = command("report", *arguments, "-o", tmp_path / "x.html", home=store.home, code=1)
+        assert output.startswith(subject)
     assert not (tmp_path / "x.html").exists()
 
 

@@ -125,13 +125,13 @@ def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
     page.wait_for_function(
         "before => !decodeURIComponent(location.href).includes(before)", arg=f"sample={sample}"
     )
-    other = sample_of(ready(page))
+    second = sample_of(ready(page))
     page.get_by_role("link", name="Train", exact=True).click()
     page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
     ready(page)
     page.get_by_role("link", name="Ranking", exact=True).click()
     ranked_grid(page).locator(".tile[aria-selected=true]").wait_for()
-    assert sample_of(page) == other
+    assert sample_of(page) == second
 
 
 def test_the_grid_by_keys_alone(visit, filled):
@@ -242,9 +242,11 @@ def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(visit, filled, 
         page.wait_for_function(IS_SHOWN, arg=scheme)
         page.wait_for_timeout(300)  # colours change by and by
         ready(page)
-        found = page.evaluate(CONTRASTS)
-        assert len(found) > 8
-        assert [(text, round(contrast, 2)) for text, contrast in found if contrast < READABLE] == [], scheme
+        contrasts = page.evaluate(CONTRASTS)
+        assert len(contrasts) > 8
+        assert [(text, round(contrast, 2)) for text, contrast in contrasts if contrast < READABLE] == [], (
+            scheme
+        )
     narrow(page)
     ready(page)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390

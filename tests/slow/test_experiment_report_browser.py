@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from hostile_set import SCRIPT, asked, fill, run_here
+from hostile_set import SCRIPT, experiment_settings, fill, run_here
 
 from ranking.datasets import Thumbnails
 from ranking.reports.differences import differences
@@ -17,8 +17,8 @@ from ranking.workspace.store import Store
 def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(browser, tmp_path):
     store = Store(tmp_path / "home")
     images = fill(store.home, tmp_path / "set")
-    run_here(store, asked(images))
-    findings = Findings.at_home(store, asked(images))
+    run_here(store, experiment_settings(images))
+    findings = Findings.at_home(store, experiment_settings(images))
     file = tmp_path / "report.html"
     file.write_text(
         report_html(findings, differences(findings), Thumbnails(findings.images.folder), f"mine {SCRIPT}"),

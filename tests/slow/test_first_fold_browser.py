@@ -66,7 +66,7 @@ PICTURES = """() => {
     };
 }"""
 # On a busy machine a component may be a grey bar or empty for seconds: what is below it stands higher meanwhile.
-DRAWN = """() => !document.querySelector("[data-testid=stSkeleton]")
+PAINTED = """() => !document.querySelector("[data-testid=stSkeleton]")
     && [...document.querySelectorAll(".stBidiComponent *")].every(
         (element) => !element.shadowRoot?.querySelector("[class]")?.matches(":empty"))"""
 
@@ -93,7 +93,7 @@ def painted(visit):
 def stand(page: Page) -> None:
     """Wait until the words and the pictures of a page stay."""
     page.locator("h1").first.wait_for()
-    page.wait_for_function(DRAWN)
+    page.wait_for_function(PAINTED)
     seen = None
     while seen != (seen := (page.evaluate(WORDS), page.evaluate(PICTURES))):
         page.wait_for_timeout(1500)

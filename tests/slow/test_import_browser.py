@@ -13,8 +13,8 @@ def test_a_dropped_zip_file_is_looked_at_imported_kept_and_taken_away(visit, ser
     page = shown(visit("/image_sets"))
     bring(page, data, "holiday.zip")
     page.get_by_role("heading", name="holiday.zip: PASCAL VOC").wait_for()
-    found = page.get_by_role("listbox", name="12 samples of the preview").get_by_role("option")
-    found.nth(11).wait_for()
+    options = page.get_by_role("listbox", name="12 samples of the preview").get_by_role("option")
+    options.nth(11).wait_for()
     [copy] = server.home.glob("runs/*/brought.zip")
     assert not (copy.parent / "draft").exists(), "nothing is stored before the person says so"
     page.get_by_role("button", name="Import", exact=True).click()

@@ -37,14 +37,16 @@ MODULES = [module for name, module in sys.modules.items() if name.startswith("ra
 def violated(family: str, mixture: str, n: int) -> list[Any]:
     scores, relevant = hard_case(family, mixture, n)
     every = [most_violated_ranking(scores, relevant, LOSSES[loss], name) for loss, name in PAIRS]
-    return [part for found in every for part in (found.interleaving_ranks, found.coefficients, found.loss)]
+    return [
+        part for ranking in every for part in (ranking.interleaving_ranks, ranking.coefficients, ranking.loss)
+    ]
 
 
 def labellings(n: int, m: int) -> list[Any]:
     case = random_case(np.random.default_rng(n), n, m, 0.7, whole=False)
-    found, (labels, value) = max_marginals(*case), best_labelling(*case)
-    sums = found.sums(np.arange(n) % 3 == 0, np.linspace(-1, 1, n))
-    return [found.positive, found.difference, found.map, *sums, labels, value]
+    marginals, (labels, value) = max_marginals(*case), best_labelling(*case)
+    sums = marginals.sums(np.arange(n) % 3 == 0, np.linspace(-1, 1, n))
+    return [marginals.positive, marginals.difference, marginals.map, *sums, labels, value]
 
 
 def bounds_and_cliques() -> list[Any]:
@@ -52,8 +54,8 @@ def bounds_and_cliques() -> list[Any]:
     case = random_case(generator, 20, 40, 1.0, whole=False)
     bounds = bounded_max_marginals(*case._replace(penalty=case.penalty * generator.choice([-1.0, 1.0], 40)))
     cliques = Cliques.of(20, [np.arange(15), np.arange(13, 20), np.array([3, 18])])
-    found = cliques.max_marginals(case.unary, [-3.0, 0.0, -1.0])
-    both = [found.positive, found.negative, *found.sums(case.unary > 0, case.unary)]
+    marginals = cliques.max_marginals(case.unary, [-3.0, 0.0, -1.0])
+    both = [marginals.positive, marginals.negative, *marginals.sums(case.unary > 0, case.unary)]
     return [bounds.positive, bounds.negative, bounds.excess, bounds.map, *both]
 
 
@@ -72,10 +74,12 @@ def orders(n: int, length: int, pooled: int) -> list[Any]:
     members, starts = rng.integers(0, 9, 2 * n), np.array([0, n, 2 * n])
     given = members, starts, np.concatenate([rng.permutation(n), rng.permutation(n)])
     with np.errstate(over="ignore"):  # the random numbers of the starts are those that overflow
-        found = best_permutations(scores, *given, trees=3)
-        every = exhaustive_permutations(scores, *given) if n < 9 else found
-    fused = weighted_votes(np.stack([found.orders, given[2]]), np.stack([found.values] * 2), starts)
-    return [found.orders, found.values, every.orders, every.values, fused]
+        permutations = best_permutations(scores, *given, trees=3)
+        every = exhaustive_permutations(scores, *given) if n < 9 else permutations
+    fused = weighted_votes(
+        np.stack([permutations.orders, given[2]]), np.stack([permutations.values] * 2), starts
+    )
+    return [permutations.orders, permutations.values, every.orders, every.values, fused]
 
 
 def pairs_of_sequences() -> list[Any]:
@@ -132,8 +136,8 @@ def test_splits_that_go_wrong_end_in_a_sort(monkeypatch):
         sort_descending(scores, numbers)
 
     monkeypatch.setattr(interleaving, "_sort_descending", spy)
-    found = most_violated_ranking(scores, relevant, "ap", "select")
-    np.testing.assert_array_equal(found.interleaving_ranks, expected.interleaving_ranks)
+    ranking = most_violated_ranking(scores, relevant, "ap", "select")
+    np.testing.assert_array_equal(ranking.interleaving_ranks, expected.interleaving_ranks)
     assert sides
     assert max(sides) > 300
 

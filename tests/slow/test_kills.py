@@ -221,10 +221,10 @@ def test_a_command_that_is_ended_leaves_no_worker(store):
         wait(lambda: [run for run in store.runs("study") if run.state == "running" and run.pid])
         [run] = store.runs("study")
         running.send_signal(signal.SIGTERM)
-        _, said = running.communicate(timeout=LONGEST)
+        _, errors = running.communicate(timeout=LONGEST)
     finally:
         running.kill()
     assert running.returncode == 130
-    assert b"interrupted" in said
+    assert b"interrupted" in errors
     assert store.run(run.id).state == "cancelled"
     wait(lambda: not Path(f"/proc/{run.pid}").exists())

@@ -51,7 +51,7 @@ def ready(page: Page) -> Page:
 
 
 @pytest.fixture
-def asked(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
+def open_questions(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
     """Open the page at the questions about an image."""
 
     def open_it(image: str, more: str = "", **options: Any) -> Page:
@@ -72,8 +72,8 @@ def answers(server: Server, label_home: LabelHome) -> Callable[[str], list[Answe
     return lambda image: AnswerStore(server.home).events(label_home.key, image)
 
 
-def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(asked, answers):
-    page = asked("board 00")
+def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(open_questions, answers):
+    page = open_questions("board 00")
     keys = ["1", "0", "1", "s", "0", "1"] * 5
     seen: list[Any] = page.evaluate(PRESS, [keys, 30])
     all_on_disk(page)
@@ -82,13 +82,13 @@ def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(asked, answ
     assert [one.kind for one in events] == [{"1": "yes", "0": "no", "s": "skip"}[key] for key in keys]
     assert [one.label for one in events] == seen, "each key is for the label that was on the screen"
     assert len({one.session for one in events}) == 1
-    told = fold(events)
-    assert len(told.answers) + len(told.skipped) == len({one.label for one in events}) > 15
+    position = fold(events)
+    assert len(position.answers) + len(position.skipped) == len({one.label for one in events}) > 15
     assert any(one.inside is not None for one in events)
 
 
-def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(asked, answers):
-    page = asked("board 20")
+def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(open_questions, answers):
+    page = open_questions("board 20")
     first = page.locator(".ask b").inner_text()
     seen = page.evaluate(PRESS, [["1", "0"], 0])
     all_on_disk(page)
@@ -99,8 +99,8 @@ def test_a_key_before_the_next_question_is_painted_is_for_the_one_that_is(asked,
     page.locator(".own .row[data-answer=no]").wait_for()
 
 
-def test_undo_is_unlimited_and_itself_an_event(asked, answers):
-    page = asked("board 04")
+def test_undo_is_unlimited_and_itself_an_event(open_questions, answers):
+    page = open_questions("board 04")
     first = page.locator(".ask b").inner_text()
     page.evaluate(PRESS, [["1", "0", "1", "u", "u", "u", "u"], None])
     all_on_disk(page, 0)
@@ -111,8 +111,8 @@ def test_undo_is_unlimited_and_itself_an_event(asked, answers):
     assert not fold(events).standing
 
 
-def test_a_k_that_is_full_is_reported_and_raised_by_one(asked):
-    page = asked("board 01", "&label_k=2")
+def test_a_k_that_is_full_is_reported_and_raised_by_one(open_questions):
+    page = open_questions("board 01", "&label_k=2")
     why, more = page.locator(".why span"), page.locator(".more")
     assert "The model is least certain" in why.inner_text()
     assert not more.is_visible()
@@ -126,8 +126,8 @@ def test_a_k_that_is_full_is_reported_and_raised_by_one(asked):
     assert not more.is_visible()
 
 
-def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(asked):
-    page = asked("board 08", "&rival=same")
+def test_an_answer_moves_the_ranking_and_stays_when_the_page_is_loaded_again(open_questions):
+    page = open_questions("board 08", "&rival=same")
     label = page.locator(".ask b").inner_text()
     page.keyboard.press("1")
     all_on_disk(page, 1)
@@ -186,7 +186,7 @@ def left_behind(home: LabelHome, number: int, image: str, **changed: Any) -> dic
 
 
 @pytest.mark.parametrize(
-    ("image", "left", "said"),
+    ("image", "left", "message"),
     [
         ("board 32", "{{{", "cannot be read"),
         ("board 36", "null", "cannot be read"),
@@ -195,28 +195,28 @@ def left_behind(home: LabelHome, number: int, image: str, **changed: Any) -> dic
     ],
 )
 def test_what_an_earlier_tab_left_and_cannot_be_used_holds_up_no_answer(
-    asked, answers, label_home, image, left, said
+    open_questions, answers, label_home, image, left, message
 ):
-    page = asked(image)
+    page = open_questions(image)
     if not isinstance(left, str):
-        other = left_behind(label_home, 2, image)  # a good one behind it
-        left = json.dumps([left_behind(label_home, 1, image, **left), other])
+        valid = left_behind(label_home, 2, image)  # a good one behind it
+        left = json.dumps([left_behind(label_home, 1, image, **left), valid])
     page.evaluate(f"(left) => localStorage.setItem('ranking-answers-{other_tab(image)}', left)", left)
     page.reload()
     ready(page)
-    page.locator(".kept", has_text=said).wait_for()
+    page.locator(".kept", has_text=message).wait_for()
     good = len(answers(image))
     page.keyboard.press("1")
     all_on_disk(page)
     events = answers(image)
-    assert [one.number for one in events] == ([2, 1] if said == "refused" else [1])
+    assert [one.number for one in events] == ([2, 1] if message == "refused" else [1])
     assert good == len(events) - 1
     aside = page.evaluate("Object.keys(localStorage).filter((name) => name.startsWith('ranking-'))")
-    assert aside == [f"ranking-refused-{other_tab(image)}" + ("-1" if said == "refused" else "")]
+    assert aside == [f"ranking-refused-{other_tab(image)}" + ("-1" if message == "refused" else "")]
 
 
-def test_answers_reach_the_disk_while_the_storage_of_the_browser_is_full(asked, answers):
-    page = asked("board 03")
+def test_answers_reach_the_disk_while_the_storage_of_the_browser_is_full(open_questions, answers):
+    page = open_questions("board 03")
     page.evaluate(
         """() => { for (const size of [100_000, 1_000, 1]) try {
             for (let n = 0; ; n++) localStorage.setItem(`${size} ${n}`, "x".repeat(size)) } catch {} }"""
@@ -226,24 +226,24 @@ def test_answers_reach_the_disk_while_the_storage_of_the_browser_is_full(asked, 
     assert [one.label for one in answers("board 03")] == seen
 
 
-def test_of_another_tab_only_what_is_on_disk_leaves_the_storage(asked, answers, label_home):
+def test_of_another_tab_only_what_is_on_disk_leaves_the_storage(open_questions, answers, label_home):
     """The other tab may have kept one more since this one looked, and be closed before it could send it."""
-    page = asked("board 05")
-    other, events = other_tab("board 05"), [left_behind(label_home, number, "board 05") for number in (1, 2)]
+    page = open_questions("board 05")
+    tab, events = other_tab("board 05"), [left_behind(label_home, number, "board 05") for number in (1, 2)]
     page.evaluate(
-        f"(events) => {{ localStorage.setItem('ranking-answers-{other}', JSON.stringify(events));"
+        f"(events) => {{ localStorage.setItem('ranking-answers-{tab}', JSON.stringify(events));"
         f" {ROOT}.state.log.push(events[0]); }}",
         events,
     )
     page.keyboard.press("1")
     all_on_disk(page, 2)
     assert [one.number for one in answers("board 05")] == [1, 1]
-    left = page.evaluate(f"JSON.parse(localStorage.getItem('ranking-answers-{other}'))")
+    left = page.evaluate(f"JSON.parse(localStorage.getItem('ranking-answers-{tab}'))")
     assert [one["number"] for one in left or []] == [2]
 
 
-def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_field(asked, answers):
-    page = asked("board 06")
+def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_field(open_questions, answers):
+    page = open_questions("board 06")
     page.locator(".st-key-widget-label_set input").click()
     page.keyboard.type("10su")
     page.keyboard.press("Escape")
@@ -258,8 +258,8 @@ def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_fie
     all_on_disk(page, 2)
 
 
-def test_a_key_before_any_question_is_painted_answers_none_and_that_is_reported(asked, answers):
-    page = asked("board 07")
+def test_a_key_before_any_question_is_painted_answers_none_and_that_is_reported(open_questions, answers):
+    page = open_questions("board 07")
     page.evaluate(f"{ROOT}.state.painted = {{ label: -1 }}")  # as a page that has just begun
     page.keyboard.press("1")
     page.locator(".kept", has_text="press it again").wait_for()
@@ -270,21 +270,21 @@ def test_a_key_before_any_question_is_painted_answers_none_and_that_is_reported(
 
 
 @pytest.mark.parametrize(("scheme", "image"), [("dark", "board 24"), ("light", "board 28")])
-def test_all_of_it_can_be_read_and_fits_a_phone(asked, scheme, image):
-    page = asked(image, "&rival=own&truth=1", color_scheme=scheme)
+def test_all_of_it_can_be_read_and_fits_a_phone(open_questions, scheme, image):
+    page = open_questions(image, "&rival=own&truth=1", color_scheme=scheme)
     page.evaluate(PRESS, [["1", "0", "s"], None])
     all_on_disk(page, 3)
-    found = page.evaluate(CONTRASTS)
-    assert len(found) > 100
-    assert [(text, round(contrast, 2)) for text, contrast in found if contrast < READABLE] == []
+    contrasts = page.evaluate(CONTRASTS)
+    assert len(contrasts) > 100
+    assert [(text, round(contrast, 2)) for text, contrast in contrasts if contrast < READABLE] == []
     narrow(page)
     assert page.get_by_test_id("stMain").evaluate("main => main.scrollWidth - main.clientWidth") <= 0
     wide = "all => all.filter((one) => one.getBoundingClientRect().right > innerWidth).length"
     assert page.locator(".questions button, .questions .row").evaluate_all(wide) == 0
 
 
-def test_on_a_phone_the_baseline_is_chosen_before_the_rankings(asked):
-    page = asked("board 02")
+def test_on_a_phone_the_baseline_is_chosen_before_the_rankings(open_questions):
+    page = open_questions("board 02")
     switch, ranking = page.get_by_text("Same questions"), page.locator(".rankings")
     wide = switch.bounding_box(), ranking.bounding_box()
     assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
@@ -294,10 +294,10 @@ def test_on_a_phone_the_baseline_is_chosen_before_the_rankings(asked):
 
 
 @pytest.mark.parametrize(
-    ("apart", "said"), [(0.0004, "less than 0.001 apart"), (0.0, "0.000 apart"), (0.25, "0.250 apart")]
+    ("apart", "expected"), [(0.0004, "less than 0.001 apart"), (0.0, "0.000 apart"), (0.25, "0.250 apart")]
 )
-def test_nearly_equal_maxima_are_not_shown_as_equal(asked, apart, said):
-    page = asked("board 03")
+def test_nearly_equal_maxima_are_not_shown_as_equal(open_questions, apart, expected):
+    page = open_questions("board 03")
     shown = page.locator(".questions").evaluate(
         """(root, apart) => {
             for (const next of root.state.data.tree.after) Object.assign(next, { inside: 0.5 + apart, outside: 0.5 });
@@ -307,4 +307,4 @@ def test_nearly_equal_maxima_are_not_shown_as_equal(asked, apart, said):
         }""",
         apart,
     )
-    assert shown.endswith(f": {said}")
+    assert shown.endswith(f": {expected}")

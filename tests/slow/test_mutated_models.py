@@ -12,7 +12,7 @@ from ranking.features.uploads.model_preview import proposed
 
 def test_mutated_models_are_described_or_refused(tmp_path):
     pytest.importorskip("onnxruntime")
-    data, generator = mean_colour(told={"mean": "0.5", "notes": "x" * 600}), np.random.default_rng(0)
+    data, generator = mean_colour(metadata={"mean": "0.5", "notes": "x" * 600}), np.random.default_rng(0)
     path, outcomes = tmp_path / "model.onnx", set()
     for _ in range(60):
         changed = bytearray(data)

@@ -40,8 +40,8 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
     assert page.evaluate(ORDER) == moved, "an answer of the server takes no move back"
     assert page.locator(".film .band").count() == 3
     note = page.locator(".film .movable .note")
-    said = note.inner_text()
-    assert re.match(r"\d+% of pairs correct", said)
+    message = note.inner_text()
+    assert re.match(r"\d+% of pairs correct", message)
     first, last = (page.locator(f"{OWN} .tile").nth(at).bounding_box() for at in (0, 5))
     page.mouse.move(first["x"] + first["width"] / 2, first["y"] + 20)
     page.mouse.down()
@@ -52,7 +52,7 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
     page.wait_for_function(
         "([own, said]) => [...document.querySelectorAll('*')].some((one) => "
         "{ const note = one.shadowRoot?.querySelector(own); return note && note.textContent !== said; })",
-        arg=[".film .movable .note", said],
+        arg=[".film .movable .note", message],
         timeout=MILLISECONDS,
     )
     assert page.evaluate(ORDER) == turned

@@ -33,16 +33,18 @@ KEPT = """() => {
 
 
 def test_the_print_style_keeps_together_what_belongs_together(browser):
-    drawn = figure(
+    chart = figure(
         chart_svg({"data": [LINE], "layout": {"xaxis": {}, "yaxis": {}}}, "a line"), note("a caption")
     )
-    told = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
+    paragraph = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
     folded = element("details", element("summary", "fold 1"), element("p", "pictures"))
     sheet = browser.new_page()
-    sheet.set_content(page("A", [section("Measures", told, wide_table("t", ["AP"], rows(4)), drawn, folded)]))
+    sheet.set_content(
+        page("A", [section("Measures", paragraph, wide_table("t", ["AP"], rows(4)), chart, folded)])
+    )
     sheet.emulate_media(media="print")
-    found = sheet.evaluate(KEPT)
-    assert found == {
+    kept = sheet.evaluate(KEPT)
+    assert kept == {
         "heading": ["avoid", "avoid"],
         "chart": ["auto", "avoid"],
         "table": ["auto", "avoid"],

@@ -13,7 +13,7 @@ import pytest
 from archives import packed
 from browsing import MILLISECONDS, Page, Server, settle
 from filled_home import train_settings
-from hostile_set import CLASSES, PICTURES, asked
+from hostile_set import CLASSES, PICTURES, experiment_settings
 from hostile_set import run_here as experiment
 from label_home import train_labels_here
 from order_home import train_orders_here
@@ -47,8 +47,8 @@ def hostile_zip() -> bytes:
     rows = [["image", "label", "group", "split", CRITERION]]
     files: dict[str, bytes] = {f"{in_a_path('file')} broken.png": b"no image"}
     for number, patch in enumerate(PICTURES.records()):
-        name, [told] = f"{in_a_path('file')} {number:02}.png", patch.boxes[0].classes
-        labels = dict.fromkeys((RED if told == CLASSES[0] else BLUE, TAGS[number % 3], TAGS[0]))
+        name, [class_name] = f"{in_a_path('file')} {number:02}.png", patch.boxes[0].classes
+        labels = dict.fromkeys((RED if class_name == CLASSES[0] else BLUE, TAGS[number % 3], TAGS[0]))
         group, split = f"{script('group')} {number // 8}", "test" if patch.test else "train"
         rows.append([name, "; ".join(labels), group, split, str(1920 + number)])
         files[name] = patch.data
@@ -143,7 +143,9 @@ def runs(imported: ImageSet, server: Server) -> dict[str, str]:
     label = train_labels_here(store, key, "Independent p@k")
     order = train_orders_here(store, key, "RankSVM", criterion=imported.criteria[0])
     grids = {"C": [1.0], "eta": [1.0]}
-    compared = experiment(store, asked(imported, folds=2, grids=grids, queries=[red(imported)]), NAME)
+    compared = experiment(
+        store, experiment_settings(imported, folds=2, grids=grids, queries=[red(imported)]), NAME
+    )
     named = {"first": first, "second": second, "label": label, "order": order, "experiment": compared}
     return {name: run.id for name, run in named.items()}
 

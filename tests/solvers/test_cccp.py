@@ -167,11 +167,11 @@ class Hiding(LinearRisk):
     """A risk of whose gap single precision hides a share of the objective; it remembers who asked for the exact one."""
 
     share: float = dataclasses.field(kw_only=True)
-    asked: list[float] = dataclasses.field(kw_only=True)
+    exact_gaps: list[float] = dataclasses.field(kw_only=True)
 
     def certify(self, weights: np.ndarray, dual: Cut) -> tuple[float, float, float]:
         primal, bound, _ = super().certify(weights, dual)
-        self.asked.append(float((primal - bound) / primal))
+        self.exact_gaps.append(float((primal - bound) / primal))
         return primal, bound, self.share * primal
 
 
@@ -191,7 +191,9 @@ def test_the_exact_gap_is_computed_if_rounding_may_hide_little_enough_of_it(
 
     def hiding(weights: np.ndarray) -> UpperBound:
         bound = folded(weights)
-        risk = Hiding(bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, asked=exact_calls)
+        risk = Hiding(
+            bound.risk.features, bound.risk.C, bound.risk.oracle, share=share, exact_gaps=exact_calls
+        )
         return UpperBound(risk, bound.point)
 
     solution = cccp(hiding, end, tolerance, clock=Clock(events))

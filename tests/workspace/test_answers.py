@@ -50,8 +50,8 @@ def test_the_first_event_of_a_number_stands_and_those_of_two_tabs_in_the_order_o
     assert answers.append([event(1, "sand", "no"), event(2, "sea", "no")]) == 1
     answers.append([event(1, "sand", "no", SECOND)])
     answers.append([event(3, "sky")])
-    told = [(each.label, each.kind) for each in answers.events(SET, "7")]
-    assert told == [("sand", "yes"), ("sea", "no"), ("sand", "no"), ("sky", "yes")]
+    stored = [(each.label, each.kind) for each in answers.events(SET, "7")]
+    assert stored == [("sand", "yes"), ("sea", "no"), ("sand", "no"), ("sky", "yes")]
 
 
 def test_deleted_answers_come_back_and_are_removed_for_good_at_once_or_after_thirty_days(

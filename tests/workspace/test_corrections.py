@@ -23,7 +23,7 @@ from ranking.workspace.room_quotas import DISK, FullError, bytes_of
 from ranking.workspace.rooms import Rooms
 from ranking.workspace.store import Store
 
-SET, OTHER = "a" * 16, "b" * 16
+SET, SECOND_SET = "a" * 16, "b" * 16
 
 
 @pytest.fixture
@@ -46,7 +46,7 @@ def test_a_correction_stands_beside_the_original_until_it_is_undone_press_by_pre
     assert labels(store) == {"s1": True, "s3": True}
     assert [each.original for each in store.standing(SET, "sea").values()] == [False, False]
     assert store.mark(SET, "sea", {"s2": True}, False) == 1
-    assert (labels(store, "sky"), labels(store, set_key=OTHER)) == ({}, {})
+    assert (labels(store, "sky"), labels(store, set_key=SECOND_SET)) == ({}, {})
     assert store.last_press(SET, "sea")[1:] == (1, False)
     assert undo_last(store) == 1
     assert labels(store) == {"s1": True, "s3": True}
@@ -102,7 +102,7 @@ def test_csv_has_a_line_per_corrected_label_of_all_classes(store, monkeypatch):
     undo_last(store, label="sky")
     store.mark(SET, "sky", {"=1": True}, False)
     store.mark(SET, "sea", {"s9": False, "s1": False}, True)
-    store.mark(OTHER, "sea", {"s7": False}, True)
+    store.mark(SECOND_SET, "sea", {"s7": False}, True)
     rows = list(csv.DictReader(io.StringIO(csv_text(store.all(SET)))))
     when = {"when": "1970-01-02T00:00:00Z"}
     assert rows == [
@@ -118,7 +118,7 @@ def test_corrections_go_with_their_image_set_and_come_back_with_it(tmp_path, mon
     patches_of(here, 12)
     [row] = here.image_sets()
     store = CorrectionStore(tmp_path)
-    for key in (row.key, OTHER):
+    for key in (row.key, SECOND_SET):
         store.mark(key, "day", {"s1": False}, True)
     here.delete_set(row.key)
     here.restore_set(row.key)
@@ -132,7 +132,7 @@ def test_corrections_go_with_their_image_set_and_come_back_with_it(tmp_path, mon
         here.sweep()
     assert store.all(row.key) == []
     assert store.last_press(row.key, "day") is None
-    assert labels(store, "day", OTHER) == {"s1": True}
+    assert labels(store, "day", SECOND_SET) == {"s1": True}
 
 
 def test_a_full_room_refuses_a_correction_and_keeps_those_that_it_has(tmp_path, monkeypatch):

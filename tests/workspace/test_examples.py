@@ -65,9 +65,9 @@ def test_runs_of_a_person_are_listed_before_the_examples_in_their_order(here):
     mine = here.create_run("train", {"set": "abc"})
     here.adopt_examples()
     newer = here.create_run("train", {"set": "abc"})
-    first, second, *others = here.runs()
+    first, second, *examples_after = here.runs()
     assert (first.id, second.id) == (newer.id, mine.id)
-    made = [run.created for run in others]
+    made = [run.created for run in examples_after]
     assert len(made) == len(examples.run_folders())
     assert made == sorted(made, reverse=True)
 

@@ -211,15 +211,15 @@ def test_sets_and_runs_are_recovered_however_the_database_is_lost(tmp_path, way,
     checkpointed(tmp_path)
     way(tmp_path / DATABASE)
     again = opened(tmp_path)
-    found = known(again)
-    assert [[run.id for run in runs] for runs in found[:2]] == [
+    recovered = known(again)
+    assert [[run.id for run in runs] for runs in recovered[:2]] == [
         [run.id for run in runs] for runs in before[:2]
     ]
-    assert [run.__dict__ for run in found[0]] == [run.__dict__ for run in before[0]]
-    assert [[row.key for row in rows] for rows in found[2:]] == [
+    assert [run.__dict__ for run in recovered[0]] == [run.__dict__ for run in before[0]]
+    assert [[row.key for row in rows] for rows in recovered[2:]] == [
         [row.key for row in rows] for rows in before[2:]
     ]
-    assert {row.source for row in found[2]} == {"Painter"}
+    assert {row.source for row in recovered[2]} == {"Painter"}
     if with_copy and way is not without_rows:
         assert AnswerStore(tmp_path).events("k" * 8) == [answer(1)]
 
@@ -241,12 +241,12 @@ def test_restoring_an_older_copy_by_hand_loses_nothing_newer(tmp_path):
     checkpointed(tmp_path)
     (tmp_path / "older").replace(tmp_path / DATABASE)
     again = Store(tmp_path)
-    found = jobs.recover(again)
+    recovered = jobs.recover(again)
     assert again.run(new.id) == run
     assert key in {row.key for row in again.image_sets()}
-    assert len(found.sets) == 1
-    assert run in found.runs
-    assert not found.refused
+    assert len(recovered.sets) == 1
+    assert run in recovered.runs
+    assert not recovered.refused
 
 
 def checked_in(folder: Path) -> Callable[[], Store]:
@@ -265,8 +265,8 @@ def checked_in(folder: Path) -> Callable[[], Store]:
 
 def finished_import(here: Store, run: Run, size: int) -> str:
     built = patches(run.draft, size)
-    told = {"key": built.key, "title": built.title, "images": size, "samples": size, "problems": 0}
-    here.end_run(run.id, "finished", result={**told, "classes": dict.fromkeys(built.classes, 1)})
+    result = {"key": built.key, "title": built.title, "images": size, "samples": size, "problems": 0}
+    here.end_run(run.id, "finished", result={**result, "classes": dict.fromkeys(built.classes, 1)})
     return built.key
 
 
@@ -446,8 +446,8 @@ def test_a_home_of_the_version_before_opens(tmp_path, monkeypatch, lost):
             "alter table run drop column version; drop table correction; pragma user_version = 6;"
         )
     for file in tmp_path.glob(f"runs/*/{ROW}"):
-        told = json.loads(file.read_text())
-        file.write_text(json.dumps({name: value for name, value in told.items() if name != "version"}))
+        row = json.loads(file.read_text())
+        file.write_text(json.dumps({name: value for name, value in row.items() if name != "version"}))
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
         patch.setattr(database_copies, "MIGRATIONS", home.MIGRATIONS)
@@ -494,8 +494,12 @@ def test_an_unreadable_folder_stays_and_is_reported_until_it_is_repaired(tmp_pat
         assert (tmp_path / "runs" / "Not a run" / "letter.txt").read_text() == "mine"
     for file, content in zip(files, whole, strict=True):
         file.write_bytes(content)
-    found = jobs.recover(again)
-    assert ([each.id for each in found.runs], len(found.sets), len(found.refused)) == ([run.id], 1, 1)
+    recovered = jobs.recover(again)
+    assert ([each.id for each in recovered.runs], len(recovered.sets), len(recovered.refused)) == (
+        [run.id],
+        1,
+        1,
+    )
     assert again.image_set(key).key == key
 
 
@@ -541,12 +545,12 @@ def test_a_row_that_no_run_of_ours_has_is_not_taken_in(tmp_path, change):
     assert (run.folder / "model.npz").read_bytes() == b"weights"
 
 
-@pytest.mark.parametrize("told", [b"{", b"\xff", json.dumps({"source": "\ud800"}).encode(), None], ids=str)
-def test_a_set_without_a_valid_row_file_is_recovered(tmp_path, told):
+@pytest.mark.parametrize("content", [b"{", b"\xff", json.dumps({"source": "\ud800"}).encode(), None], ids=str)
+def test_a_set_without_a_valid_row_file_is_recovered(tmp_path, content):
     here = Store(tmp_path)
     key = keep(here, 4)
     file = tmp_path / "sets" / key / ROW
-    file.unlink() if told is None else file.write_bytes(told)
+    file.unlink() if content is None else file.write_bytes(content)
     (tmp_path / DATABASE).unlink()
     again = opened(tmp_path)
     [row] = again.image_sets()

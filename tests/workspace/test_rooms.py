@@ -94,9 +94,9 @@ def test_names_that_are_paths_are_refused_and_never_generated(rooms):
             with refused("name of a workspace", f"{name[:80]!r}"):
                 act(name)
     assert sorted(rooms.home.rglob("*")) == before
-    drawn = {new_name() for _ in range(200)}
-    assert len(drawn) == 200
-    assert all(checked_room(name) == name for name in drawn)
+    generated = {new_name() for _ in range(200)}
+    assert len(generated) == 200
+    assert all(checked_room(name) == name for name in generated)
 
 
 def test_two_first_visits_at_once_make_one_room(rooms):
@@ -131,10 +131,10 @@ def test_workspaces_cannot_read_each_other(rooms, room, pictures):
     mine.keep_edges(key, np.array([[0, 1]]))
     AnswerStore(mine.home).append([answer(run.id, key)])
 
-    for other in (theirs, server):
-        assert other.image_sets() == other.runs() == other.equal_runs("train", {"set": key}) == []
-        assert AnswerStore(other.home).events(key) == list(other.edges.iterdir()) == []
-        other.sweep()
+    for store in (theirs, server):
+        assert store.image_sets() == store.runs() == store.equal_runs("train", {"set": key}) == []
+        assert AnswerStore(store.home).events(key) == list(store.edges.iterdir()) == []
+        store.sweep()
     acts: list[Callable[[], Any]] = [lambda: theirs.image_set(key), lambda: theirs.thumbnails(key)]
     acts += [lambda act=act: act(run.id) for act in (theirs.run, theirs.delete_run, theirs.restore_run)]
     acts += [lambda: theirs.name_run(run.id, "stolen"), lambda: theirs.star_run(run.id)]

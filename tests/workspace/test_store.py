@@ -690,7 +690,7 @@ def test_settings_and_results_have_a_version_and_newer_ones_are_not_misread(here
 
 
 def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path, monkeypatch):
-    asked = {"set": "abc", "method": "RankSVM", "method_settings": {}}
+    stored = {"set": "abc", "method": "RankSVM", "method_settings": {}}
     kinds = ("train", "label", "order", "experiment", "asking", "study", "timing", "features", "import")
     with monkeypatch.context() as patch:
         patch.setattr(home, "MIGRATIONS", home.MIGRATIONS[:6])
@@ -699,7 +699,7 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
         for name, kind in zip("abcdfghij", kinds, strict=True):
             database.execute(
                 "insert into run (id, kind, state, settings, created) values (?, ?, 'finished', ?, 1.0)",
-                (name * 10, kind, json.dumps(asked)),
+                (name * 10, kind, json.dumps(stored)),
             )
         database.execute(
             "insert into run (id, kind, state, settings, created) values ('eeeeeeeeee', 'label', 'finished', '}', 1.0)"
@@ -716,11 +716,11 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
         ("import", "features"),
         ("import", "images"),
     ]
-    assert here.run("b" * 10).settings == {**asked, "task": "labels"}
-    assert here.run("d" * 10).settings == {**asked, "task": "experiment"}
+    assert here.run("b" * 10).settings == {**stored, "task": "labels"}
+    assert here.run("d" * 10).settings == {**stored, "task": "experiment"}
     for task, name in (("labels", "b"), ("orders", "c"), ("midrank", "g"), ("features", "i")):
         assert ids(here.runs(set_key="abc", task=task)) == [name * 10]
-    assert here.run("a" * 10).settings == here.run("j" * 10).settings == asked
+    assert here.run("a" * 10).settings == here.run("j" * 10).settings == stored
     with pytest.raises(InputError):
         here.run("e" * 10)
 
@@ -739,12 +739,12 @@ def test_runs_of_each_task_that_had_a_kind_of_its_own_have_one_of_three(tmp_path
 def test_the_file_of_a_run_of_an_earlier_version_is_read_with_its_new_kind_and_task(here, first, kind, task):
     run = here.create_run(kind, {"set": "abc", "method": "RankSVM", "task": task})
     file = run.folder / ROW
-    told = json.loads(file.read_text())
-    del told["settings"]["task"]
-    file.write_text(json.dumps({**told, "kind": first, "revision": told["revision"] + 1, "name": "renamed"}))
+    row = json.loads(file.read_text())
+    del row["settings"]["task"]
+    file.write_text(json.dumps({**row, "kind": first, "revision": row["revision"] + 1, "name": "renamed"}))
     assert here.caught_up(run.id).name == "renamed"
-    told_now = here.run(run.id)
-    assert (told_now.kind, told_now.task, told_now.settings) == (kind, task, run.settings)
+    migrated = here.run(run.id)
+    assert (migrated.kind, migrated.task, migrated.settings) == (kind, task, run.settings)
 
 
 def test_a_migration_that_fails_or_is_not_known_changes_nothing(here, monkeypatch):

@@ -27,21 +27,21 @@ def source_of_cards(boxes: list[int], names: list[str] | None = None, features: 
     for number, count in enumerate(boxes):
         name = names[number] if names else f"img/{number:03d}.jpg"
         label = ("even",) if number % 2 == 0 else ("odd",)
-        told = tuple(SourceBox((0, 0, 4, 4 + place), label) for place in range(count))
+        card_boxes = tuple(SourceBox((0, 0, 4, 4 + place), label) for place in range(count))
         given = features[number] if features else None
-        images.append(SourceImage(name, CARD, told, test=number % 3 == 2, features=given))
+        images.append(SourceImage(name, CARD, card_boxes, test=number % 3 == 2, features=given))
     return Records(images, "Cards")
 
 
-def cards(folder: Path, *told: Any, **more: Any) -> ImageSet:
-    return build_image_set(source_of_cards(*told, **more), folder)[0]
+def cards(folder: Path, *numbers: Any, **more: Any) -> ImageSet:
+    return build_image_set(source_of_cards(*numbers, **more), folder)[0]
 
 
 def vectors_of(images: ImageSet, columns: int = 5, seed: int = 0) -> np.ndarray:
     """(n, columns) float64: classes apart, in the order of the samples."""
-    drawn = np.random.default_rng(seed).normal(size=(len(images), columns))
-    drawn[:, 0] += np.where(images.relevance("even") > 0, 4, -4)
-    return drawn
+    vectors = np.random.default_rng(seed).normal(size=(len(images), columns))
+    vectors[:, 0] += np.where(images.relevance("even") > 0, 4, -4)
+    return vectors
 
 
 def unit(rows: np.ndarray) -> np.ndarray:

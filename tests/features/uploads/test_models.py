@@ -93,7 +93,7 @@ def described(runtime, uploaded):
 
 def test_inputs_outputs_and_metadata_are_described(described):
     metadata = {"mean": "0.5", "std": "0.25", "author": "me"}
-    network = described(mean_colour(told={**metadata, "notes": "x" * 2_000}))
+    network = described(mean_colour(metadata={**metadata, "notes": "x" * 2_000}))
     assert network.inputs == [("image", "float32", (None, 3, 8, 6))]
     assert [port.name for port in network.outputs] == ["pooled", "features", "map"]
     assert network.metadata == metadata
@@ -114,8 +114,8 @@ def test_tensors_in_other_files_are_refused_wherever_they_lie(described, tmp_pat
             model([node("Mul", ["image", "w"], ["y"])], *sides, [outside]),
             model([node("Constant", [], ["w"], attribute), node("Mul", ["image", "w"], ["y"])], *sides),
         ):
-            said = refusal(described, data)[1]
-            assert "external data" in said, said
+            message = refusal(described, data)[1]
+            assert "external data" in message, message
 
 
 def test_no_file_is_opened_once_the_model_is_read(runtime, uploaded, tmp_path):
@@ -177,14 +177,14 @@ def settings_of(described):
 
 
 def test_size_and_normalisation_are_read_or_usual(settings_of):
-    settings, read = settings_of(told={"x.mean": "[123.7, 116.3, 103.5]", "x.std": "58, 57, 57"})
+    settings, read = settings_of(metadata={"x.mean": "[123.7, 116.3, 103.5]", "x.std": "58, 57, 57"})
     assert settings == {
         "type": "float32", "layout": "NCHW", "height": 8, "width": 6, "output": "pooled",
         "white": 255, "mean": "123.7, 116.3, 103.5", "deviation": "58, 57, 57",
     }  # fmt: skip
     assert read == {"height", "width", "white", "mean", "deviation", "layout", "type"}
     clip = {"mean": "[0.48145466, 0.4578275, 0.40821073]", "std": "[0.26862954, 0.26130258, 0.27577711]"}
-    settings, _ = settings_of(told=clip)
+    settings, _ = settings_of(metadata=clip)
     assert settings["white"] == 1
     for name, written in (("mean", clip["mean"]), ("deviation", clip["std"])):
         assert (three_numbers(settings[name]) == three_numbers(written)).all(), "to the last digit"
@@ -192,8 +192,8 @@ def test_size_and_normalisation_are_read_or_usual(settings_of):
     assert (settings["height"], settings["width"], settings["layout"]) == (224, 224, "NHWC")
     assert (settings["white"], settings["mean"]) == (1, "0.485, 0.456, 0.406")
     assert read == {"layout", "type"}
-    for told in ({"mean": "0.5"}, {"mean": "0.5", "std": "0"}, {"mean": "0.5", "std": "much"}):
-        assert settings_of(told=told)[0]["mean"] == "0.485, 0.456, 0.406", told
+    for metadata in ({"mean": "0.5"}, {"mean": "0.5", "std": "0"}, {"mean": "0.5", "std": "much"}):
+        assert settings_of(metadata=metadata)[0]["mean"] == "0.485, 0.456, 0.406", metadata
 
 
 INPUT = "input of the model"
@@ -284,13 +284,13 @@ def test_a_model_that_takes_too_long_or_too_much_memory_is_ended(runtime, upload
 
 def test_models_that_cannot_be_used_are_refused(runtime, uploaded, images):
     ports = [port("image", (1, 3, 8, 6))], [port("y", (1, 3, 8, 6))]
-    for data, chosen, told in (
+    for data, chosen, parts in (
         (model([node("Mul", ["image", "z"], ["y"])], *ports, [tensor("z", (1,), [0])]), {}, ["output y"]),
         (mean_colour(), {"output": "z"}, ["pooled, features, map", "'z'"]),
         (mean_colour((1, 3, 4096, 4096)), {}, ["4,096"]),
     ):
-        said = look(uploaded(data), images, **chosen).refused
-        assert all(part in said for part in told), said
+        message = look(uploaded(data), images, **chosen).refused
+        assert all(part in message for part in parts), message
     with refused("model") as caught:
         look(uploaded(model([node("NoSuchOperator", ["image"], ["y"])], *ports)), images)
     assert "NoSuchOperator" in str(caught.value)

@@ -76,8 +76,8 @@ def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids):
     numbers = [f"{number:03d}" for number in range(3)]
     images = cards(tmp_path / "set", [1] * 3, names and [names.format(number) for number in numbers])
     desk, rows = Desk(tmp_path, images), vectors_of(images)
-    told = np.array([ids.format(number) for number in numbers])
-    assert desk.npz(x=rows[[2, 0, 1]], id=told[[2, 0, 1]]).matched == f"by “id”: {IDS}"
+    shown_ids = np.array([ids.format(number) for number in numbers])
+    assert desk.npz(x=rows[[2, 0, 1]], id=shown_ids[[2, 0, 1]]).matched == f"by “id”: {IDS}"
     assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
 
 
@@ -225,8 +225,8 @@ def test_files_of_other_kinds_are_refused(desk):
         (b"1,2,3\n", "something else"),
     ):
         (desk.folder / "my.npy").write_bytes(content)
-        subject, found = refusal(desk.look, "my.npy")
-        assert (subject, came in found) == ("my.npy", True), found
+        subject, message = refusal(desk.look, "my.npy")
+        assert (subject, came in message) == ("my.npy", True), message
     lists = [[1.0, 2.0]] * 3 + [[1.0, 2.0, 3.0]] * 6
     assert refusal(desk.parquet, {"x": lists}) == ("my.parquet", "one of 3 in row 4")
 
