@@ -85,7 +85,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     """Show the results of the finished folds; for a simulation without any, only its error."""
     if run.state != "finished" and not run.parts_done:
         return
-    with home.or_gone():
+    with home.missing_as_error():
         curves = curves_of(run.result.get("curves") or [])
     if run.state != "finished":
         st.info(

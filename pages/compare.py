@@ -51,7 +51,7 @@ def steps() -> None:
 @st.fragment
 def look(shown: Compared, looks: list[Look]) -> None:
     """The part of the page that depends on clicks: it runs again without the choice of training runs."""
-    with frame.in_place():
+    with frame.errors_in_place():
         sample = selected(shown)
         with frame.picture("rows"):
             verdict = comparison_words.verdict(shown.names, shown.resampled)
@@ -130,7 +130,7 @@ def show_selected(shown: Compared, sample: int) -> None:
     name, shows = tiles.image_name(images, row), tiles.shows(images, row)
     relevant = bool(shown.compared.relevance[sample])
     left, right = st.columns([1, 2], gap="medium")
-    with left, frame.in_place():
+    with left, frame.errors_in_place():
         tiles.show_image(
             images,
             int(images.image_of[row]),

@@ -38,7 +38,7 @@ def choose_set(named: Run | None) -> ImageSetRow:
     """Choose an image set whose samples have classes."""
     known = {row.key: row for row in home.store().image_sets() if row.classes}
     if not known:
-        frame.way_on("An experiment needs images with classes", "Import images", "image_sets")
+        frame.show_empty_state("An experiment needs images with classes", "Import images", "image_sets")
     return sets.choose_among(known, keys.EXPERIMENT_SET, sets.FIGURES, named, sets.title)
 
 
@@ -73,7 +73,7 @@ def show_ended(run: Run) -> None:
     """The results of an experiment that has ended, and how to resume it if it did not finish."""
     if run.state not in ENDED:
         return
-    with frame.in_place():
+    with frame.errors_in_place():
         findings = cache.findings(run)
         if run.state != "finished":
             go_on(run, findings.done, findings.planned)

@@ -47,7 +47,7 @@ def steps() -> None:
         with frame.picture("objects"):
             if not playback.show_images(run, split):
                 st.caption("The rounds of this run were not recorded.")
-    with details, frame.in_place():
+    with details, frame.errors_in_place():
         certificate.show_outcome(run)
         images, located = cache.image_set(row.key), cache.localisation(run)
         objects = cache.objects(row.key, query)
@@ -56,7 +56,7 @@ def steps() -> None:
     with details:
         object_models.PICKER.look_at(run)
     with form:
-        run_actions.bring_back(task=object_models.PICKER.task)
+        run_actions.show_trash(task=object_models.PICKER.task)
 
 
 def choose_split(images: ImageSet) -> str:

@@ -38,10 +38,10 @@ def steps() -> None:
     with left, frame.picture("sheet"):
         numbers = choose_images(images)
         sheet = sheet_of(images, numbers)
-        with frame.in_place():
+        with frame.errors_in_place():
             show_contact_sheet(images, numbers, sheet)
     with right:
-        with frame.in_place():
+        with frame.errors_in_place():
             show_image(images, sheet.sample)
             selection.show_crops(images, MOST_SELECTED)
         if images.classes:
@@ -124,7 +124,7 @@ def show_image(images: ImageSet, sample: int) -> None:
     boxes = tiles.class_boxes(images, image, sample)
     split = "test" if images.image_test[image] else "train"
     st.markdown(f"#### Image {escaped(name)}")
-    with frame.in_place():
+    with frame.errors_in_place():
         alt = f"Image {name} with {len(boxes)} boxes: {', '.join(box.label for box in boxes[:20])}"
         tiles.show_image(images, image, boxes, alt, "whole image")
     if numbers := tiles.numbers_of(images, sample):

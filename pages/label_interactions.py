@@ -32,7 +32,7 @@ def steps() -> None:
             run = label_models.choose_training(row, "Training run", (label_models.OWN,))
     pairs = cache.label_pairs(run)
     if not pairs.weight.any():
-        frame.way_on(
+        frame.show_empty_state(
             "This C-star model has no interactions: its core is empty, or all learned weights are 0",
             "Open interactive labelling",
             "label_questions",
@@ -44,7 +44,7 @@ def steps() -> None:
 @st.fragment
 def look(run: Run, title: str, pairs: LabelPairs) -> None:
     """Show all that depends on the chosen core label, without running the rest of the page again."""
-    with frame.in_place():
+    with frame.errors_in_place():
         names = [pairs.names[int(label)] for label in pairs.core]
         offered = {ALL: "All", **{name: escaped(name) for name in names}}
         with frame.picture("core"):

@@ -60,7 +60,11 @@ def steps() -> None:
         beside = controls.segments(label, keys.BASELINE, BASELINES, "no", label_visibility="collapsed")
         against = st.container()
     uploaded = None
-    with details, st.expander("Your own image", icon=":material/add_photo_alternate:"), frame.in_place():
+    with (
+        details,
+        st.expander("Your own image", icon=":material/add_photo_alternate:"),
+        frame.errors_in_place(),
+    ):
         uploaded = uploaded_image.choose(run)
     with picture_of:
         shown = question_image.show(run, images, uploaded)
@@ -136,14 +140,14 @@ def way_of(run: Run, strategy: str) -> str:
 def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside: str, truth: bool) -> None:
     """Show the questions, save the answers, and react to keys without running the rest of the page again."""
     key = keys.widget("questions")
-    with frame.in_place():
-        with home.or_gone():
+    with frame.errors_in_place():
+        with home.missing_as_error():
             sent = sent_before(key)
         store, sessions = home.answers(), {event.session for event in sent.events}
         saved = store.saved(sessions)
         new = [event for event in sent.events if event.number > saved[event.session]]
         refused = answer_checks.refused(new)
-        with frame.in_place():  # a full disk is reported; the browser keeps its log and sends it again
+        with frame.errors_in_place():  # a full disk is reported; the browser keeps its log and sends it again
             store.append([event for event in new if event not in refused])
         events = store.events(own.run.settings["set"], own.id)
         data = own.data(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
@@ -158,7 +162,7 @@ def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside
             address.put(**{keys.LABEL_K: str(data["k"] + 1)})
             st.session_state[keys.K_RAISED] = True
 
-        with home.or_gone():
+        with home.missing_as_error():
             late = questions(data, key, raise_k)
         if st.session_state.pop(keys.K_RAISED, False):
             st.rerun()  # the whole page, because the slider and the models are outside this fragment

@@ -74,7 +74,7 @@ def invite(study: str) -> None:
 def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
     if run.state != "finished":
         return
-    with home.or_gone():
+    with home.missing_as_error():
         outcome = AblationResult.from_json(run.result)
     words, curves = WORDS[study], outcome.curves
     with frame.picture("curves"):

@@ -11,7 +11,7 @@ from pages.parts.app import cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.runs import lesson_comparison, lessons
-from pages.parts.runs.lesson_comparison import LessonComparison, Standing
+from pages.parts.runs.lesson_comparison import LessonComparison, MethodResult
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, charts, measures, moving_image
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
@@ -57,7 +57,7 @@ class Both(NamedTuple):
     labelled: Mapping[str, Ranking]
 
     @property
-    def standings(self) -> tuple[Standing, Standing]:
+    def standings(self) -> tuple[MethodResult, Standing]:
         first, second = (lesson_comparison.standing(method, self.labelled[method]) for method in PAIR)
         return first, second
 
@@ -95,7 +95,7 @@ def show_rankings(step: Step, both: Both) -> None:
     show_outcome(step, both)
 
 
-def show_method(both: Both, stands: Standing) -> None:
+def show_method(both: Both, stands: MethodResult) -> None:
     method = stands.method
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"### {method} {DOES[method]}", width="content", help=BOUNDS)
@@ -132,7 +132,7 @@ def show_outcome(step: Step, both: Both) -> LessonComparison:
 def show_moving(images: ImageSet, ranked: Ranking) -> None:
     place, k = moving_image.choose()
     order = moving.small_ranking(ranked, OTHERS, place)
-    with frame.in_place():
+    with frame.errors_in_place():
         moving_image.show_ranking(images, order, place)
     moving_image.show_measures(order, place, k)
 

@@ -29,7 +29,7 @@ CARDS = (
 
 
 def steps() -> None:
-    with frame.in_place():
+    with frame.errors_in_place():
         done = lessons.done()
         for column, card in zip(st.columns(len(CARDS)), CARDS, strict=True):
             with column, st.container(border=True, height="stretch"):

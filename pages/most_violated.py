@@ -82,7 +82,7 @@ def show_ranking(problem: InferenceProblem, ranks: Ints, given: Scores) -> None:
 @st.fragment
 def step_through(problem: InferenceProblem, traces: dict[str, Trace], given: Scores) -> None:
     """The part of the page that depends on clicks: it runs again without the rest."""
-    with frame.in_place():
+    with frame.errors_in_place():
         st.markdown("## Step through the algorithm")
         left, right = st.columns([4, 5], gap="medium", vertical_alignment="bottom")
         with left:

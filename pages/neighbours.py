@@ -22,7 +22,7 @@ def steps() -> None:
 def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
     """The part of the page that depends on clicks: it runs again without the rest."""
     test = split == "test"
-    with frame.in_place():
+    with frame.errors_in_place():
         neighbours.show_measures(model, test)
         with frame.picture("view"), st.container(horizontal=True, vertical_alignment="bottom"):
             view = controls.segments(

@@ -113,7 +113,7 @@ def show_pairs(images: ImageSet, trained: Mapping[str, Run]) -> None:
         "Same letter: one scene. HOB-SVM and HOAP-SVM penalise unequal labels within it.",
         help="HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty for two people of a scene with different labels.",
     )
-    with frame.in_place():
+    with frame.errors_in_place():
         all_actions.show(actions, LESSON)
         intervals = "; ".join(f"{with_graph}, {ends(gain)}" for with_graph, gain in gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
@@ -169,7 +169,7 @@ def show_scene(
         )
         now = strength_curve.at(choose_strength(strength_curve, lessons.on_one_page() and first < step))
     names = letters(len(people))
-    with left, frame.in_place():
+    with left, frame.errors_in_place():
         show_people(images, strength_curve, people, names, now, person, step)
     with right:
         neighbour_captions.places_by_strength(

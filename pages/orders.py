@@ -76,7 +76,7 @@ def steps() -> None:
         offer_files(images, criterion, shown, ordered, task)
         order_models.PICKER.look_at(run)
     with form:
-        run_actions.bring_back(task="orders")
+        run_actions.show_trash(task="orders")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -154,7 +154,7 @@ def show_sequence(
     images: ImageSet, criterion: str, shown: dict[str, Run], ordered: dict[str, Ordered], task: Task
 ) -> None:
     """Show the strips, in a fragment, so that moving a crop of your own strip runs nothing else."""
-    with frame.in_place():
+    with frame.errors_in_place():
         if len(task.samples) > MOST_SHOWN:
             st.info(
                 f"This sequence has {len(task.samples)} images, too many to display (at most {MOST_SHOWN}). Its "

@@ -127,7 +127,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
             st.rerun()
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8.")
         return
-    with home.or_gone():
+    with home.missing_as_error():
         outcome = AblationResult.from_json(run.result)
     curves = {curve.line: curve.measures[TAU] for curve in outcome.curves}
     st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}")

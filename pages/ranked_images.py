@@ -32,7 +32,7 @@ def steps() -> None:
         split = choices.split(images)
         ranked = cache.ranking(run, split)
     look(run, images, ranked, split)
-    with frame.in_place():
+    with frame.errors_in_place():
         show_errors(images, ranked, label_corrections.of_run(images, run))
     weights.show(run, images, ranked)
     offer_files(run, images, ranked, split)
@@ -41,7 +41,7 @@ def steps() -> None:
 @st.fragment
 def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     """The part of the page that depends on k and on clicks: it runs again without the rest."""
-    with frame.in_place():
+    with frame.errors_in_place():
         with frame.picture("cutoff"):
             left, right = st.columns([2, 3], gap="large", vertical_alignment="bottom")
         with left:
@@ -55,7 +55,7 @@ def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
         shown = choices.where(images, ranked, among=filtered.places)
         with right:  # before the grid, whose own response to a click the browser has painted already
             show_selected(run, images, ranked, shown.place)
-            with frame.in_place():
+            with frame.errors_in_place():
                 chosen = selection.rows(images)
                 rows = chosen if len(chosen) else ranked.samples[[shown.place]]
                 label_corrections.offer(images, run.settings["query"], rows)
@@ -176,7 +176,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
         crop.image(
             cache.thumbnails(images.key).crop(row), width="content", alt=f"Crop of the sample: {shown}"
         )
-    with whole, frame.in_place():
+    with whole, frame.errors_in_place():
         tiles.show_image(
             images,
             image,
@@ -275,7 +275,7 @@ def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None
     with st.container(horizontal=True):
         downloads.offer("Ranking as CSV", lambda: export.csv_text(images, {split: ranked}), f"{name}.csv")
         label_corrections.offer_file(images)
-        with frame.in_place():
+        with frame.errors_in_place():
             export.offer_contact_sheet(
                 "Contact sheet as PNG", cache.thumbnails(images.key), ranked, title, f"{name}.png"
             )

@@ -54,7 +54,7 @@ def steps() -> None:
         )
         run_actions.manage(run, PAGE.run, PAGE.set)
         show_form(PAGE.new, "secondary")
-    run_actions.bring_back(PAGE.task, PAGE.name_of)
+    run_actions.show_trash(PAGE.task, PAGE.name_of)
 
 
 def given(run: Run) -> dict[str, str]:
@@ -77,7 +77,7 @@ def outcome_of(run: Run | None) -> TimingOutcome | None:
     """Return the measurements of a run; None if it has not finished."""
     if run is None or run.state != "finished":
         return None
-    with home.or_gone():
+    with home.missing_as_error():
         return TimingOutcome.from_json(run.result)
 
 

@@ -30,14 +30,14 @@ def steps() -> None:
         for label, page in WAYS.items():
             frame.next_step(label, page, obvious=False)
     room_view.show()
-    with frame.in_place():
+    with frame.errors_in_place():
         home.store()  # last, because a new workspace copies the examples now, and the chart need not wait for that
 
 
 @st.fragment
 def play() -> None:
     """A small ranking whose measures are updated as the image moves."""
-    with frame.picture("ranking"), frame.in_place():
+    with frame.picture("ranking"), frame.errors_in_place():
         images, thumbnails = cache.ready_made()
         st.markdown(
             f"## {RELEVANT} of {SHOWN} people show “{escaped(QUERY)}”. Move the marked one: what does its rank cost?"

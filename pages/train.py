@@ -228,7 +228,7 @@ def show_ended(run: Run, obvious: bool) -> None:
 def show_course(run: Run, seen: list[jobs_panel.Event]) -> None:
     """A training run by iteration: its playback, if it has a recording, and its bounds."""
     played = False
-    with frame.in_place():
+    with frame.errors_in_place():
         played = playback.show(run)
     with st.container() if played else frame.picture("bounds"):
         training_runs.draw(run, seen)

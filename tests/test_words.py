@@ -1,4 +1,4 @@
-"""One concept has one term: no text or identifier, and no identifier of a test, uses a word that another term replaces."""
+"""One concept has one term: no text or name, and no name of a test, uses a word that another term replaces."""
 
 from __future__ import annotations
 

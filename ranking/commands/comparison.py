@@ -10,7 +10,7 @@ from ranking.commands.watching import DONE, FAILED, ended_well, read_json, watch
 from ranking.core.errors import InputError
 from ranking.jobs import jobs
 from ranking.reports.compared import TOP, Compared
-from ranking.reports.comparison_file import ComparisonSettings, comes_along
+from ranking.reports.comparison_file import ComparisonSettings, is_bundled
 from ranking.reports.comparison_files import measures_table
 from ranking.reports.exports import plain
 from ranking.workspace import examples
@@ -54,7 +54,7 @@ def _has_set(store: Store, settings: ComparisonSettings) -> bool:
     """Return whether the image set exists, after generating it if possible; ValueError if another set results."""
     if settings.set in {row.key for row in store.image_sets()}:
         return True
-    if comes_along(settings.set):
+    if is_bundled(settings.set):
         store.adopt(examples.set_folders()[settings.set], "bundled")
         return True
     if settings.source is None:

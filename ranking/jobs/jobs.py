@@ -220,10 +220,10 @@ def cancel(store: Store, run_id: str) -> None:
     _signal(
         store.run(run_id), signal.SIGTERM
     )  # read again: now either the pid is set or the worker sees `cancelled`
-    threading.Thread(target=_see_off, args=(store, run_id), daemon=True).start()
+    threading.Thread(target=_wait_until_ended, args=(store, run_id), daemon=True).start()
 
 
-def _see_off(store: Store, run_id: str) -> None:
+def _wait_until_ended(store: Store, run_id: str) -> None:
     with contextlib.suppress(HomeError, InputError):  # as `_await_end`
         while poll(store, run_id).state not in ENDED:
             time.sleep(0.02)
@@ -288,7 +288,7 @@ def _cause_of_death(run: Run) -> str:
     """Return what is known about the end of a worker: its exit code, if it was a child, and its last output."""
     child = _children.get(run.id)
     cause = cause_of_exit(None if child is None else child.wait())
-    words = _last_words(run.stderr_file)
+    words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause
 
 
@@ -303,7 +303,7 @@ def cause_of_exit(code: int | None) -> str:
     return f"the worker ended with exit code {code}"
 
 
-def _last_words(file: Path) -> str:
+def _stderr_tail(file: Path) -> str:
     """Return the last lines of a worker's stderr before the dump of a crash, shortened."""
     try:
         with open(file, "rb") as stream:

@@ -15,7 +15,7 @@ from ranking.workspace.room_quotas import check_disk
 from ranking.workspace.store import Store
 
 
-def keep_pairs_apart(store: Store, set_key: str, name: str, data: bytes) -> str:
+def keep_pairs_isolated(store: Store, set_key: str, name: str, data: bytes) -> str:
     """Store the pairs of an image set in the CSV `data`, and return the name by which settings refer to them.
 
     name: the name of the uploaded file. ValueError, with the line and the remedy, for an invalid CSV; FullError in a

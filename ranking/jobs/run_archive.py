@@ -155,7 +155,7 @@ def import_run(store: Store, data: bytes) -> Run:
         ) from error
 
 
-def import_run_apart(store: Store, data: bytes) -> Run:
+def import_run_isolated(store: Store, data: bytes) -> Run:
     """Run `import_run` in an isolated process, so that a server stays responsive.
 
     FullError in a workspace that is full, after which pages offer to free storage."""

@@ -70,7 +70,7 @@ class OneImage(Source):
         yield SourceImage("own image", self.file, (SourceBox(None, ("?",)),), test=True)
 
 
-def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tuple[ImageSet, Features]:
+def describe_isolated(store: Store, data: bytes, parts: Parts, folder: Path) -> tuple[ImageSet, Features]:
     """Return the image in `data` (JPEG, PNG or WebP) as a set in the empty `folder`, and its (1, d) features.
 
     ValueError, with the expected and the actual content, for a file that cannot be used.
@@ -81,7 +81,7 @@ def describe_apart(store: Store, data: bytes, parts: Parts, folder: Path) -> tup
 
 
 def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
-    """Do the work of `describe_apart` in this process; `load_features` finds the features in `folder`."""
+    """Do the work of `describe_isolated` in this process; `load_features` finds the features in `folder`."""
     source = OneImage(folder / "upload")
     source.file.write_bytes(
         data

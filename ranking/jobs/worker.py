@@ -190,7 +190,7 @@ def _features_within_quota(
 
 def import_(store: Store, run: Run, report: Report) -> Result:
     """Import, or preview, what the user uploads; the user then decides whether to keep it."""
-    works = {"images": import_images, "look": look, "features": look_at_features}
+    works = {"images": import_images, "look": look, "features": preview_uploaded_features}
     if run.task not in works:
         raise InputError("task of an import", f"one of: {', '.join(works)}", f"{run.task!r:.80}")
     return works[run.task](store, run, report)
@@ -244,7 +244,7 @@ def look(store: Store, run: Run, report: Report) -> Result:
     return {"source": preview.source}
 
 
-def look_at_features(store: Store, run: Run, report: Report) -> Result:
+def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     """Preview uploaded features, as in `ranking.features.uploads`, and store the result until the user decides whether
     to keep it."""
     settings = FeaturesSettings.from_json(run.settings)

@@ -122,7 +122,7 @@ def _makes_it_all(source: str) -> bool:
     return all(item.choices or item.kind is not str for item in settings_of(source_class(source)))
 
 
-def comes_along(key: str) -> bool:
+def is_bundled(key: str) -> bool:
     """Return whether an image set is bundled with the app."""
     return key in examples.set_folders()
 
@@ -135,7 +135,7 @@ def _lacking(
 ) -> list[str]:
     """Describe what the user has to import, or what will differ."""
     reasons = []
-    if source is None and not comes_along(row.key):
+    if source is None and not is_bundled(row.key):
         reasons.append(
             f"the image set “{row.title}” was imported ({row.source}): import the same files with the same settings; "
             f"it is the same set if its key is {row.key}"

@@ -12,7 +12,7 @@ import pytest
 from tiny_actions import Enough, images, material, planned, run_tiny
 
 from ranking.experiments.cross_validation.comparisons import comparisons, difference_table
-from ranking.experiments.cross_validation.progress import Pace, Progress
+from ranking.experiments.cross_validation.progress import Progress, TimeEstimate
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import results_of, run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, seconds_table, validation_table
@@ -207,7 +207,7 @@ def test_the_time_left_is_estimated_from_cells_of_its_kind(monkeypatch):
     monkeypatch.setattr("ranking.experiments.cross_validation.progress.time.monotonic", lambda: next(clock))
     cells = [cell for place, cell in PLAN.validation.items() if place[:3] == ("jump", "SVM", (("C", 1.0),))]
     outcome = Outcome({}, 4.0, None)
-    pace = Pace()
+    pace = TimeEstimate()
     pace.later = 2
     pace.plan(cells, {cells[0].key: replace(outcome, seconds=8.0)})
     progress = pace.trained(cells[1], outcome)

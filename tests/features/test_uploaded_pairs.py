@@ -18,7 +18,7 @@ from ranking.features.graph.uploaded_pairs import (
     short_name,
 )
 from ranking.jobs import pair_files
-from ranking.jobs.pair_files import keep_pairs_apart, read_pairs
+from ranking.jobs.pair_files import keep_pairs_isolated, read_pairs
 from ranking.workspace.examples import folder_of
 from ranking.workspace.room_quotas import DISK, FullError
 from ranking.workspace.rooms import Rooms
@@ -123,17 +123,17 @@ def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_
     data = f"i,j\n{ids[3]},{ids[1]}\n{ids[0]},{ids[2]}\n".encode()
     monkeypatch.setenv(DISK, "1")
     with pytest.raises(FullError):  # pages offer to make space where this error comes
-        keep_pairs_apart(room, key, "pairs.csv", data)
+        keep_pairs_isolated(room, key, "pairs.csv", data)
     monkeypatch.delenv(DISK)
-    assert refusal(keep_pairs_apart, room, key, long, b"") == (f"{long}, line 1", "nothing")
+    assert refusal(keep_pairs_isolated, room, key, long, b"") == (f"{long}, line 1", "nothing")
     with refused("p  1.csv, line 4") as caught:
-        keep_pairs_apart(room, key, "p  1.csv", data + f"{ids[1]},{ids[3]}\n".encode())
+        keep_pairs_isolated(room, key, "p  1.csv", data + f"{ids[1]},{ids[3]}\n".encode())
     assert f"{ids[1]} and {ids[3]}" in caught.value.came
     assert caught.value.remedy
     with pytest.raises(ValueError, match="'gone'"):
-        keep_pairs_apart(room, "gone", "pairs.csv", b"i,j\n")
+        keep_pairs_isolated(room, "gone", "pairs.csv", b"i,j\n")
     assert not list(room.edges.rglob("*.npy"))
-    name = keep_pairs_apart(room, key, "pairs.csv", data)
+    name = keep_pairs_isolated(room, key, "pairs.csv", data)
     np.testing.assert_array_equal(room.edges_of(key, name), [[0, 2], [1, 3]])
 
 

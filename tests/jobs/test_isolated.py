@@ -14,7 +14,7 @@ from refusals import refused
 from ranking.features import load_features
 from ranking.files import isolated
 from ranking.files.isolated import READER, SECONDS, ask
-from ranking.jobs.uploaded_image import describe, describe_apart
+from ranking.jobs.uploaded_image import describe, describe_isolated
 from ranking.workspace.store import Store
 
 PROGRAM = """
@@ -116,7 +116,7 @@ def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_pat
     for name in ("there", "here"):
         (tmp_path / name).mkdir()
     lying = jpeg((60, 40), orientation=6)
-    images, features = describe_apart(store, lying, PARTS, tmp_path / "there")
+    images, features = describe_isolated(store, lying, PARTS, tmp_path / "there")
     assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
     describe(store, lying, PARTS, tmp_path / "here")
     np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "here"))
@@ -126,10 +126,10 @@ def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_pat
 
 def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
     with pytest.raises(ValueError, match="JPEG, PNG or WebP"):
-        describe_apart(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)
+        describe_isolated(Store(tmp_path / "home"), b"GIF89a", PARTS, tmp_path)
     monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
     with pytest.raises(ValueError, match="RANKING_INTAKE_PIXELS"):
-        describe_apart(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
+        describe_isolated(Store(tmp_path / "home"), jpeg((60, 40)), PARTS, tmp_path)
 
 
 def test_only_the_requested_model_is_copied_beside_an_uploaded_image(tmp_path):

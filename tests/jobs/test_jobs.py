@@ -219,11 +219,11 @@ def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
 
 def test_last_words_are_the_last_three_lines_before_a_dump(tmp_path):
     file = tmp_path / "stderr.txt"
-    assert jobs._last_words(file) == ""
+    assert jobs._stderr_tail(file) == ""
     file.write_bytes(b"x" * 100_000 + b"\n\n one \xff\n \n" + b"t" * 300 + b"\nthree\n")
-    assert jobs._last_words(file) == f"one \N{REPLACEMENT CHARACTER} | {'t' * 200} | three"
+    assert jobs._stderr_tail(file) == f"one \N{REPLACEMENT CHARACTER} | {'t' * 200} | three"
     file.write_text("a\nb\nc\nd\nFatal Python error: Aborted\n\n  File x, line 1")
-    assert jobs._last_words(file) == "b | c | d | Fatal Python error: Aborted"
+    assert jobs._stderr_tail(file) == "b | c | d | Fatal Python error: Aborted"
 
 
 def test_the_error_about_exhausted_memory_gives_the_limit(store, monkeypatch):

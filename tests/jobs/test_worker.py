@@ -316,7 +316,8 @@ def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, mo
 
 
 @pytest.mark.parametrize(
-    ("work", "settings"), [("look", LOOK), ("import_images", {}), ("look_at_features", {"task": "features"})]
+    ("work", "settings"),
+    [("look", LOOK), ("import_images", {}), ("preview_uploaded_features", {"task": "features"})],
 )
 def test_work_on_an_upload_that_hangs_is_ended(empty, monkeypatch, work, settings):
     codes: queue.Queue[int] = queue.Queue()

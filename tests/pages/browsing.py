@@ -141,7 +141,7 @@ def choose(page: Page, key: str, option: str, milliseconds: int = MILLISECONDS) 
     raise AssertionError(f"no option {option!r} of {key} could be chosen")
 
 
-def bring_in(page: Page, folder: Path) -> None:
+def import_folder(page: Page, folder: Path) -> None:
     page.get_by_text("Import your own images").click()
     settle(page)
     page.get_by_label("Folder or ZIP file").fill(str(folder))

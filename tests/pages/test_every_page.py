@@ -45,7 +45,7 @@ def address_of_something(request, page):
 def test_first(page, fresh_home, started, open_page, monkeypatch):
     """A page of a new home shows a finished example, and nothing that has to be started first."""
     empty = []
-    for module, name in ((frame, "way_on"), (training_runs, "train_first")):
+    for module, name in ((frame, "show_empty_state"), (training_runs, "train_first")):
         state = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, state=state, **k: (empty.append(a), state(*a, **k)))
     lay_out = StudyPage.lay_out

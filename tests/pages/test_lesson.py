@@ -11,7 +11,7 @@ from shown import all_steps, choose, components, kinds, numbers_in, page_of, pre
 
 from pages.parts.app import cache
 from pages.parts.runs import lesson_comparison, lessons
-from pages.parts.runs.lesson_comparison import Standing
+from pages.parts.runs.lesson_comparison import MethodResult
 from pages.parts.views import all_actions, measures, moving_image
 from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
@@ -191,7 +191,7 @@ def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
         (1 / 2 + 1 / 3) / 2,
     )  # one of two relevant is missed, one of three others not
     expected = "SVM", pytest.approx(precision), pytest.approx(loss), 2, 2, 5, 2
-    assert lesson_comparison.standing("SVM", ranked) == Standing(*expected)
+    assert lesson_comparison.standing("SVM", ranked) == MethodResult(*expected)
 
 
 def test_verdicts_are_what_is_significant():
@@ -207,7 +207,7 @@ def test_verdicts_are_what_is_significant():
         (more, unsure, "AP-SVM", None),
         (unsure, unsure, None, None),
     ):
-        first, second = (Standing(method, 0.3, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
+        first, second = (MethodResult(method, 0.3, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
         pair = lesson_comparison.LessonComparison(first, second, gain, loss)
         of_ranks, of_labels = lesson_comparison.compared(pair).split("; ")
         for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):

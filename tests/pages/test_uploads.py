@@ -44,13 +44,13 @@ def look(laboratory, started):
 def bring(look, open_page, tmp_path):
     """The page after a folder was dropped as a ZIP file and looked at."""
 
-    def bring_in(folder):
+    def import_folder(folder):
         file = zip_of(folder, tmp_path / "packed.zip")
         app = drop(open_page("image_sets"), file.read_bytes(), f"{folder.name}.zip")
         look(app)
         return app
 
-    return bring_in
+    return import_folder
 
 
 @pytest.fixture

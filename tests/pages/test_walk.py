@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from browsing import Server, Visit, bring_in, metric, train
+from browsing import Server, Visit, import_folder, metric, train
 from filled_home import copy_home
 from label_home import LabelHome
 from shapes import HOSTILE, write_shapes
@@ -26,7 +26,7 @@ def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> I
 def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -> None:
     page = visit("/image_sets")
     page.locator(".tile").first.wait_for()
-    bring_in(page, write_shapes(tmp_path / "shapes"))
+    import_folder(page, write_shapes(tmp_path / "shapes"))
     page.get_by_text("Problems and how each was handled").wait_for()
     page.get_by_role("heading", name="Image photo_00").wait_for()
     page.get_by_role("button", name="Train on this image set").click()

@@ -36,7 +36,7 @@ def pills(app):
 def preview_features_here(store: Store, run: Run) -> Run:
     """A look that a page began, done as its worker does it."""
     try:
-        return worked(store, run, worker.look_at_features)
+        return worked(store, run, worker.preview_uploaded_features)
     except ValueError as error:
         store.end_run(run.id, "failed", str(error))
         store.clear(run)

@@ -26,8 +26,8 @@ from ranking.features import load_features, make_feature, matrix_files
 from ranking.features.extract import to_compute
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
-from ranking.jobs.run_archive import import_run_apart
-from ranking.jobs.worker import PATHS, import_images, look_at_features
+from ranking.jobs.run_archive import import_run_isolated
+from ranking.jobs.worker import PATHS, import_images, preview_uploaded_features
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.answers import AnswerEvent, AnswerStore
 from ranking.workspace.corrections import CorrectionStore
@@ -333,9 +333,9 @@ def test_imports_and_previews_read_only_the_folders_that_the_host_allows(
     np.save(file, np.random.default_rng(0).standard_normal((len(room.image_set(key)), 3)))
     run = room.create_run("import", FeaturesSettings(key, str(file)).to_json())
     with refused("path"):
-        look_at_features(room, run, report)
+        preview_uploaded_features(room, run, report)
     monkeypatch.setenv(FOLDERS, str(file.parent))
-    assert look_at_features(room, run, report)["columns"] == 3
+    assert preview_uploaded_features(room, run, report)["columns"] == 3
 
 
 def test_every_path_among_the_settings_of_sources_is_known(monkeypatch):
@@ -370,7 +370,9 @@ def test_a_full_workspace_refuses_more_and_says_what_fills_it(rooms, room, pictu
     monkeypatch.setenv(DISK, "1000000")
     acts: list[Callable[[], Any]] = [lambda: room.create_run("train", {}), lambda: room.adopt(pictures, "x")]
     acts += [lambda: room.admit_run(room.run(draft.id), lambda folder: None)]
-    acts += [lambda: import_run_apart(room, b"whatever it is")]  # in this process: pages offer to make space
+    acts += [
+        lambda: import_run_isolated(room, b"whatever it is")
+    ]  # in this process: pages offer to make space
     for act in acts:
         with trouble(FullError, "this workspace", " MB of 1 MB"):
             act()

@@ -85,7 +85,7 @@ class NoFeatures(home.Gone):
 
 
 def image_set(key: str) -> ImageSet:
-    with home.or_gone():
+    with home.missing_as_error():
         return _image_set_at(str(home.store().home_of_set(key)), key)
 
 
@@ -99,16 +99,16 @@ class GuardedThumbnails(Thumbnails):
     """Thumbnails whose files may be removed between two reads; Gone if one cannot be read."""
 
     def crop(self, i: int) -> bytes:
-        with home.or_gone():
+        with home.missing_as_error():
             return super().crop(i)
 
     def image(self, j: int) -> bytes:
-        with home.or_gone():
+        with home.missing_as_error():
             return super().image(j)
 
 
 def thumbnails(key: str) -> Thumbnails:
-    with home.or_gone():
+    with home.missing_as_error():
         return _thumbnails_at(str(home.store().home_of_set(key)), key)
 
 
@@ -122,7 +122,7 @@ def ready_made(source: str = "Action figures") -> tuple[ImageSet, Thumbnails]:
     folder = examples.folder_of(source)
     if not folder.is_dir():
         raise home.Gone(home.NO_EXAMPLES)
-    with home.or_gone():
+    with home.missing_as_error():
         return _ready_made(str(folder))
 
 

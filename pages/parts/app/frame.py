@@ -78,7 +78,7 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
 
 
 @contextmanager
-def in_place() -> Iterator[None]:
+def errors_in_place() -> Iterator[None]:
     """Show an error of a part of a page in the place of that part, and continue with the page.
 
     A fragment needs this too, because it runs again without its page.
@@ -126,7 +126,7 @@ def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
         messages.warning(escaped(message), icon=":material/warning:")
 
 
-def way_on(message: str, label: str, page: str, **changes: str | None) -> NoReturn:
+def show_empty_state(message: str, label: str, page: str, **changes: str | None) -> NoReturn:
     """Show what is missing and a button to the next step, and end the page."""
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(message)}", text_alignment="center")

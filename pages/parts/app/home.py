@@ -108,7 +108,7 @@ def adopt_examples(opened: Store) -> None:
 
 
 @contextmanager
-def or_gone() -> Iterator[None]:
+def missing_as_error() -> Iterator[None]:
     """Turn errors about data that is missing or cannot be read into Gone, which pages show; other errors are bugs.
 
     FullError is not changed, because pages then offer to free up storage."""
@@ -142,7 +142,7 @@ def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -
             if needs and not getattr(arguments[0], f"has_{needs}"):
                 run = arguments[0]
                 raise Gone(f"run {run.id} is {run.state} and has no {needs}; train again")
-            with or_gone():
+            with missing_as_error():
                 return kept(str(store().home), *arguments)
 
         get.clear = kept.clear  # type: ignore[attr-defined]

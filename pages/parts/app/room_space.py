@@ -18,7 +18,7 @@ from ranking.workspace.run import Run
 LOOK_SECONDS = 10.0  # between two measurements of the size of a workspace
 
 
-class Taker(NamedTuple):
+class StorageItem(NamedTuple):
     """Something that uses `bytes`, with the label and help of the button that deletes it."""
 
     bytes: int
@@ -64,7 +64,7 @@ def offer() -> None:
             st.caption(text)
 
 
-def _remove(taker: Taker) -> None:
+def _remove(taker: StorageItem) -> None:
     try:
         taker.remove()
     except ValueError as error:  # another tab has deleted it, or uses it
@@ -72,9 +72,9 @@ def _remove(taker: Taker) -> None:
     _bytes_of.clear(str(home.store().home))
 
 
-def _takers() -> Iterator[Taker]:
+def _takers() -> Iterator[StorageItem]:
     store = home.store()
-    yield Taker(
+    yield StorageItem(
         bytes_of(store.features),
         "Delete computed features",
         "Features are recomputed when they are needed.",
@@ -82,21 +82,21 @@ def _takers() -> Iterator[Taker]:
     )
     gone = "This cannot be undone."
     deleted = store.runs(deleted=True)
-    yield Taker(
+    yield StorageItem(
         sum(bytes_of(run.folder) for run in deleted),
         f"Empty the run trash ({len(deleted)})",
         gone,
         store.empty_deleted,
     )
     deleted_sets = store.deleted_image_sets()
-    yield Taker(
+    yield StorageItem(
         sum(store.bytes_of_set(row.key) for row in deleted_sets),
         f"Empty the image-set trash ({len(deleted_sets)})",
         gone,
         store.empty_deleted_sets,
     )
     answers = home.answers()
-    yield Taker(
+    yield StorageItem(
         answers.bytes_of(deleted=True),
         "Empty the answer trash",
         gone,
@@ -104,7 +104,7 @@ def _takers() -> Iterator[Taker]:
     )
     for row in store.image_sets():
         if not row.shared and not store.users_of_set(row.key):
-            yield Taker(
+            yield StorageItem(
                 store.bytes_of_set(row.key),
                 f"Delete the image set “{row.title}”",
                 "Moves the image set to the trash. Empty the trash to free the storage.",
@@ -112,7 +112,7 @@ def _takers() -> Iterator[Taker]:
             )
         for vectors in store.vectors_of(row.key):
             if not vectors.shared:
-                yield Taker(
+                yield StorageItem(
                     4 * vectors.size * row.samples,
                     f"Delete the features “{vectors.title}” of “{row.title}”",
                     gone,
@@ -120,7 +120,7 @@ def _takers() -> Iterator[Taker]:
                 )
     for model in store.networks():
         if not model.shared:
-            yield Taker(
+            yield StorageItem(
                 store.bytes_of_model(model.settings["model"]),
                 f"Delete the model “{model.title}”",
                 gone,
@@ -128,7 +128,7 @@ def _takers() -> Iterator[Taker]:
             )
     for run in store.own_runs():
         if run.intake and run.state == "finished" and "decision" not in run.result:
-            yield Taker(
+            yield StorageItem(
                 bytes_of(run.folder),
                 _discard(run),
                 "It is pending: you have neither kept nor discarded it.",

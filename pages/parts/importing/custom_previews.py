@@ -61,8 +61,8 @@ def _decide(run: Run, images: ImageSet, called: str, changes: dict[str, Any], ca
 def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
     """Keep the features and open the training page. If the workspace is full, the page continues, so that they can be
     discarded."""
-    with frame.in_place():
-        with home.or_gone():
+    with frame.errors_in_place():
+        with home.missing_as_error():
             store = home.store()
             name = store.keep_network(run.id, title) if is_model else store.keep_vectors(run.id, title)
         link = address.only(**{keys.SET: images.key, keys.FEATURES: name})

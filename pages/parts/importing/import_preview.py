@@ -83,7 +83,7 @@ def _show_reasons(preview: ImportPreview) -> None:
 def _preview_as(run_id: str, key: str) -> None:
     source = st.session_state[key]
     if source is not None:
-        with frame.in_place():
+        with frame.errors_in_place():
             again = uploads.preview_again(home.store().run(run_id), source=source, source_settings={})
             address.put(**{keys.IMPORT: again.id})
 

@@ -53,7 +53,7 @@ def _list_waiting() -> None:
             if run.looks or has_copies_across(run):
                 jobs_panel.offer_decision(run, _waiting(run), keys.IMPORT)
             else:
-                with frame.in_place():
+                with frame.errors_in_place():
                     _keep(run, None)
 
 
@@ -99,7 +99,7 @@ def _show(run: Run) -> None:
     elif has_copies_across(run):
         _decide(run)
     else:
-        with frame.in_place():
+        with frame.errors_in_place():
             _keep_and_show(run, None)
         uploads.offer_discard(run, "discard import")
 
@@ -111,7 +111,7 @@ def _keys_here() -> set[str]:
 
 def _show_known(run: Run) -> None:
     """An import of an image set that exists already (equal keys mean equal sets). Keeping it restores missing files."""
-    with home.or_gone():
+    with home.missing_as_error():
         key = home.store().keep(run.id)
     st.info(
         f"This image set already exists: **{escaped(run.result['title'])}**, {run.result['images']:,} images. "
@@ -153,14 +153,14 @@ def _decide(run: Run) -> None:
         )
         uploads.offer_discard(run, "discard import")
     if keep:
-        with frame.in_place():
+        with frame.errors_in_place():
             _keep_and_show(run, together)
     _show_problems(run)
 
 
 def _keep(run: Run, copies_together: bool | None) -> str:
     """Turn an import into an image set and return its key; Gone if that fails, as with damaged files."""
-    with home.or_gone():
+    with home.missing_as_error():
         load_image_set(run.draft)
         key = home.store().keep(run.id, copies_together)
     st.toast(f"{escaped(run.result['title'])} was imported.", icon="🖼️")
@@ -198,7 +198,7 @@ def _examples_of(run: Run) -> tuple[bool, bool | None]:
     """Show samples of an import and its near copies. Returns whether it can be read, and whether near copies are to be
     kept on one side of the split (None without near copies)."""
     try:
-        with home.or_gone():
+        with home.missing_as_error():
             draft, thumbnails = load_image_set(run.draft), Thumbnails(run.draft)
             _show_examples(draft, thumbnails)
             together = near_copies.choose(run, draft, thumbnails)

@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.app import cache
-from pages.parts.app.frame import escaped, in_place
+from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.runs import runs
 from ranking.core import Bounds
 from ranking.core.run_settings import TASK_SETTINGS, BagTrainSettings
@@ -72,7 +72,7 @@ def show(run: Run) -> None:
 
 def show_outcome(run: Run) -> None:
     """What training of a localisation run proved, in the words of its method."""
-    with in_place():
+    with errors_in_place():
         method = cache.method_of(run)
         outcome = escaped(f"{method.outcome[0].upper()}{method.outcome[1:]}.")
         if run.state == "cancelled":
@@ -124,7 +124,7 @@ def show_origin(run: Run) -> None:
 
 def show_projection(run: Run) -> None:
     """The number of columns that the projection of a run kept and their share of the variance; nothing without one."""
-    with in_place():
+    with errors_in_place():
         if (projection := cache.projection(run)) is None:
             return
         components = int(run.settings["projection"].get("components", projection.kept))

@@ -76,14 +76,14 @@ def training(with_neighbours: bool = False) -> Run:
         run_actions.offer_undo(run)
         frame.end_page()
     if run is not None and not runs.set_is_here(run):
-        frame.way_on(runs.missing_set(run), "Import images", "image_sets")
+        frame.show_empty_state(runs.missing_set(run), "Import images", "image_sets")
     if run is not None and run.state not in ENDED:
-        frame.way_on("This training run is still running", "Watch it train", "train", run=run.id)
+        frame.show_empty_state("This training run is still running", "Watch it train", "train", run=run.id)
     if not listed and not with_neighbours:
-        frame.way_on("No rankings yet. Train a method first", "Train a method", "train")
+        frame.show_empty_state("No rankings yet. Train a method first", "Train a method", "train")
     if not listed:
         same = {name: address.get(name) for name in (keys.SET, keys.QUERY, keys.FEATURES)}
-        frame.way_on(
+        frame.show_empty_state(
             f"No training run uses a similarity graph yet. In {FIRST_WITH_NEIGHBOURS}, the samples in an image move "
             "each other up or down. Train it, and this page shows the effect.",
             f"Train {FIRST_WITH_NEIGHBOURS}",

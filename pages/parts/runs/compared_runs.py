@@ -30,7 +30,7 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
     named = in_address()
     usable = {run.id: run for run in home.store().runs(task=SAMPLES) if _usable(run)}
     if not usable:
-        frame.way_on(
+        frame.show_empty_state(
             "A comparison needs two training runs with rankings, and there are none yet",
             "Train a method",
             "train",

@@ -31,7 +31,7 @@ def offer(run: Run) -> None:
         "The same problem in CVXPY", key=keys.widget("the same problem in CVXPY"), on_change="rerun"
     )
     if folded.open:
-        with folded, frame.in_place():
+        with folded, frame.errors_in_place():
             show(run)
 
 
@@ -46,7 +46,7 @@ def show(run: Run) -> None:
         return
     images = cache.image_set(settings.set)
     relevant = images.relevance(settings.query, settings.corrections)[~images.test] > 0
-    with home.or_gone():
+    with home.missing_as_error():
         st.code(code_of(program, cache.method_of(run), relevant), language="python", wrap_lines=True)
     compared = lessons.best_equal(home.store(), "study", settings.to_json())
     if compared is not None and compared.state not in ENDED:
@@ -88,7 +88,7 @@ def show_outcome(compared: Run, samples: int, omitted: str | None) -> None:
     for the whole problem, whose time for all samples is extrapolated."""
     from ranking.experiments.cvxpy_comparison import Solved, seconds_for
 
-    with home.or_gone():
+    with home.missing_as_error():
         small, large = (Solved(**each) for each in compared.result["solved"])
     st.markdown(
         f"| {large.samples:,} samples | {escaped(compared.settings['method'])} | CVXPY |\n|---|--:|--:|\n"

@@ -66,7 +66,7 @@ def _table(run: Run, images: ImageSet) -> bytes:
 def _sheet(run: Run, images: ImageSet) -> bytes:
     split = cache.splits(images)[0]
     ranked = cache.ranking(run, split)
-    with home.or_gone():  # also if a thumbnail is no valid image
+    with home.missing_as_error():  # also if a thumbnail is no valid image
         return sheets.contact_sheet(
             cache.thumbnails(images.key), ranked, title_of(run, images, ranked, split)
         )
@@ -85,7 +85,7 @@ def _read_sheet(run: Run) -> None:
 
 
 def _read_edges(run: Run) -> None:
-    with home.or_gone():
+    with home.missing_as_error():
         home.store().edges_of(run.settings["set"], run.settings.get("graph"))
 
 

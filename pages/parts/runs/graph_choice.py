@@ -15,7 +15,7 @@ from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
-from ranking.jobs.pair_files import keep_pairs_apart
+from ranking.jobs.pair_files import keep_pairs_isolated
 
 SAME_IMAGE = (
     "Samples in one image tend to have the same label, because people in one image often do the same."
@@ -36,7 +36,7 @@ def choose(images: ImageSet, method: str) -> str | None:
         format_func=words,
         **address.bound(keys.GRAPH, lambda text: _known(text, uploaded), FIRST_GRAPH),
     )
-    with frame.in_place(), home.or_gone():
+    with frame.errors_in_place(), home.missing_as_error():
         edges = home.store().edges_of(images.key, graph)
         st.caption(f"{SAME_IMAGE if edges is None else in_words(images, edges)} {LEAN}")
     _offer(images, refused)
@@ -115,4 +115,4 @@ def keep(images: ImageSet, file: UploadedFile) -> str:
             f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "
             "columns or some pairs"
         )
-    return keep_pairs_apart(home.store(), images.key, file.name, file.getvalue())
+    return keep_pairs_isolated(home.store(), images.key, file.name, file.getvalue())

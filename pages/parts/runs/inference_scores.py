@@ -108,7 +108,7 @@ def with_scores() -> list[Run]:
 
 def of_model(named: Run | None, listed: list[Run]) -> Scores:
     if not listed:
-        frame.way_on("No rankings yet. Train a method first", "Train a method", "train")
+        frame.show_empty_state("No rankings yet. Train a method first", "Train a method", "train")
     left, right = st.columns([5, 2], vertical_alignment="bottom")
     with left:
         lacks = named is not None and named.id not in [run.id for run in listed]
@@ -126,7 +126,7 @@ def of_model(named: Run | None, listed: list[Run]) -> Scores:
 def so_far(run: Run, images: ImageSet) -> Scores:
     """The scores in the last most violated ranking of a running training run."""
     rows = np.flatnonzero(~images.test)
-    with home.or_gone():
+    with home.missing_as_error():
         scores = read_scores(run.scores_so_far_file, f"run {run.id}", len(rows))
     note = f"This run is still running: these are the latest scores of its {len(rows):,} training samples."
     relevance = images.relevance(run.settings["query"], run.corrections)
@@ -138,7 +138,7 @@ def thinned(images: ImageSet, ranked: Ranking) -> Scores:
     """The samples of a ranking, in the order of the set, because sorting is part of the algorithms; at most
     MOST_RELEVANT and MOST_IRRELEVANT, evenly spaced along the ranking."""
     if not 0 < ranked.positives < len(ranked):
-        frame.way_on(
+        frame.show_empty_state(
             "This split has only relevant or only irrelevant samples. A violated ranking needs both",
             "Train a method",
             "train",

@@ -29,7 +29,7 @@ def watch(run: Run, live: Live | None = None) -> None:
 
 
 def _watch(run_id: str, waited: bool, live: Live | None) -> None:
-    with frame.in_place():
+    with frame.errors_in_place():
         run = jobs.poll(home.store(), run_id)
         if run.state in ENDED or (waited and not _waits_for(run)):
             st.rerun()  # which polls a running run more often

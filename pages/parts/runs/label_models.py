@@ -76,7 +76,7 @@ def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[st
     PICKER.look_at(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
     PICKER.show_new(listed)
-    run_actions.bring_back(task=PICKER.task)
+    run_actions.show_trash(task=PICKER.task)
     return run
 
 

@@ -15,7 +15,7 @@ from ranking.reports.prose import signed
 
 
 @dataclass(frozen=True)
-class Standing:
+class MethodResult:
     """The results of a method.
 
     zero_one: the weighted 0-1 loss. called: how many of the `samples` have a score above 0; `relevant` of them are
@@ -41,8 +41,8 @@ def labelling(ranked: Ranking, trained: Ranking) -> Ranking:
     return replace(ranked, scores=ranked.scores - best_threshold(trained.relevance, trained.scores))
 
 
-def standing(method: str, ranked: Ranking) -> Standing:
-    return Standing(
+def standing(method: str, ranked: Ranking) -> MethodResult:
+    return MethodResult(
         method,
         ranked.average_precision,
         weighted_zero_one(ranked.relevance, ranked.scores),
@@ -61,18 +61,18 @@ class LessonComparison:
     bootstrap over scenes.
     """
 
-    first: Standing
-    second: Standing
+    first: MethodResult
+    second: MethodResult
     gain: Interval
     loss: Interval
 
     @property
-    def better_ranking(self) -> Standing | None:
+    def better_ranking(self) -> MethodResult | None:
         """The method with significantly higher AP; None if there is none."""
         return None if not self.gain.without_zero else self.second if self.gain.value > 0 else self.first
 
     @property
-    def better_labels(self) -> Standing | None:
+    def better_labels(self) -> MethodResult | None:
         """The method with significantly lower weighted 0-1 loss; None if there is none."""
         return None if not self.loss.without_zero else self.second if self.loss.value < 0 else self.first
 
@@ -100,13 +100,15 @@ def compared(pair: LessonComparison) -> str:
     return f"{ranks[0].upper()}{ranks[1:]}; {labels}."
 
 
-def _lead(pair: LessonComparison, better: Standing | None, verb: str, apart: Interval, measure: str) -> str:
+def _lead(
+    pair: LessonComparison, better: MethodResult | None, verb: str, apart: Interval, measure: str
+) -> str:
     if better is None:
         return f"neither {verb} significantly better"
     return f"{better.method} {verb} significantly better ({signed(_of(pair, better, apart).value)} {measure})"
 
 
-def _of(pair: LessonComparison, better: Standing, apart: Interval) -> Interval:
+def _of(pair: LessonComparison, better: MethodResult, apart: Interval) -> Interval:
     """Return a difference as the better method minus the other one."""
     return apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
 

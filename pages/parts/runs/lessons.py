@@ -135,7 +135,7 @@ def done() -> set[str]:
 
 def _mark_done() -> None:
     """Record that the current lesson is done."""
-    with home.or_gone():
+    with home.missing_as_error():
         folder = home.store().home / DONE
         folder.mkdir(exist_ok=True)
         (folder / st.session_state[keys.PAGE_SHOWN]).touch()

@@ -50,7 +50,7 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
         def on_progress(what: str, done: int, total: int) -> None:
             bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
 
-        with home.or_gone():
+        with home.missing_as_error():
             load_features(images, run.settings["features"], home.store().features, on_progress)
 
     training_runs.train_first(

@@ -16,7 +16,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
 from ranking.core.run_settings import CALLED
 from ranking.core.text import counted as in_number
-from ranking.jobs.run_archive import import_run_apart
+from ranking.jobs.run_archive import import_run_isolated
 from ranking.workspace.run import ENDED, Run
 from ranking.workspace.run_names import LONGEST_NAME
 from ranking.workspace.run_store import DELETED_DAYS
@@ -155,7 +155,7 @@ def _is_shared(chosen: Sequence[Run]) -> bool:
 
 
 def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
-    with frame.in_place():
+    with frame.errors_in_place():
         chosen = [run for run in home.store().runs() if run.id in run_ids]
         for run in chosen:
             if run.state not in ENDED:
@@ -175,7 +175,7 @@ def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> l
     Called before the page runs, because a page that is interrupted and run again loses the press of a button.
     """
     done = []
-    with frame.in_place():
+    with frame.errors_in_place():
         for run_id in run_ids:
             try:
                 act(run_id, *arguments)
@@ -232,7 +232,7 @@ def show_deleted(task: str) -> None:
             _undo("undo just deleted", [run.id for run in just])
 
 
-def bring_back(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
+def show_trash(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
     """Show the deleted runs of a task, a button per run that restores it, and a button that empties the trash."""
     deleted = home.store().runs(deleted=True, task=task)
     if not deleted:
@@ -262,7 +262,7 @@ def _restore(*run_ids: str) -> None:
     _act(home.store().restore_run, run_ids)
 
 
-def bring_in() -> None:
+def show_import() -> None:
     """Import a training run that was exported as a ZIP file."""
     with (
         st.expander("Import a training run", icon=":material/upload:"),
@@ -275,7 +275,7 @@ def bring_in() -> None:
                 return
             try:
                 with st.spinner("Reading and checking the file …"):
-                    run = import_run_apart(home.store(), file.getvalue())
+                    run = import_run_isolated(home.store(), file.getvalue())
             except ValueError as error:
                 st.error(escaped(str(error)), icon=":material/error:")
                 return

@@ -40,8 +40,8 @@ def show(row: ImageSetRow) -> None:
         run_actions.act_on(chosen)
     else:
         st.caption("No training runs yet. They will be listed here with their settings and results.")
-    run_actions.bring_in()
-    run_actions.bring_back(task=SAMPLES)
+    run_actions.show_import()
+    run_actions.show_trash(task=SAMPLES)
     live = {run.id: run.state for run in listed if run.state not in ENDED}
     if live:
         _await_change(live)
@@ -50,7 +50,7 @@ def show(row: ImageSetRow) -> None:
 @st.fragment(run_every=REFRESH_SECONDS)
 def _await_change(states: dict[str, str]) -> None:
     """Run the page again as soon as the state of a run changes."""
-    with frame.in_place():
+    with frame.errors_in_place():
         if any(jobs.poll(home.store(), run_id).state != state for run_id, state in states.items()):
             st.rerun()
 

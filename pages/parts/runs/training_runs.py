@@ -53,7 +53,7 @@ class Picker:
         """Choose one of the image sets for which `fits` is true."""
         known = {row.key: row for row in home.store().image_sets() if fits(row)}
         if not known:
-            frame.way_on(self.needs, "Import images", "image_sets")
+            frame.show_empty_state(self.needs, "Import images", "image_sets")
         return sets.choose_among(known, self.set, self.source, self.named(), title)
 
     def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:
@@ -85,7 +85,7 @@ class Picker:
                 learn = "learns" if len(live) == 1 else "learn"
                 st.markdown(f"#### {escaped(f'{names} {learn} to {goal}')}", text_alignment="center")
                 watch(live, self.playing)
-            run_actions.bring_back(task=self.task)
+            run_actions.show_trash(task=self.task)
             frame.end_page()
         if listed:
             jobs_panel.explain_end(listed[0])
@@ -95,7 +95,7 @@ class Picker:
             lambda: [start(usual(method)) for method in (self.baseline, self.own)],
             self.rivalry,
             f"train {self.task}",
-            lambda: run_actions.bring_back(task=self.task),
+            lambda: run_actions.show_trash(task=self.task),
         )
 
     def look_at(self, run: Run) -> None:

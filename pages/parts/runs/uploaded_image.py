@@ -12,7 +12,7 @@ import streamlit as st
 from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
-from ranking.jobs.uploaded_image import describe_apart, name_of, note
+from ranking.jobs.uploaded_image import describe_isolated, name_of, note
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
 
@@ -41,7 +41,7 @@ def choose(run: Run) -> UploadedImage | None:
     if file is None:
         return None
     folder = home.store().home
-    with home.or_gone():
+    with home.missing_as_error():
         uploaded = _described(str(folder), run.id, file.getvalue())
     note(
         folder, uploaded.images.ids[uploaded.row]
@@ -55,7 +55,7 @@ def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     run = store.run(run_id)
     method, _ = cache.label_ranker(run)
     with tempfile.TemporaryDirectory() as folder:
-        images, features = describe_apart(store, data, run.settings["features"], Path(folder))
+        images, features = describe_isolated(store, data, run.settings["features"], Path(folder))
         projected_features = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])

@@ -156,7 +156,7 @@ def grids_of(scale: str) -> Grids:
 
 def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
     """Show the cost and the start button, or why the experiment cannot be started."""
-    with frame.in_place():
+    with frame.errors_in_place():
         count, seconds = cost(row, settings)
         PAGE.offer_start("Start the experiment", settings, "start experiment")
         st.caption(
@@ -286,6 +286,6 @@ def from_file(here: list[ImageSetRow]) -> None:
             "started with.",
             icon=":material/info:",
         )
-    with frame.in_place():
+    with frame.errors_in_place():
         cost(row, settings)
         PAGE.offer_start("Start this experiment", settings, "start from file", type="secondary")

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.app import address, cache, downloads, frame, home, keys
-from pages.parts.app.frame import escaped, in_place
+from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.studies import experiment_tables
@@ -191,7 +191,7 @@ def show_gallery(findings: Findings, query: str) -> None:
     with right:
         bound = address.bound(keys.PLACES, address.one_of(PLACES), PLACES[0])
         places = int(st.selectbox("Samples", PLACES, **bound))
-    with in_place(), home.or_gone():
+    with errors_in_place(), home.missing_as_error():
         ranked = findings.rankings(query, fold)
         if not ranked:
             st.caption("No method has ranked these samples yet.")
@@ -251,7 +251,7 @@ def _best(findings: Findings, query: str, fold: int | None) -> float | None:
 def offer_files(run: Run, findings: Findings) -> None:
     """Offer the report, the trials, the tables and the protocol; each is created on a click."""
     st.markdown("### Downloads")
-    with in_place():
+    with errors_in_place():
         thumbnails = cache.thumbnails(findings.images.key)
         results, name, apart = findings.results, run.name, cache.differences(run)
         with st.container(horizontal=True):

@@ -36,7 +36,7 @@ class StudyPage:
         if run is None:
             return None
         if run.settings.get("set") and not runs.set_is_here(run):
-            frame.way_on(runs.missing_set(run), "Import images", "image_sets")
+            frame.show_empty_state(runs.missing_set(run), "Import images", "image_sets")
         address.imply(self.given(run))
         return run
 
@@ -91,7 +91,7 @@ class StudyPage:
                 form()
             if more is not None:
                 more()
-            run_actions.bring_back(self.task, self.name_of)
+            run_actions.show_trash(self.task, self.name_of)
         with above:
             if run is None:
                 invite()

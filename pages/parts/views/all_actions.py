@@ -48,7 +48,7 @@ def of_runs(methods: Sequence[str], resampled: Resampled, pairs: Iterable[Pair])
 def measured(lesson: str, images: ImageSet, query: str, own: Action) -> Measured:
     """Return the stored values of a lesson, with those of its own runs for its query; raise Gone if they were measured
     on another image set."""
-    with home.or_gone():
+    with home.missing_as_error():
         stored = json.loads(MEASURED.read_text())
     if stored["set"] != images.key:
         raise home.Gone(

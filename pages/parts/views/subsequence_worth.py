@@ -36,7 +36,7 @@ class Measured(NamedTuple):
 
 def measured() -> Measured:
     """Return the stored results; raise Gone if they cannot be read."""
-    with home.or_gone():
+    with home.missing_as_error():
         stored = json.loads(MEASURED.read_text())
     sampled = {
         of: Worth(row[PAIRS], row[SUBSEQUENCES], Interval(*row["gain"]))

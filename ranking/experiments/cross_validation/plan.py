@@ -28,7 +28,7 @@ from ranking.experiments.cross_validation.protocol import (
     graph_in_use,
     uses_graph,
 )
-from ranking.experiments.cross_validation.results import Place, Results
+from ranking.experiments.cross_validation.results import Results, TrialId
 from ranking.experiments.cross_validation.splits import Split, Splits, check_queries, splits_of
 from ranking.experiments.cross_validation.trial import Outcome, Trial
 from ranking.features import feature_columns
@@ -53,9 +53,9 @@ class Plan:
     samples: Mapping[tuple[int | None, bool], str]
 
     @cached_property
-    def validation(self) -> dict[Place, Trial]:
+    def validation(self) -> dict[TrialId, Trial]:
         """The trials of the folds, query by query, so that tables fill in column by column."""
-        trials: dict[Place, Trial] = {}
+        trials: dict[TrialId, Trial] = {}
         for query in self.queries:
             for fold in range(self.protocol.folds):
                 for compared_method in self.compared_methods:
@@ -65,9 +65,9 @@ class Plan:
                         trials[query, compared_method.name, point, fold] = trial
         return trials
 
-    def wider(self, results: Results) -> dict[Place, Trial]:
+    def wider(self, results: Results) -> dict[TrialId, Trial]:
         """The trials of the folds that `results` lack where a grid is extended beyond its ends."""
-        trials: dict[Place, Trial] = {}
+        trials: dict[TrialId, Trial] = {}
         for query in self.queries:
             for compared_method in self.compared_methods:
                 points = results.points(query, compared_method.name)
@@ -77,12 +77,12 @@ class Plan:
                             trials[query, compared_method.name, point, fold] = trial
         return trials
 
-    def tests(self, results: Results) -> dict[Place, Trial]:
+    def tests(self, results: Results) -> dict[TrialId, Trial]:
         """Return the trials on all training samples, at the points chosen so far; none without test samples.
 
         Each has only the warm start of its method.
         """
-        trials: dict[Place, Trial] = {}
+        trials: dict[TrialId, Trial] = {}
         for query in self.queries if self.tested else ():
             for compared_method in self.compared_methods:
                 point = results.chosen(query, compared_method.name)
@@ -93,7 +93,7 @@ class Plan:
                     )
         return trials
 
-    def results(self, trials: Mapping[Place, Trial], known: Mapping[str, Outcome]) -> Results:
+    def results(self, trials: Mapping[TrialId, Trial], known: Mapping[str, Outcome]) -> Results:
         """Return the results of `trials` whose outcomes are `known` by key."""
         outcomes = {place: known[trial.key] for place, trial in trials.items() if trial.key in known}
         keys = {place: trial.key for place, trial in trials.items()}

@@ -24,7 +24,7 @@ class Progress:
     seconds_left: float | None
 
 
-class Pace:
+class TimeEstimate:
     """Estimates the remaining time: each trial takes the mean time of its method, at the pace of this run."""
 
     def __init__(self) -> None:

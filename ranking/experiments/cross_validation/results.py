@@ -14,7 +14,7 @@ from ranking.metrics.statistics import EQUAL
 
 MOST_WIDER = 2  # times that a grid is extended at an end that has the best value
 # Query, compared method, grid point, fold (None: trained on all training samples, evaluated on the test samples).
-Place = tuple[str, str, Point, int | None]
+TrialId = tuple[str, str, Point, int | None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +27,8 @@ class Results:
     protocol: Protocol
     queries: tuple[str, ...]
     compared_methods: tuple[ComparedMethod, ...]
-    outcomes: Mapping[Place, Outcome]
-    keys: Mapping[Place, str]
+    outcomes: Mapping[TrialId, Outcome]
+    keys: Mapping[TrialId, str]
 
     @property
     def folds(self) -> range:
@@ -45,7 +45,7 @@ class Results:
             compared_method for compared_method in self.compared_methods if compared_method.name == name
         )
 
-    def value(self, place: Place) -> float | None:
+    def value(self, place: TrialId) -> float | None:
         """Return the measure of the protocol at a place; None if it is not finished."""
         outcome = self.outcomes.get(place)
         return None if outcome is None else outcome.measures[self.protocol.measure]

@@ -8,8 +8,8 @@ from functools import cache
 
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import Plan, paths_of
-from ranking.experiments.cross_validation.progress import Pace, Progress
-from ranking.experiments.cross_validation.results import Place, Results
+from ranking.experiments.cross_validation.progress import Progress, TimeEstimate
+from ranking.experiments.cross_validation.results import Results, TrialId
 from ranking.experiments.cross_validation.trial import Trial
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.unit import unit_of
@@ -29,7 +29,7 @@ def run_experiment(
     material: called only if something has to be trained. on_progress receives every trial. An exception from check or
     on_progress ends the work and is raised again; trials of finished units are stored, and the same call resumes.
     """
-    pace = Pace()
+    pace = TimeEstimate()
     with ExitStack() as stack:
 
         @cache
@@ -58,16 +58,16 @@ def run_experiment(
 
 def results_of(plan: Plan, store: TrialStore) -> Results:
     """Return the results of the finished trials of a plan."""
-    trials: dict[Place, Trial] = {}
+    trials: dict[TrialId, Trial] = {}
     for more, _ in _rounds(plan, store):
         trials |= more
     return plan.results(trials, store.outcomes(trial.key for trial in trials.values()))
 
 
-def _rounds(plan: Plan, store: TrialStore) -> Iterator[tuple[Mapping[Place, Trial], int]]:
+def _rounds(plan: Plan, store: TrialStore) -> Iterator[tuple[Mapping[TrialId, Trial], int]]:
     """Yield the trials of the folds, then those of extended grids, again and again, then the tests; each round depends
     on the outcomes of the rounds before. With each round, yield the number of tests that cannot be planned yet."""
-    trials, more = dict[Place, Trial](), plan.validation
+    trials, more = dict[TrialId, Trial](), plan.validation
     while more:
         yield more, plan.most_tests
         trials |= more

@@ -32,7 +32,7 @@ class Port(NamedTuple):
     shape: tuple[int | None, ...]
 
 
-class Until(NamedTuple):
+class Deadline(NamedTuple):
     """The deadline of an answer on the monotonic clock, the limit that sets it, and what the limit is for, as text."""
 
     time: float
@@ -68,7 +68,7 @@ class Network:
         most = (THREADS, limits.network_memory, THREADS * limits.network_seconds)
         self.program = Program(PROGRAM, [str(path), *map(str, most)])
         self.close = self.program.close
-        self._all = Until(time.monotonic() + limits.network_seconds, "network_seconds", "all images")
+        self._all = Deadline(time.monotonic() + limits.network_seconds, "network_seconds", "all images")
         description = self._line(self._soon("load_seconds", "loading"))
         self.inputs = [_port(*described) for described in description["inputs"]]
         self.outputs = [_port(*described) for described in description["outputs"]]
@@ -87,10 +87,10 @@ class Network:
             data = self._read(4 * int(np.prod(shape, dtype=np.int64)), until)
         return np.frombuffer(data, np.float32).reshape(shape)
 
-    def _soon(self, limit: str, what: str) -> Until:
-        return min(Until(time.monotonic() + getattr(self._limits, limit), limit, what), self._all)
+    def _soon(self, limit: str, what: str) -> Deadline:
+        return min(Deadline(time.monotonic() + getattr(self._limits, limit), limit, what), self._all)
 
-    def _line(self, until: Until) -> dict[str, Any]:
+    def _line(self, until: Deadline) -> dict[str, Any]:
         line = b""
         while not line.endswith(b"\n"):
             line += self._read(1, until)
@@ -99,7 +99,7 @@ class Network:
         message: dict[str, Any] = json.loads(line)
         return message
 
-    def _read(self, size: int, until: Until) -> bytes:
+    def _read(self, size: int, until: Deadline) -> bytes:
         """Return `size` bytes of the answer; InputError if they do not arrive in time, or the process ended."""
         try:
             return self.program.read(size, until.time)

@@ -314,7 +314,7 @@ def test_a_model_that_does_not_fit_into_the_room_is_not_copied(uploaded, images,
     monkeypatch.setattr(worker.shutil, "copyfile", lambda *_: pytest.fail("was copied"))
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + path.stat().st_size // 2))
     with pytest.raises(FullError):
-        worker.look_at_features(room, run, Report(tmp_path / "events"))
+        worker.preview_uploaded_features(room, run, Report(tmp_path / "events"))
 
 
 # --------------------------------------------------------------------------------------------------- keeping it
