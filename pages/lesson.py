@@ -57,7 +57,7 @@ class Both(NamedTuple):
     labelled: Mapping[str, Ranking]
 
     @property
-    def standings(self) -> tuple[MethodResult, Standing]:
+    def standings(self) -> tuple[MethodResult, MethodResult]:
         first, second = (lesson_comparison.standing(method, self.labelled[method]) for method in PAIR)
         return first, second
 
