@@ -25,7 +25,7 @@ def bundled(source: str) -> ImageSet:
     """Return a bundled image set; end the page if the visitor's workspace does not list it."""
     images, _ = cache.ready_made(source)
     if images.key not in {row.key for row in home.store().image_sets()}:
-        frame.way_on(f"The lesson needs the image set {source}", "Image sets", "image_sets")
+        frame.show_empty_state(f"The lesson needs the image set {source}", "Image sets", "image_sets")
     return images
 
 

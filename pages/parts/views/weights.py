@@ -13,7 +13,7 @@ from PIL import Image
 
 from pages.parts.app import cache, figures_file, home, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.app.frame import escaped, in_place
+from pages.parts.app.frame import escaped, errors_in_place
 from pages.parts.views import charts
 from ranking.core import Floats, ImageSet, Ints
 from ranking.features import feature_columns
@@ -52,13 +52,13 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
     folded = st.expander("Weights of the linear model", key=keys.widget("weights"), on_change="rerun")
     if not folded.open:
         return
-    with folded, in_place():
+    with folded, errors_in_place():
         direction = cache.direction(run)
         if direction is None:
             method = run.settings["method"]
             st.caption(f"{method} is not linear in the features, so it has no weights to plot.")
             return
-        with home.or_gone():
+        with home.missing_as_error():
             looks = hog_weights_of(run.settings["features"], direction, images)
         if not looks:
             st.caption(
