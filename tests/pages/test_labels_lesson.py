@@ -35,8 +35,8 @@ def curves(scenes_home):
 
 def inference(lesson, model, row, answers):
     """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
-    found = lesson.labelling_model(model, row).prediction(lesson.position(answers).answers[None])
-    return set(np.flatnonzero(found.best.members[0]).tolist()), found.max_marginals.difference[0]
+    prediction = lesson.labelling_model(model, row).prediction(lesson.position(answers).answers[None])
+    return set(np.flatnonzero(prediction.best.members[0]).tolist()), prediction.max_marginals.difference[0]
 
 
 # ------------------------------------------------------------------------------------------------------ the runs
@@ -162,39 +162,39 @@ def check_answer(lesson, app, row, answer):
 def check_question(lesson, app, row, done):
     """The label of the question has the closest maxima."""
     text, names = texts(app), lesson.names
-    asked, _ = lesson.labelling_model(OWN, row).play(lesson.position({}), lesson.labels[row], done)
-    answers = {label: bool(lesson.labels[row, label]) for label in asked}
-    found = np.round(np.abs(inference(lesson, OWN, row, answers)[1]), 9)
-    found[list(answers)] = np.nan
+    questions, _ = lesson.labelling_model(OWN, row).play(lesson.position({}), lesson.labels[row], done)
+    answers = {label: bool(lesson.labels[row, label]) for label in questions}
+    maxima = np.round(np.abs(inference(lesson, OWN, row, answers)[1]), 9)
+    maxima[list(answers)] = np.nan
     [label] = [names.index(name) for name in quoted_in(headline_of(app))]
-    assert found[label] == np.nanmin(found), done
-    assert f"{np.nanmin(found):.4f}" in text
+    assert maxima[label] == np.nanmin(maxima), done
+    assert f"{np.nanmin(maxima):.4f}" in text
     shown = labels_lesson_views.with_and_without(
         lesson, lesson.labelling_model(OWN, row), lesson.position(answers), label
     )
     assert shown in text
-    brought, left_out = map(quoted_in, shown.split("; "))
+    entered, left_out = map(quoted_in, shown.split("; "))
     with_it, without = (inference(lesson, OWN, row, {**answers, label: has})[0] for has in (True, False))
-    assert brought == [names[i] for i in [label, *sorted(with_it - without - {label})]]
+    assert entered == [names[i] for i in [label, *sorted(with_it - without - {label})]]
     assert left_out == [names[i] for i in sorted(without - with_it)]
 
 
-def check_worth(lesson, found, app):
+def check_worth(lesson, curves, app):
     text = texts(app)
     for row in (0, 7):
         for name in (OWN, BASELINE):
             truth = lesson.labels[row, sorted(inference(lesson, name, row, {})[0])]
-            assert found[name][0, row] == pytest.approx(truth.mean())
+            assert curves[name][0, row] == pytest.approx(truth.mean())
         played = lesson.labelling_model(OWN, row).play(lesson.position({}), lesson.labels[row], 3)[1]
-        assert found[OWN][:4, row] == pytest.approx(played)
-    for name, precisions in found.items():
+        assert curves[OWN][:4, row] == pytest.approx(played)
+    for name, precisions in curves.items():
         assert precisions.shape == (QUESTIONS + 1, len(lesson.scenes))
         assert f"| {name} | {100 * precisions[0].mean():.1f} |" in text
-    assert (found[BY_CHANCE][0] == found[OWN][0]).all()
-    assert found[BY_CHANCE][-1].mean() < found[OWN][-1].mean()
-    assert f"{100 * (found[OWN][-1] - found[BASELINE][-1]).mean():+.1f} " in text
+    assert (curves[BY_CHANCE][0] == curves[OWN][0]).all()
+    assert curves[BY_CHANCE][-1].mean() < curves[OWN][-1].mean()
+    assert f"{100 * (curves[OWN][-1] - curves[BASELINE][-1]).mean():+.1f} " in text
     for baseline in (BASELINE, BY_CHANCE):
-        difference = found[OWN][QUESTIONS] - found[baseline][QUESTIONS]
+        difference = curves[OWN][QUESTIONS] - curves[baseline][QUESTIONS]
         assert labels_lesson_views.interval(difference)[1] > 0, f"the lead over {baseline} is significant"
         assert labels_lesson_views.apart(difference) in text
         assert "not significant" not in labels_lesson_views.apart(difference)

@@ -13,7 +13,7 @@ from PIL import Image
 
 from pages.parts.app import cache, figures_file, home, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
-from pages.parts.app.frame import escaped, errors_in_place
+from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.views import charts
 from ranking.core import Floats, ImageSet, Ints
 from ranking.features import feature_columns
