@@ -199,15 +199,15 @@ def show_planes(run: Run) -> None:
     )
     charts.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=350, top=8)
     st.markdown(
-        f"Optimum over these {count} planes: **{planes.cvxpy:.6g}** in CVXPY, **{last:.6g}** in this app.",
+        f"Optimum over {count} planes: **{planes.cvxpy:.6g}** in CVXPY, **{last:.6g}** here.",
         help=PLANE,
     )
     most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100  # in percent, rounded up
     orders = rf"${n}! \approx 10^{{{int(lgamma(n + 1) / log(10))}}}$"
     st.caption(
-        "Each iteration adds one *plane*: the constraint of the ranking most violated by its weights. "
-        f"{n:,} samples have {orders} orders, each a constraint. **Notice** that {planes.active} of {count} planes are "
-        f"active: all other constraints change the optimum by at most {most:.2f}%."
+        f"The first *plane* and those of {count - 1} iterations are constraints of most violated rankings. "
+        f"{n:,} samples: {orders} constraints. **Notice**: {planes.active} of {count} planes are active; all other "
+        f"constraints change the optimum by at most {most:.2f}%."
     )
 
 
