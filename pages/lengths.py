@@ -34,7 +34,9 @@ def steps() -> None:
             study = controls.segments(
                 "Setting to vary", keys.ABLATION, varied, next(iter(FIGURES)), label_visibility="collapsed"
             )
-            st.markdown(f"## {WORDS[study].question}")
+            with st.container(horizontal=True, vertical_alignment="bottom"):
+                st.markdown(f"## {WORDS[study].question}", width="content")
+                order_models.link_to_lesson()
     with right:
         run = choose_run(row, criterion, study, named)
     with shown:

@@ -66,8 +66,12 @@ def steps() -> None:
         shown = {each.id: each for each in (run, *beside)}
         ordered = {key: cache.ordered(each) for key, each in shown.items()}
         images = cache.image_set(row.key)
-        with frame.picture("sequence"):
+        with frame.picture("number"):
             task = choose_sequence(images, run, ordered[run.id])
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.markdown(means_in_words(shown, ordered), width="content")
+            order_models.link_to_lesson()
+        with frame.picture("sequence"):
             show_sequence(images, criterion, shown, ordered, task)
     with means:
         if address.get(keys.ORDER_VIEW) != "own":
@@ -246,6 +250,15 @@ def crossings(order: tuple[int, ...], relevance: Ints) -> int:
 # ---------------------------------------------------------------------------------------------------------
 # All sequences
 # ---------------------------------------------------------------------------------------------------------
+
+
+def means_in_words(shown: dict[str, Run], ordered: dict[str, Ordered]) -> str:
+    """Return the mean Kendall tau of each run over all test sequences."""
+    means = (
+        f"{escaped(order_models.short_name(run))} **{ordered[key].measures.tau.mean():.3f}**"
+        for key, run in shown.items()
+    )
+    return f"Mean Kendall tau of all {len(ordered[next(iter(shown))]):,}: {', '.join(means)}"
 
 
 def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) -> None:

@@ -69,6 +69,12 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
     app = open_page("orders", sequence="2")
     check_sequence(app, 2, orders, years)
     assert app.query_params["order_run"] == orders_here.own
+    [line] = [text.value for text in app.markdown if text.value.startswith("Mean Kendall tau of all")]
+    assert numbers_in(line) == [
+        DRAWING["test"],
+        *(round(run.result["test"]["Kendall tau"], 3) for run in runs),
+    ]
+    assert "When do subsequences help?" in {link.proto.label for link in app.get("page_link")}
     [table] = [text.value for text in app.markdown if text.value.startswith("| |")]
     assert "**" in table
     for line, run in zip(table.splitlines()[2:], runs, strict=True):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pages.parts.app import cache, controls, home, keys
+import streamlit as st
+
+from pages.parts.app import address, cache, controls, home, keys
 from pages.parts.components.film import Frame, Strip
 from pages.parts.runs import playback, runs, sets, training_runs
 from ranking import method_names
@@ -123,6 +125,13 @@ def frames_of(images: ImageSet, criterion: str, samples: Ints, relevance: Ints) 
         )
         for row, grade in zip(samples.tolist(), relevance.tolist(), strict=True)
     ]
+
+
+def link_to_lesson() -> None:
+    """Link to the summary of the lesson about subsequences."""
+    summary = address.only(**{keys.PAIRS_STEP: "4"})
+    label = "When do subsequences help?"
+    st.page_link("pages/pairs_lesson.py", label=label, query_params=summary, width="content")
 
 
 def goes_first(run: Run) -> str:
