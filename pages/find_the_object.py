@@ -51,7 +51,9 @@ def steps() -> None:
         certificate.show_outcome(run)
         images, located = cache.image_set(row.key), cache.localisation(run)
         objects = cache.objects(row.key, query)
-        object_starts.show(images, located, objects, split, images.image_relevance(query))
+        if len(located.starts) > 1:
+            st.markdown("### Starts side by side")
+            object_starts.show(images, located, objects, split, images.image_relevance(query))
         show_detections(images, located, objects)
     with details:
         object_models.PICKER.look_at(run)

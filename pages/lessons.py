@@ -20,7 +20,7 @@ class Card(NamedTuple):
 
 CARDS = (
     Card("lesson", "Which errors cost most", 2),
-    Card("neighbours_lesson", "When neighbours help, and when they mislead", 4),
+    Card("neighbours_lesson", "When neighbours help or mislead", 4),
     Card("pairs_lesson", "What sequences show beyond pairs", 3),
     Card("violated_lesson", "One of n! rankings in |N| log |P| steps", 4),
     Card("labels_lesson", "The most useful question", 4),
@@ -43,4 +43,4 @@ def show(card: Card, done: bool) -> None:
     frame.next_step("Again" if done else "Begin", card.page, obvious=not done)
 
 
-frame.show_page("lessons", "Each lesson explains one idea in a few minutes.", steps)
+frame.show_page("lessons", "Each explains one idea.", steps)

@@ -42,6 +42,6 @@ def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
 
 frame.show_page(
     "neighbours",
-    "How neighbours change the scores and ranks of samples, and which samples are neighbours.",
+    "Neighbours, and their effect on ranks.",
     steps,
 )

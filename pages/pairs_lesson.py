@@ -36,6 +36,7 @@ WHY = (
     "In sequences of eight different digits, each position shows similar digits, and MidRank has separate weights for "
     "each position."
 )
+KENDALL_TAU = "Kendall tau: the share of pairs in the right order minus that of the others."
 
 
 def steps() -> None:
@@ -130,7 +131,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     with home.missing_as_error():
         outcome = AblationResult.from_json(run.result)
     curves = {curve.line: curve.measures[TAU] for curve in outcome.curves}
-    st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}")
+    st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}", help=KENDALL_TAU)
     figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[settings.study].across, (), "")
     alt = ablation_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
@@ -138,8 +139,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     st.caption(
         f"Trained on {sequences['train']} sequences of {sequences['length']}, tested on {sequences['test']} with other "
         "images; bars: 95% confidence intervals over sequences. RankSVM learns from pairs. MidRank has a ranker for "
-        "each length of subsequences, and they vote. Kendall tau: the share of pairs in the right order minus that of "
-        "the others."
+        "each length of subsequences, and they vote."
     )
     if frame.pressed("Measure it yourself", "to the page lengths"):
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))

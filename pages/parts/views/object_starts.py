@@ -24,11 +24,8 @@ WHERE = (
 def show(
     images: ImageSet, located: Localisation, objects: Sequence[Ints] | None, split: str, relevance: Ints
 ) -> None:
-    """Where training from each start ended, on the same images of a split; nothing for a single start."""
-    if len(located.starts) < 2:
-        return
+    """Where training from each start ended, on the same images of a split."""
     rows, measure = cache.image_parts(images)[cache.PARTS[split]], f"CorLoc, {cache.PARTS[split]}"
-    st.markdown("### Starts side by side")
     first = rows[relevance[rows] > 0][:COMPARED]
     shown = {int(image): int(image) for image in first}
     lanes, lowest = list[Lane](), int(np.argmin(located.objectives))
@@ -45,7 +42,7 @@ def show(
         label="Best windows by start",
         boxes=tiles.boxes_of(images, shown, objects),
     )
-    text = "The same images after training from each start. The lowest objective is kept, which needs no true box."
+    text = "Same images for each start. Kept: the lowest objective, which needs no true box."
     shares = [lane.frames[0].measures.get(measure) for lane in lanes]
     known = {name: share for name, share in zip(located.starts, shares, strict=True) if share is not None}
     if known:
@@ -57,4 +54,4 @@ def show(
             else f"; the highest end is {known[best]:.2f}, from “{best}”."
         )
         text += f" **Notice** its {measure}: {own:.2f}{end}"
-    st.caption(f"{text} {WHERE}")
+    st.caption(text, help=WHERE)
