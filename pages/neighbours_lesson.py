@@ -24,7 +24,7 @@ from ranking.core import ImageSet, Ints
 from ranking.core.run_settings import ExperimentSettings
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
-from ranking.reports.prose import signed
+from ranking.reports.prose import change
 from ranking.workspace.run import Run
 
 if TYPE_CHECKING:
@@ -104,18 +104,16 @@ def show_pairs(images: ImageSet, trained: Mapping[str, Run]) -> None:
             for method in pair:
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
-    gains = {
-        with_graph: actions[LESSON.query].gains[alone, with_graph]
-        for alone, with_graph in neighbour_captions.PAIRS
-    }
-    st.markdown(f"### {neighbour_captions.compared(gains)}")
+    own = actions[LESSON.query]
+    st.markdown(f"### {neighbour_captions.compared(own.precisions, own.gains)}")
+    show_with_chosen_settings(trained)
     st.caption(
         "Same letter: one scene. HOB-SVM and HOAP-SVM penalise unequal labels within it.",
         help="HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty for two people of a scene with different labels.",
     )
     with frame.errors_in_place():
         all_actions.show(actions, LESSON)
-        intervals = "; ".join(f"{with_graph}, {ends(gain)}" for with_graph, gain in gains.items())
+        intervals = "; ".join(f"{with_graph}, {ends(gain)}" for (_, with_graph), gain in own.gains.items())
         st.caption(f"“{LESSON.query}” was chosen as an example where neighbours help: {intervals}.")
 
 
@@ -267,33 +265,35 @@ def show_summary(
     best = int(strength_curve.average_precision.argmax())
     alone, learned = (cache.ranking(trained[name], "test").average_precision for name in ("AP-SVM", MODEL))
     st.caption(
-        f"{MODEL} with {listed(LESSON.features)}. **Notice** the highest test AP: "
-        f"{strength_curve.average_precision[best]:.3f} at strength {strength_curve.strengths[best]:g}, as learned "
-        f"{strength_curve.precision_at(LEARNED):.3f}. AP-SVM was trained without edges and has other weights: "
-        f"{alone:.3f}, and {MODEL} {signed(learned - alone)}."
+        f"Default settings. **Notice** the highest AP: {strength_curve.average_precision[best]:.3f} at strength "
+        f"{strength_curve.strengths[best]:g}, as learned {strength_curve.precision_at(LEARNED):.3f}. AP-SVM, trained "
+        f"without edges: {alone:.3f} ({MODEL}: {change(alone, learned)})."
     )
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))
-    if chosen := with_chosen_settings(trained):
-        st.markdown(
-            f"All this is with the default settings. “{LESSON.query}” with C and η chosen by cross-validation "
-            f"(Compare, Experiments): {chosen}."
-        )
+    show_with_chosen_settings(trained)
     lessons.offer_training(trained[MODEL], "train with neighbours")
 
 
-def with_chosen_settings(trained: Mapping[str, Run]) -> str:
-    """Test AP of the lesson's methods in the newest finished experiment with its images, query and features; "" without
-    one."""
+def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
+    """Say how neighbours change test AP in the newest finished experiment with the lesson's images, query and
+    features."""
     settings = trained[MODEL].settings
     for run in home.store().runs(set_key=settings["set"], task=ExperimentSettings.task):
         if run.state == "finished" and run.settings["features"] == settings["features"]:
             results = cache.findings(run).results
+            if results.protocol.measure != "AP":
+                continue
             values = {method: results.test(LESSON.query, method) for method in LESSON.methods}
             tested = {method: value for method, value in values.items() if value is not None}
-            if len(tested) == len(values) and results.protocol.measure == "AP":
-                return neighbour_captions.with_chosen_settings(tested)
-    return ""
+            gains = {
+                (alone, with_graph): cache.difference_on_test(run, LESSON.query, with_graph, alone)
+                for alone, with_graph in neighbour_captions.PAIRS
+            }
+            known = {pair: gain for pair, gain in gains.items() if gain is not None}
+            if len(known) == len(gains):
+                st.markdown(neighbour_captions.with_chosen_settings(LESSON.query, tested, known))
+                return
 
 
 frame.show_page("neighbours_lesson", "Neighbours help, or mislead.", steps)

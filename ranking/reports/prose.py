@@ -30,6 +30,18 @@ def signed(value: float, digits: int = 3, form: str = "f") -> str:
     return f"{value:+.{digits}{form}}".replace("-", "−")
 
 
+def change(before: float, after: float, digits: int = 3) -> str:
+    """Return `after` minus `before` with its sign, where both are shown beside it with the same digits; with "≈" where
+    the difference of the shown values is another one.
+
+    >>> change(0.5, 0.544), change(0.5, 0.25), change(0.6266, 0.8034)
+    ('+0.044', '−0.250', '≈ +0.177')
+    """
+    first, last, difference = (float(f"{value:.{digits}f}") for value in (before, after, after - before))
+    text = signed(after - before, digits)
+    return text if round(last - first - difference, digits) == 0 else f"≈ {text}"
+
+
 def signed_end(value: float) -> str:
     """Return an end of an interval with as many digits, 3 to 5, as show on which side of 0 it is.
 

@@ -33,8 +33,10 @@ from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics import average_precision, ndcg
 from ranking.metrics.intervals import Interval
+from ranking.reports.differences import difference_on_test
 
 pytestmark = pytest.mark.usefixtures("started")
+DIFFERENCE = re.compile(r"(\d\.\d{3})[^\d≈()]+(\d\.\d{3})(?: \|)? \(?(≈ )?([+-]\d\.\d{3})")
 END = re.compile(r"(?<=[.?!])\s+(?=[A-Z“*])")
 
 # ---------------------------------------------------------------------------------------------------------
@@ -127,7 +129,7 @@ def average(gains, pairs):
         each = [of[pair] for of in gains.values()]
         numbers += [fmean(gain.value for gain in each)]
         numbers += [sum(gain.low > 0 for gain in each), sum(gain.high < 0 for gain in each)]
-    return "^(### )?Average of", numbers
+    return "^(### )?Average AP of", numbers
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -238,7 +240,9 @@ def test_do_neighbours_help(fresh_home, open_page):
     ap = precisions_of(fresh_home, NEIGHBOURS)
     gains, every = actions_of(fresh_home, NEIGHBOURS, "neighbours", neighbour_captions.PAIRS)
     own = [gains[NEIGHBOURS.query][pair] for pair in neighbour_captions.PAIRS]
+    chosen = chosen_settings(fresh_home)
     app = open_page("neighbours_lesson")
+    check_differences(app)
     rows = []
     for action, of in every.items():
         cells = [
@@ -250,7 +254,8 @@ def test_do_neighbours_help(fresh_home, open_page):
         app,
         [
             *((rf"^### {method}: ", [value]) for method, value in ap.items()),
-            ("^### Effect of neighbours on AP", [gain.value for gain in own]),
+            ("^### Effect of neighbours on AP at default settings", [gain.value for gain in own]),
+            chosen,
             average(gains, neighbour_captions.PAIRS),
             *((rf"^\| (\*\*)?{action}(\*\*)? \|", row) for action, row in zip(every, rows, strict=True)),
             (r"^\| Average", np.mean(rows, axis=0)),
@@ -288,22 +293,40 @@ def test_do_neighbours_help(fresh_home, open_page):
         np.count_nonzero(relevance & (rise < 0)),
     ]
     _, low, high = neighbour_captions.by_strength(curve)
-    experiments = fresh_home.runs(task="experiment")
-    results = cache.findings(
-        next(run for run in experiments if NEIGHBOURS.query in run.settings["queries"])
-    ).results
-    chosen = {method: results.test(NEIGHBOURS.query, method) for method in NEIGHBOURS.methods}
-    pairs = [(chosen[alone], chosen[with_graph]) for alone, with_graph in neighbour_captions.PAIRS]
+    check_differences(app)
     check(
         app,
         [
-            ("^## In HOAP-SVM", [*counts, as_learned - off_ap, off_ap, as_learned, 95, low, high]),
+            ("^## In HOAP-SVM", [*counts, off_ap, as_learned, as_learned - off_ap, 95, low, high]),
             (r"\*\*Notice", [shown.max(), strengths[shown.argmax()], as_learned]),
-            ("was trained without edges", [ap["AP-SVM"], as_learned - ap["AP-SVM"]]),
+            ("trained without edges", [ap["AP-SVM"], as_learned - ap["AP-SVM"]]),
             average(gains, neighbour_captions.PAIRS),
-            ("chosen by cross-validation", [number for a, b in pairs for number in (a, b, b - a)]),
+            chosen,
         ],
     )
+
+
+def chosen_settings(store):
+    """Of the bundled experiment: the pattern has the words about significance, by the bootstrap of Experiments."""
+    run = next(run for run in store.runs(task="experiment") if NEIGHBOURS.query in run.settings["queries"])
+    findings, numbers, words = cache.findings(run), [], ""
+    for alone, with_graph in neighbour_captions.PAIRS:
+        a, b = (findings.results.test(NEIGHBOURS.query, method) for method in (alone, with_graph))
+        numbers += [a, b, b - a]
+        sure = difference_on_test(findings, NEIGHBOURS.query, with_graph, alone).without_zero
+        words += r"[^()]*\([^,)]*\)" if sure else r"[^()]*\([^,)]*, not significant\)"
+    return f"^“{NEIGHBOURS.query}” with C and η by cross-validation:{words}", numbers
+
+
+def check_differences(app):
+    """A shown difference is that of the two values shown before it, or "≈"."""
+    count = 0
+    for sentence in sentences(app):
+        for before, after, about, difference in DIFFERENCE.findall(sentence):
+            count += 1
+            exact = round(float(after) - float(before) - float(difference), 3) == 0
+            assert exact == (not about), sentence
+    assert count
 
 
 def moved_claim(app):
@@ -462,11 +485,12 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
     assert (np.diff(dual) >= 0).all()
     planes, n = len(dual), len(learned.scores)
     assert len(active) + len(rest) == planes
+    iterations = run.result["certificate"]["iterations"]  # as Train shows
     check(
         app,
         [
             ("^Optimum over", [planes, dual[-1], dual[-1]]),
-            ("orders, each a constraint", [n, n, 10, len(str(factorial(n))) - 1]),
+            ("^The first", [iterations, n, n, 10, len(str(factorial(n))) - 1]),
             (r"\*\*Notice", [len(active), planes, ceil(1e4 * (1 - dual[-1] / primal[-1])) / 100]),
         ],
     )

@@ -38,7 +38,7 @@ from ranking.features.projection import Projection, projected
 from ranking.methods import score_direction
 from ranking.metrics import intervals
 from ranking.metrics.comparison import Comparison
-from ranking.metrics.intervals import Resampled
+from ranking.metrics.intervals import Interval, Resampled
 from ranking.metrics.ranked import Ranking
 from ranking.reports.markup import data_url
 from ranking.workspace import examples
@@ -472,6 +472,11 @@ def differences(run: Run) -> list[Difference]:
     return _differences(*_as_of(run))
 
 
+def difference_on_test(run: Run, query: str, left: str, right: str) -> Interval | None:
+    """The difference of two methods of an experiment on the test samples, as `differences` has it."""
+    return _difference_on_test(*_as_of(run), query, left, right)
+
+
 def _as_of(run: Run) -> tuple[str, str]:
     """The settings of an experiment, and a key that changes when there are more results."""
     ended = run.state in ENDED
@@ -495,6 +500,13 @@ def _plan(settings: str) -> Plan:
 
     protocol = ExperimentSettings.from_json(json.loads(settings))
     return plan_of(protocol, image_set(protocol.set))
+
+
+@of_home(entries=SOME)
+def _difference_on_test(settings: str, when: str, query: str, left: str, right: str) -> Interval | None:
+    from ranking.reports.differences import difference_on_test
+
+    return difference_on_test(_findings(settings, when), query, left, right)
 
 
 @of_home(spinner="Resampling test images …")

@@ -11,7 +11,7 @@ from ranking.core import Floats, Ints
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics.intervals import DRAWS, Interval, interval, resampled_counts
 from ranking.metrics.ranked import Ranking, first_mistake
-from ranking.reports.prose import signed
+from ranking.reports.prose import change
 
 
 @dataclass(frozen=True)
@@ -95,22 +95,21 @@ def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
 
 def compared(pair: LessonComparison) -> str:
     """Say which of two methods ranks better and which labels better, if the difference is significant."""
-    ranks = _lead(pair, pair.better_ranking, "ranks", pair.gain, "AP")
-    labels = _lead(pair, pair.better_labels, "labels", pair.loss, "weighted 0-1 loss")
+    precisions = pair.first.average_precision, pair.second.average_precision
+    losses = pair.first.zero_one, pair.second.zero_one
+    ranks = _lead(pair, pair.better_ranking, "ranks", precisions, "AP")
+    labels = _lead(pair, pair.better_labels, "labels", losses, "weighted 0-1 loss")
     return f"{ranks[0].upper()}{ranks[1:]}; {labels}."
 
 
 def _lead(
-    pair: LessonComparison, better: MethodResult | None, verb: str, apart: Interval, measure: str
+    pair: LessonComparison, better: MethodResult | None, verb: str, values: tuple[float, float], measure: str
 ) -> str:
+    """Return which method is better and by how much. values: of the first and of the second method."""
     if better is None:
         return f"neither {verb} significantly better"
-    return f"{better.method} {verb} significantly better ({signed(_of(pair, better, apart).value)} {measure})"
-
-
-def _of(pair: LessonComparison, better: MethodResult, apart: Interval) -> Interval:
-    """Return a difference as the better method minus the other one."""
-    return apart if better is pair.second else Interval(-apart.value, -apart.high, -apart.low)
+    before, after = values if better is pair.second else values[::-1]
+    return f"{better.method} {verb} significantly better ({change(before, after)} {measure})"
 
 
 def intervals(pair: LessonComparison) -> str:

@@ -19,6 +19,7 @@ from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
 from ranking.inference import bounds_of
 from ranking.metrics.ranked import Ranking
+from ranking.reports.prose import change
 from ranking.workspace.run import Run
 
 
@@ -72,7 +73,7 @@ def show_measures(model: Neighbourhood, test: bool) -> None:
     with st.container(horizontal=True, gap="large"):
         st.metric("AP, edges off", f"{off:.3f}", help=EDGES_OFF, width="content")
         st.metric("AP with neighbours", f"{on:.3f}", width="content")
-        st.metric("Difference", f"{on - off:+.3f}", width="content")
+        st.metric("Difference", change(off, on), width="content")
         st.metric("Relevant moved up", f"{(rise > 0).sum()} of {len(rise)}", width="content")
         st.metric("Relevant moved down", f"{(rise < 0).sum()}", width="content")
     bounds = bounds_of(model.marginals)

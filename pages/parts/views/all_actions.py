@@ -18,7 +18,7 @@ from pages.parts.views.lesson_settings import Lesson
 from ranking.core import ImageSet
 from ranking.metrics.intervals import Interval, Resampled
 from ranking.reports.comparison_words import listed
-from ranking.reports.prose import signed
+from ranking.reports.prose import change
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
@@ -71,30 +71,32 @@ def show(actions: Measured, lesson: Lesson) -> None:
     st.markdown(f"### {on_average(actions, neighbour_captions.PAIRS)}")
     st.markdown(table(actions, lesson.query))
     st.caption(
-        f"Test AP with {listed(lesson.features)} and the default settings of every method. ▲ and ▼: significant gains "
-        "and losses with neighbours; the other differences may be due to chance."
+        f"Test AP with {listed(lesson.features)} and the default settings of every method; the average says nothing "
+        "about other settings. ▲ and ▼: significant gains and losses with neighbours; the other differences may be due "
+        "to chance."
     )
 
 
-def mean_gain(actions: Measured, pair: Pair) -> float:
-    return fmean(action.gains[pair].value for action in actions.values())
+def mean_precisions(actions: Measured, pair: Pair) -> list[float]:
+    return [fmean(action.precisions[method] for action in actions.values()) for method in pair]
 
 
 def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
     """Say how much AP the second method of each pair gains on average over all actions, and for how many actions it
     gains and loses significantly.
 
-    >>> gains = Interval(0.1, 0.05, 0.15), Interval(-0.2, -0.25, 0.25)
-    >>> on_average({str(n): Action({}, {("a", "b"): gain}) for n, gain in enumerate(gains)}, [("a", "b")])
-    'Average of 2 actions: a → b **−0.050** AP (significantly better on 1, worse on 0).'
+    >>> values = {"a": 0.3, "b": 0.4}, {"a": 0.5, "b": 0.3}
+    >>> gains = {("a", "b"): Interval(0.1, 0.05, 0.15)}, {("a", "b"): Interval(-0.2, -0.25, 0.25)}
+    >>> on_average({str(n): Action(*of) for n, of in enumerate(zip(values, gains))}, [("a", "b")])
+    'Average AP of 2 actions at default settings: a → b **−0.050** (significant: ▲ 1, ▼ 0).'
     """
     texts = []
     for pair in pairs:
         gains = [action.gains[pair] for action in actions.values()]
         up, down = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
-        gain = f"**{signed(mean_gain(actions, pair))}** AP (significantly better on {up}, worse on {down})"
+        gain = f"**{change(*mean_precisions(actions, pair))}** (significant: ▲ {up}, ▼ {down})"
         texts.append(f"{' → '.join(pair)} {gain}")
-    return f"Average of {len(actions)} actions: {', '.join(texts)}."
+    return f"Average AP of {len(actions)} actions at default settings: {', '.join(texts)}."
 
 
 def table(actions: Measured, query: str) -> str:
@@ -113,14 +115,14 @@ def _cells(action: Action) -> list[str]:
     for alone, strength_curve in neighbour_captions.PAIRS:
         gain = action.gains[alone, strength_curve]
         mark = "" if not gain.without_zero else " ▲" if gain.value > 0 else " ▼"
-        both = (f"{action.precisions[method]:.3f}" for method in (alone, strength_curve))
-        cells += [*both, f"{signed(gain.value)}{mark}"]
+        before, after = (action.precisions[method] for method in (alone, strength_curve))
+        cells += [f"{before:.3f}", f"{after:.3f}", f"{change(before, after)}{mark}"]
     return cells
 
 
 def _average(actions: Measured) -> list[str]:
     cells: list[str] = []
     for pair in neighbour_captions.PAIRS:
-        means = (fmean(action.precisions[method] for action in actions.values()) for method in pair)
-        cells += [*(f"{mean:.3f}" for mean in means), signed(mean_gain(actions, pair))]
+        before, after = mean_precisions(actions, pair)
+        cells += [f"{before:.3f}", f"{after:.3f}", change(before, after)]
     return cells

@@ -13,7 +13,7 @@ from pages.parts.views.charts import line, show
 from pages.parts.views.measures import ends
 from ranking.core import Bools, Floats, Ints
 from ranking.metrics.intervals import Interval, resample
-from ranking.reports.prose import signed
+from ranking.reports.prose import change
 
 if TYPE_CHECKING:  # importing this would load compiled code before the page is shown
     from ranking.explain.edge_strength import EdgeStrengthCurve
@@ -26,21 +26,20 @@ def moves(gain: Interval) -> str:
     """Say how AP changes; only a significant difference counts as a rise or a fall.
 
     >>> moves(Interval(0.05, 0.01, 0.09)), moves(Interval(-0.05, -0.11, 0.01))
-    ('rises by 0.050', 'does not change significantly (−0.050)')
+    ('rises', 'does not change significantly,')
     """
     if not gain.without_zero:
-        return f"does not change significantly ({signed(gain.value)})"
-    return f"{'rises' if gain.value > 0 else 'falls'} by {abs(gain.value):.3f}"
+        return "does not change significantly,"
+    return "rises" if gain.value > 0 else "falls"
 
 
-def compared(gains: Mapping[str, Interval]) -> str:
-    """Say how neighbours change the AP of each pair of methods. gains: by the method with neighbours."""
+def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]) -> str:
+    """Say how neighbours change the AP of each pair of methods. precisions: by method; gains: by pair."""
     each = []
     for alone, with_graph in PAIRS:
-        gain = gains[with_graph]
-        unsure = "" if gain.without_zero else " (not significant)"
-        each.append(f"from {alone} to {with_graph} {signed(gain.value)}{unsure}")
-    return f"Effect of neighbours on AP: {', '.join(each)}."
+        unsure = "" if gains[alone, with_graph].without_zero else " (not significant)"
+        each.append(f"{alone} → {with_graph} {change(precisions[alone], precisions[with_graph])}{unsure}")
+    return f"Effect of neighbours on AP at default settings: {', '.join(each)}."
 
 
 def shared(image_of: Ints) -> list[str]:
@@ -125,24 +124,24 @@ def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
         int(np.count_nonzero(relevant & moved))
         for moved in (strength_curve.rise > 0, strength_curve.rise < 0)
     )
+    off, learned = strength_curve.precision_at(OFF), strength_curve.precision_at(LEARNED)
     return (
         f"In {PAIRS[-1][1]}, edges move {up} of {int(relevant.sum())} relevant people up, {down} down; AP "
-        f"{moves(gain)}, from {strength_curve.precision_at(OFF):.3f} to {strength_curve.precision_at(LEARNED):.3f} "
-        f"[{ends(gain)}]."
+        f"{moves(gain)} from {off:.3f} to {learned:.3f} ({change(off, learned)}; {ends(gain)})."
     )
 
 
-def with_chosen_settings(precisions: Mapping[str, float]) -> str:
-    """Say what neighbours change where the settings are chosen on folds. precisions: test AP by method.
-
-    >>> with_chosen_settings({"SVM": 0.5, "HOB-SVM": 0.75, "AP-SVM": 0.5, "HOAP-SVM": 0.25})
-    'SVM 0.500, HOB-SVM 0.750 (+0.250); AP-SVM 0.500, HOAP-SVM 0.250 (−0.250)'
-    """
-    return "; ".join(
-        f"{alone} {precisions[alone]:.3f}, {with_graph} {precisions[with_graph]:.3f} "
-        f"({signed(precisions[with_graph] - precisions[alone])})"
-        for alone, with_graph in PAIRS
-    )
+def with_chosen_settings(
+    query: str, precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]
+) -> str:
+    """Say how neighbours change the test AP of each pair of methods where the settings are chosen on folds. precisions:
+    by method; gains: by pair."""
+    each = []
+    for alone, with_graph in PAIRS:
+        before, after = precisions[alone], precisions[with_graph]
+        unsure = "" if gains[alone, with_graph].without_zero else ", not significant"
+        each.append(f"{alone} {before:.3f}, {with_graph} {after:.3f} ({change(before, after)}{unsure})")
+    return f"“{query}” with C and η by cross-validation: {'; '.join(each)}."
 
 
 def places_by_strength(

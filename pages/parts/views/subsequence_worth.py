@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pages.parts.app import home
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.metrics.intervals import Interval
-from ranking.reports.prose import signed, signed_end
+from ranking.reports.prose import change, signed_end
 
 MEASURED = Path(__file__).parents[3] / "data" / "subsequences.json"
 PAIRS, SUBSEQUENCES = "RankSVM", "MidRank"
@@ -68,6 +68,6 @@ def table(worths: Measured) -> str:
     for of, called in CALLED.items():
         worth = worths.sampled[of]
         low, high = map(signed_end, worth.gain[1:])
-        difference = f"{signed(worth.gain.value)} ({low} to {high})"
+        difference = f"{change(worth.pairs, worth.subsequences)} ({low} to {high})"
         lines.append(f"| {called} | {worth.pairs:.3f} | {worth.subsequences:.3f} | {difference} |")
     return "\n".join(lines)
