@@ -108,7 +108,7 @@ def show_pairs(images: ImageSet, trained: Mapping[str, Run]) -> None:
     st.markdown(f"### {neighbour_captions.compared(own.precisions, own.gains)}")
     show_with_chosen_settings(trained)
     st.caption(
-        "Same letter: one scene. HOB-SVM and HOAP-SVM penalise unequal labels within it.",
+        "Same letter: one scene.",
         help="HOB-SVM is SVM, and HOAP-SVM is AP-SVM, with a penalty for two people of a scene with different labels.",
     )
     with frame.errors_in_place():

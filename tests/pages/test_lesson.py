@@ -207,7 +207,8 @@ def test_verdicts_are_what_is_significant():
         (more, unsure, "AP-SVM", None),
         (unsure, unsure, None, None),
     ):
-        first, second = (MethodResult(method, 0.3, 0.2, 30, 10, 100, 3) for method in ("SVM", "AP-SVM"))
+        first = MethodResult("SVM", 0.3, 0.2, 30, 10, 100, 3)
+        second = MethodResult("AP-SVM", 0.3 + gain.value, 0.2 + loss.value, 30, 10, 100, 3)
         pair = lesson_comparison.LessonComparison(first, second, gain, loss)
         of_ranks, of_labels = lesson_comparison.compared(pair).split("; ")
         for sentence, winner in ((of_ranks, ranks), (of_labels, labels)):
