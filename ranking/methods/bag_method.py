@@ -24,37 +24,35 @@ from ranking.solvers.bag_cccp import BagSolution, bag_cccp
 from ranking.solvers.bag_risk import BagProblem, Place
 from ranking.solvers.clock import Clock
 from ranking.solvers.mapped_product import mapped_product
+from ranking.solvers.relay import JoinedProgress
 
 SEVERAL = "several"
 START_TOLERANCE = 1e-2  # of the runs that give first weights
 
 
-class Descents:
+class Descents(JoinedProgress):
     """Descents of one problem from several starts, reported as one training run with the lowest objective so far.
 
-    Iterations, passes and rounds are counted over all starts. at_zero: the objective at weights 0. stopped: whether a
-    callback stopped training.
+    One clock runs over all starts. at_zero: the objective at weights 0.
     """
 
     def __init__(
         self, problem: BagProblem, tolerance: float, max_iterations: int, on_progress: OnProgress | None
     ) -> None:
         zero = np.zeros(problem.windows.shape[1])
-        self.problem, self.at_zero, self.stopped = problem, problem.at(zero).objective, False
+        self.problem, self.at_zero = problem, problem.at(zero).objective
+        super().__init__(on_progress, ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero))
         self.end: Place  # of the latest descent
-        self._tolerance, self._max_iterations, self._on_progress = tolerance, max_iterations, on_progress
+        self._tolerance, self._max_iterations = tolerance, max_iterations
         self._best: BagSolution | None = None
-        self._preparing = False
-        self._clock = Clock(None if on_progress is None else self._report)
-        self._before = self._last = ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero)
+        self._clock = Clock(self.report)
 
     def descend(self, start: Floats | Ints) -> BagSolution:
         """Descend from `start`; return the lowest solution of all starts so far, with the time of all."""
         left = 0 if self.stopped else self._max_iterations
         solution = bag_cccp(self.problem, start, self._tolerance, left, self._clock)
         self.end = solution.place
-        self._before = replace(self._last, passes=self._before.passes + solution.passes)
-        self.stopped = self.stopped or solution.stopped
+        self._begin_after(solution)
         if self._best is None or solution.place.objective < self._best.place.objective:
             self._best = solution
         certificate = replace(self._best.certificate, seconds=self._clock.seconds)
@@ -62,29 +60,24 @@ class Descents:
 
     def prepare(self, problem: BagProblem, start: Floats | Ints, rounds: int | None) -> BagSolution:
         """Descend on a problem that gives a start; its progress is reported as waiting, so that it can be stopped."""
-        self._preparing = True
-        solution = bag_cccp(problem, start, START_TOLERANCE, self._max_iterations, self._clock, rounds)
-        self._preparing, self.stopped = False, self.stopped or solution.stopped
-        self._before = replace(self._before, passes=self._before.passes + solution.passes)
+        clock = Clock(self._wait)
+        solution = bag_cccp(problem, start, START_TOLERANCE, self._max_iterations, clock, rounds)
+        self._begin_after(solution)
         return solution
 
-    def _report(self, event: ProgressEvent) -> None:
-        before = self._before
-        assert self._on_progress is not None
-        if self._preparing:
-            self._on_progress(replace(before, seconds=event.seconds))
-            return
-        lower = event.primal <= before.primal
-        self._last = replace(
-            event,
-            iteration=before.iteration + event.iteration,
-            primal=min(before.primal, event.primal),
-            dual=event.dual if lower else -math.inf,
-            passes=before.passes + event.passes,
-            round=before.round + event.round,
-            weights=event.weights if lower else before.weights,
-        )
-        self._on_progress(self._last)
+    def report(self, event: ProgressEvent) -> None:
+        """Pass on the progress of a descent, with the lowest objective of all descents."""
+        before = self.before
+        if event.primal > before.primal:  # the lower bound of this round belongs to other weights
+            event = replace(event, primal=before.primal, dual=-math.inf, weights=before.weights)
+        super().report(event)
+
+    def _wait(self, _: ProgressEvent) -> None:
+        before = self.before
+        self._clock.report(0, before.primal, before.dual, 0, before.planes, weights=before.weights)
+
+    def _begin_after(self, solution: BagSolution) -> None:
+        self.begin(seconds=0.0, passes=self.before.passes + solution.passes)
 
 
 @dataclass(kw_only=True, eq=False)

@@ -8,7 +8,7 @@ from typing import ClassVar, Self
 
 import numpy as np
 
-from ranking.core import BagSet, Bools, Floats, Ints, OnProgress, ProgressEvent, StopTraining
+from ranking.core import BagSet, Bools, Floats, Ints, OnProgress
 from ranking.core.settings import setting
 from ranking.inference import AttractivePairs
 from ranking.inference.best_windows import best_windows
@@ -19,6 +19,7 @@ from ranking.methods.registry import METHODS
 from ranking.solvers import Cut, LinearRisk, Point, UpperBound, cccp
 from ranking.solvers.block import Block
 from ranking.solvers.clock import Clock
+from ranking.solvers.relay import JoinedProgress
 
 
 @METHODS.register("Latent HOAP-SVM")
@@ -70,20 +71,20 @@ class LatentHOAPSVM(LatentAPSVM):
         [bags] = bag_sets
         upper = LatentSurrogate.of(self, bags, problem.relevant)
         at_zero = problem.at(np.zeros(bags.windows.shape[1])).objective
-        report = _Joined(on_progress)
+        progress = JoinedProgress(on_progress)
         if warm_start is None:
             settings = {item.name: getattr(self, item.name) for item in fields(LatentAPSVM) if item.init}
             settings.pop("size_bonus")
-            first = LatentAPSVM(**settings).fit(bag_sets, report)
+            first = LatentAPSVM(**settings).fit(bag_sets, progress.report)
             assert first.weights is not None
             begin = np.append(first.weights, 0.0)
         else:
             begin = np.append(self._weights_of(warm_start, bags), warm_start.pair_weight)
-        report.next_part()
-        left = 0 if report.stopped else self.max_iterations
-        solution = cccp(upper.touching, begin, self.tolerance, left, Clock(report))
+        progress.begin()
+        left = 0 if progress.stopped else self.max_iterations
+        solution = cccp(upper.touching, begin, self.tolerance, left, Clock(progress.report))
         self.weights, self.pair_weight = solution.weights[:-1], min(float(solution.weights[-1]), 0.0)
-        seconds = solution.certificate.seconds + report.before.seconds
+        seconds = solution.certificate.seconds + progress.before.seconds
         self.certificate = replace(solution.certificate, seconds=seconds)
         self.learned = self.certificate.primal < (1.0 - self.tolerance) * at_zero
         return self
@@ -193,31 +194,3 @@ class FixedWindowsRisk(FixedRisk):
         own[self.rows] -= of_images
         own[self.samples :] -= of_pairs
         return own
-
-
-class _Joined:
-    """Progress of two parts of a training run as one. before: the last event of the first part, in totals."""
-
-    def __init__(self, on_progress: OnProgress | None) -> None:
-        self._on_progress, self.stopped = on_progress, False
-        self.before = self._last = ProgressEvent(0, np.inf, -np.inf, 0.0, 0)
-
-    def next_part(self) -> None:
-        self.before = self._last
-
-    def __call__(self, event: ProgressEvent) -> None:
-        """Report an event with what was before it."""
-        before = self.before
-        self._last = replace(
-            event,
-            iteration=before.iteration + event.iteration,
-            seconds=before.seconds + event.seconds,
-            passes=before.passes + event.passes,
-            round=before.round + event.round,
-        )
-        if self._on_progress is not None:
-            try:
-                self._on_progress(self._last)
-            except StopTraining:
-                self.stopped = True
-                raise

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from ranking.core import Certificate, Features, Floats, Ints, OnProgress, SequenceSet
+from ranking.core import Certificate, Features, Floats, Ints, OnProgress, SequenceSet, StopTraining
 from ranking.core.errors import InputError
 from ranking.inference.best_permutation import WindowScores, best_permutations
 from ranking.inference.rank_fusion import weighted_votes, winner_takes_all
@@ -17,9 +18,9 @@ from ranking.methods.mid_rank_settings import MidRankSettings
 from ranking.methods.order_method import Arrays, Grid, has_order
 from ranking.methods.rank_svm import RankSVM
 from ranking.methods.registry import METHODS
-from ranking.methods.round_reports import RoundReports
 from ranking.methods.subsequence_maps import MAX_POOLED, blocks, max_pooled
 from ranking.methods.subsequences import deltas, longest_subsequence, training_subsequences
+from ranking.solvers.relay import JoinedProgress
 from ranking.solvers.sdca import PositionHinges, sdca
 
 FOLDS = 3  # of the training sequences, for the choice of the best length
@@ -108,20 +109,21 @@ class MidRank(MidRankSettings):
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
         longest_possible = longest_subsequence(sequences, self.ties)
         shortest, longest = min(self.shortest, longest_possible), min(self.longest, longest_possible)
-        reports = RoundReports(on_progress)
-        self.start = RankSVM(C=self.start_C).fit(sequences, reports)
+        progress = JoinedProgress(on_progress)
+        self.start = RankSVM(C=self.start_C).fit(sequences, progress.report)
         self.rankers, self.best_length, self.planned = {}, 0, range(shortest, longest + 1)
         proven: list[Certificate] = []
         for number, length in enumerate(self.planned, start=1):
-            reports.begin(number)
+            # Iterations rise from one length to the next; passes are those of one length.
+            progress.begin(iteration=progress.latest.iteration + 1, passes=0, round=number)
             problem = self.problem(sequences, length)
-            solution = sdca(problem, self.tolerance, self.max_iterations, reports, self.seed)
+            solution = sdca(problem, self.tolerance, self.max_iterations, progress.report, self.seed)
             self.rankers[length] = LengthRanker(solution.theta, solution.level)
             proven.append(solution.certificate)
-            if reports.stopped:
+            if progress.stopped:
                 break
         if self.fusion == "best length":
-            self.best_length = self._choose_length(sequences, reports)
+            self.best_length = self._choose_length(sequences, progress)
         primal = sum(certificate.primal for certificate in proven)
         dual = sum(certificate.dual for certificate in proven)
         return Certificate(
@@ -130,7 +132,7 @@ class MidRank(MidRankSettings):
             primal - dual,
             sum(certificate.iterations for certificate in proven),
             sum(certificate.seconds for certificate in proven),
-            all(certificate.converged for certificate in proven) and not reports.stopped,
+            all(certificate.converged for certificate in proven) and not progress.stopped,
         )
 
     def problem(self, sequences: SequenceSet, length: int) -> PositionHinges:
@@ -148,7 +150,7 @@ class MidRank(MidRankSettings):
         costs = np.ones(len(signs))
         return PositionHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
-    def _choose_length(self, sequences: SequenceSet, reports: RoundReports) -> int:
+    def _choose_length(self, sequences: SequenceSet, progress: JoinedProgress) -> int:
         """The length whose ranker has the greatest mean Kendall tau on held-out sequences, of equal ones the shortest.
 
         By cross-validation over the training sequences (midrank, Fig. 4b). Sequences are held out whole; their samples
@@ -164,10 +166,12 @@ class MidRank(MidRankSettings):
             if not has_order(rest) or not len(held):  # of a single sequence nothing is left
                 continue
             method = replace(self, fusion="weighted votes", shortest=lengths[0], longest=lengths[-1])
-            if not reports.stopped:
-                method.fit(rest, reports.repeat)
+            if not progress.stopped:
+                method.fit(rest, lambda _: progress.repeat())
             for few in np.array_split(held, -(-len(held) // BATCH)):
-                if reports.stopped or reports.should_stop():
+                with suppress(StopTraining):
+                    progress.repeat()
+                if progress.stopped:
                     return lengths[0]
                 judged = sequences.part(few)
                 for taus in taus_of(judged, method.rankings(judged)):

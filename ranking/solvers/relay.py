@@ -1,20 +1,63 @@
-"""Several solvers that take turns at one risk, each starting from earlier results; reported as one run."""
+"""Training runs in several parts, reported as one run; solvers that take turns at one risk."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
-from ranking.core import Floats, OnProgress, ProgressEvent
+from ranking.core import Floats, OnProgress, ProgressEvent, StopTraining
 from ranking.solvers.cutting_plane import cutting_plane
 from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
 
+NOTHING_PROVEN = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
-class Relay:
-    """One training run by several solvers: iterations are counted on, and the bounds never get worse.
+
+class JoinedProgress:
+    """Progress of the parts of a training run, reported as one run: each part counts on from the one before.
+
+    before: what the counts of the current part are added to. latest: the last event passed on; initially `first`.
+    stopped: whether the callback stopped training. From then on every event raises StopTraining.
+    """
+
+    def __init__(self, on_progress: OnProgress | None, first: ProgressEvent = NOTHING_PROVEN) -> None:
+        self.before = self.latest = first
+        self.stopped = False
+        self._on_progress = on_progress
+
+    def begin(self, **changes: Any) -> None:
+        """Begin a part that counts on from the latest event. changes: other values for fields of that event."""
+        self.before = replace(self.latest, **changes)
+
+    def report(self, event: ProgressEvent) -> None:
+        """Pass on an event of the current part, with iterations, seconds, passes and rounds of the whole run."""
+        before = self.before
+        self.latest = replace(
+            event,
+            iteration=before.iteration + event.iteration,
+            seconds=before.seconds + event.seconds,
+            passes=before.passes + event.passes,
+            round=before.round + event.round,
+        )
+        self.repeat()
+
+    def repeat(self) -> None:
+        """Pass on the latest event once more. Raises StopTraining if training has been stopped."""
+        if self.stopped:
+            raise StopTraining
+        try:
+            if self._on_progress is not None:
+                self._on_progress(self.latest)
+        except StopTraining:
+            self.stopped = True
+            raise
+
+
+class Relay(JoinedProgress):
+    """One training run by several solvers of one risk: the bounds never get worse.
 
     weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as much; at first
     those of another run, or None. solution: of all turns, None before the first.
@@ -30,12 +73,11 @@ class Relay:
         dual: Cut | None = None,
         planes: WorkingSet | None = None,
     ) -> None:
+        super().__init__(on_progress)
         self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
         self.weights, self.dual = weights, dual
         self.planes = _plane_of(risk, dual) if planes is None and dual is not None else planes
         self.solution: Solution | None = None
-        self._on_progress = on_progress
-        self._before = self._last = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
     def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
         """Let `solve` run for `iterations`, by default for all that are left, unless training has ended."""
@@ -43,7 +85,7 @@ class Relay:
         used = 0 if solution is None else solution.certificate.iterations
         left = min(self.max_iterations - used, iterations or self.max_iterations)
         if solution is None or not (solution.certificate.converged or solution.stopped or left <= 0):
-            self._before = self._last
+            self.begin(weights=self.weights)
             solution = self.solution = self._joined(solve(left))
             self.weights, self.dual = solution.weights, solution.dual
             self.planes = solution.working_set or _plane_of(self.risk, solution.dual)
@@ -63,19 +105,10 @@ class Relay:
         )
 
     def report(self, event: ProgressEvent) -> None:
-        """Pass on the progress of the current solver, as part of the whole run."""
-        before = self._before
-        self._last = replace(
-            event,
-            iteration=before.iteration + event.iteration,
-            primal=min(before.primal, event.primal),
-            dual=max(before.dual, event.dual),
-            seconds=before.seconds + event.seconds,
-            passes=before.passes + event.passes,
-            weights=event.weights if event.primal <= before.primal else self.weights,
-        )
-        if self._on_progress is not None:
-            self._on_progress(self._last)
+        """Pass on the progress of the current solver, with the best bounds and weights of the whole run."""
+        best = event if event.primal <= self.before.primal else self.before
+        dual = max(self.before.dual, event.dual)
+        super().report(replace(event, primal=best.primal, dual=dual, weights=best.weights))
 
     def _joined(self, latest: Solution) -> Solution:
         """Return the weights of the lower objective with the better of both lower bounds, certified together."""
