@@ -23,7 +23,7 @@ import numpy as np
 from ranking.core import Certificate, Floats, Ints, relative_gap
 from ranking.solvers.bag_risk import BagProblem, Place
 from ranking.solvers.clock import Clock
-from ranking.solvers.cutting_plane import SAFETY, SMALLEST_TARGET, PlaneSearch
+from ranking.solvers.cutting_plane import GapTarget, PlaneSearch
 from ranking.solvers.line import Point
 from ranking.solvers.risk import WorkingSet, certified
 
@@ -70,8 +70,7 @@ class _Descent:
 
     def __init__(self, problem: BagProblem, start: Floats | Ints, tolerance: float, clock: Clock) -> None:
         self.problem, self.tolerance, self.clock = problem, tolerance, clock
-        self.certificate: Certificate | None = None  # set once nothing more can be gained
-        self._target = SAFETY * tolerance
+        self._target = GapTarget(tolerance)
         self._number = self._iterations = self._passes = 0  # before this search
         self._rows: Ints = np.empty(0, np.int64)
         of_windows = np.issubdtype(start.dtype, np.integer)
@@ -93,14 +92,14 @@ class _Descent:
         stopped = False
         while not stopped and self.iterations < max_iterations and self._number <= rounds:
             stopped = self._search.run(self._enough, max_iterations - self._iterations, self._report)
-            if self.certificate is not None:
+            if self._target.certificate is not None:
                 break
             if not self._move(stopped or self.iterations >= max_iterations):
                 break
         return stopped
 
     def solution(self, stopped: bool) -> BagSolution:
-        return BagSolution(self.place, self.certificate or self._certified(), self.passes, stopped)
+        return BagSolution(self.place, self._target.certificate or self._certified(), self.passes, stopped)
 
     def _begin(self, place: Place, fixed: Ints, planes: WorkingSet | None) -> None:
         """Begin a round at `place` with the windows `fixed` (n,) of images that show the object."""
@@ -131,14 +130,9 @@ class _Descent:
 
     def _enough(self) -> bool:
         search = self._search
-        if self._touches and relative_gap(self.place.objective, search.bound) <= self._target:
-            certificate = self._certified()
-            if certificate.converged or self._target < SMALLEST_TARGET:
-                self.certificate = certificate
-                return True
-            self._target *= 0.5  # single precision hid a part of the gap
-            return False
-        return search.relative_gap <= INNER * self._target
+        if self._touches and relative_gap(self.place.objective, search.bound) <= self._target.gap:
+            return self._target.accepts(self._certified())
+        return search.relative_gap <= INNER * self._target.gap
 
     def _move(self, last: bool) -> bool:
         """Continue from where the search ended: this round with more windows, or the next; return whether to go on.
@@ -153,7 +147,7 @@ class _Descent:
             self._passes += 1
             value = problem.bound_at(there, self._fixed)
         unknown = np.setdiff1d(there.best[~problem.relevant], self._rows)
-        if len(unknown) and not last and value - best.objective > INNER * self._target * value:
+        if len(unknown) and not last and value - best.objective > INNER * self._target.gap * value:
             if value < self._lowest[1]:
                 self._lowest = there, value
             self._search_in(np.concatenate([self._rows, problem.highest(there, KEPT)]), planes)

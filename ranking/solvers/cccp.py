@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 from ranking.core import Certificate, Floats, relative_gap
 from ranking.solvers.clock import Clock
-from ranking.solvers.cutting_plane import SAFETY, SMALLEST_TARGET, PlaneSearch
+from ranking.solvers.cutting_plane import GapTarget, PlaneSearch
 from ranking.solvers.line import Point
 from ranking.solvers.risk import LinearRisk, Solution, WorkingSet, certified
 
@@ -76,8 +76,7 @@ class _Descent:
         working_set: WorkingSet | None,
     ) -> None:
         self.convexify, self.tolerance, self.clock = convexify, tolerance, clock
-        self.certificate: Certificate | None = None  # set once nothing more can be gained
-        self._target, self._patient = SAFETY * tolerance, False
+        self._target, self._patient = GapTarget(tolerance), False
         self._number = self._iterations = self._passes = 0  # before this round
         self._ceiling = math.inf
         self._begin(convexify(start), working_set)
@@ -103,7 +102,7 @@ class _Descent:
         """Begin the next round where this one ended, if that is better; return whether progress is possible."""
         if self._search.best is not self._bound.point and self.jump(self._search.best.weights):
             return True
-        if self.certificate is not None:
+        if self._target.certificate is not None:
             return False
         was, self._patient = self._patient, True  # rounding hides the gain: close the gap instead
         return not was
@@ -114,12 +113,12 @@ class _Descent:
         if following.point.objective >= self._bound.point.objective:
             return False
         self._iterations, self._passes = self.iterations, self._passes + self._search.passes
-        self.certificate = None
+        self._target.certificate = None
         self._begin(following, self._search.active)
         return True
 
     def solution(self, stopped: bool) -> Solution:
-        certificate = self.certificate or self._certified()
+        certificate = self._target.certificate or self._certified()
         search = self._search
         return Solution(self._bound.point.weights, search.dual, certificate, search.active, stopped)
 
@@ -131,14 +130,9 @@ class _Descent:
 
     def _enough(self) -> bool:
         value, best, dual = self._bound.point.objective, self._search.best.objective, self._search.bound
-        if relative_gap(value, dual) > self._target:
+        if relative_gap(value, dual) > self._target.gap:
             return not self._patient and STILL * (value - best) >= best - dual
-        certificate = self._certified()
-        if certificate.converged or self._target < SMALLEST_TARGET:
-            self.certificate = certificate
-            return True
-        self._target *= 0.5  # single precision hid a part of the gap
-        return False
+        return self._target.accepts(self._certified())
 
     def _certified(self) -> Certificate:
         weights, dual = self._bound.point.weights, self._search.dual

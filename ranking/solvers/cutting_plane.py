@@ -62,23 +62,37 @@ def cutting_plane(
     if start is not None:
         first = min(first, Point.at_start(risk, start), key=lambda point: point.objective)
     search = PlaneSearch(risk, first, working_set, passes=1 if start is None else 2)
-    target, certificate = SAFETY * tolerance, None
+    target = GapTarget(tolerance)
 
     def ended() -> bool:
-        nonlocal target, certificate
         # Weights 0 rank nothing: make at least one step.
-        if (start is None and not search.iterations) or search.relative_gap > target:
+        if (start is None and not search.iterations) or search.relative_gap > target.gap:
             return not promising(search.iterations, search.relative_gap)
-        certificate = search.certificate(tolerance, clock)
-        if certificate.converged or target < SMALLEST_TARGET:
-            return True
-        target, certificate = 0.5 * target, None  # single precision hid a part of the gap
-        return False
+        return target.accepts(search.certificate(tolerance, clock))
 
     stopped = search.run(ended, max_iterations, clock.report)
-    if certificate is None:
-        certificate = search.certificate(tolerance, clock)
+    certificate = target.certificate or search.certificate(tolerance, clock)
     return Solution(search.best.weights, search.dual, certificate, search.active, stopped)
+
+
+class GapTarget:
+    """The relative gap at which a certificate is computed, and the certificate that ends training.
+
+    gap: below the tolerance, and halved after a certificate whose exact gap is larger. certificate: None until it has
+    converged, or a smaller gap would be rounding.
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self.gap = SAFETY * tolerance
+        self.certificate: Certificate | None = None
+
+    def accepts(self, certificate: Certificate) -> bool:
+        """Return whether training ends with this certificate."""
+        if certificate.converged or self.gap < SMALLEST_TARGET:
+            self.certificate = certificate
+            return True
+        self.gap *= 0.5  # single precision hid a part of the gap
+        return False
 
 
 class PlaneSearch:
