@@ -241,14 +241,14 @@ def show_trash(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
         st.caption(
             f"Deleted runs are removed permanently after {DELETED_DAYS} days. To remove them now, empty the trash."
         )
-        for run in deleted:
+        for run_id, name in runs.labels(deleted, name_of).items():
             st.button(
-                escaped(f"Restore {name_of(run)}"),
-                key=keys.widget(f"restore {run.id}"),
+                escaped(f"Restore {name}"),
+                key=keys.widget(f"restore {run_id}"),
                 icon=":material/undo:",
                 type="tertiary",
                 on_click=_restore,
-                args=[run.id],
+                args=[run_id],
             )
         with st.popover("Empty trash", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(deleted), task).capitalize()} will be deleted permanently.")

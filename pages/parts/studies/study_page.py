@@ -63,16 +63,15 @@ class StudyPage:
         if not known:
             return None
         bound = address.bound(self.run, address.one_of(list(known)), next(iter(known)))
-        chosen = known[
-            st.selectbox(self.box, list(known), format_func=lambda key: self.name_of(known[key]), **bound)
-        ]
+        names = runs.labels(list(known.values()), self.name_of)
+        chosen = known[st.selectbox(self.box, list(known), format_func=names.__getitem__, **bound)]
         address.amend(**{self.run: chosen.id, **along})  # so that the link shows the same run later
         address.imply(self.given(chosen))  # also by default, when the URL did not have the run yet
         return chosen
 
     def name_of(self, run: Run) -> str:
         star = "★ " if run.star else ""
-        return f"{star}{run.name or self.words(run)} · {runs.when(run)} · {run.id}"
+        return f"{star}{run.name or self.words(run)} · {runs.when(run)}"
 
     def lay_out(
         self,
