@@ -11,7 +11,19 @@ from archives import zip_of
 from filled_home import import_here, look_here, train_settings
 from PIL import Image
 from shapes import HOSTILE, write_shapes
-from shown import address, button_keys, choose, components, counts_in, errors, plain, press, text_of, turn_to
+from shown import (
+    address,
+    button_keys,
+    captions,
+    choose,
+    components,
+    counts_in,
+    errors,
+    plain,
+    press,
+    text_of,
+    turn_to,
+)
 from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
@@ -339,6 +351,9 @@ def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_
     press(app, "delete set")
     assert is_here(), "a run uses it by now"
     assert counts_in(app.warning)[0][-1:] == [1], "so many runs"
+    turn_to(app, set=key, **{"import": imported.id})
+    assert "Used by 1 run, including runs in the trash. To undo the import" in captions(app)
+    assert "undo import" not in button_keys(app)
     assert app.run().button(key="delete set").disabled
     store.delete_run(run.id)
     store.empty_deleted()

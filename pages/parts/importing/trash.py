@@ -18,14 +18,13 @@ def offer_delete(row: ImageSetRow) -> None:
     """The button that deletes an image set; none for shared and bundled image sets."""
     if row.shared or row.key in examples.set_folders():
         return
-    users = len(home.store().users_of_set(row.key))
-    used = f"Used by {counted(users, 'run')}, including runs in the trash." if users else None
+    used = _used(row.key)
     st.button(
         "Delete this image set",
         key="delete set",
         icon=":material/delete:",
         type="tertiary",
-        disabled=bool(users),
+        disabled=used is not None,
         help=used,
         on_click=_delete,
         args=(row.key,),
@@ -33,9 +32,17 @@ def offer_delete(row: ImageSetRow) -> None:
 
 
 def offer_undo(key: str) -> None:
-    """The button that deletes an image set that was just imported, as long as nothing uses it."""
-    if not home.store().users_of_set(key):
+    """The button that deletes an image set that was just imported, or why that is not possible."""
+    if used := _used(key):
+        st.caption(f"{used} To undo the import, delete its runs and empty the trash.", width="content")
+    else:
         st.button("Undo", key="undo import", icon=":material/undo:", on_click=_delete, args=(key,))
+
+
+def _used(key: str) -> str | None:
+    """Say how many runs use an image set; None if none does."""
+    users = len(home.store().users_of_set(key))
+    return f"Used by {counted(users, 'run')}, including runs in the trash." if users else None
 
 
 def show_last_change() -> None:
