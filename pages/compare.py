@@ -56,7 +56,7 @@ def look(shown: Compared, looks: list[Look]) -> None:
         with frame.picture("rows"):
             verdict = comparison_words.verdict(shown.names, shown.resampled)
             st.markdown(f"## {escaped(f'“{shown.query}”: {verdict}')}")
-            if labels := comparison_words.of_labels(shown.names, shown.runs):
+            if labels := comparison_words.of_labels(shown.names, shown.runs, shown.images):
                 st.caption(escaped(labels))
             top = show_rows(shown, looks, sample)
         show_selected(shown, sample)

@@ -52,7 +52,7 @@ def _about(shown: Compared) -> Markup:
         "Ranked": f"{len(compared.samples):,} {shown.split} samples, {relevant:,} of them relevant",
         "Report of": time.strftime("%d %B %Y"),
     }
-    if labels := comparison_words.of_labels(shown.names, shown.runs):
+    if labels := comparison_words.of_labels(shown.names, shown.runs, shown.images):
         facts["Labels"] = labels
     verdict = element("p", element("b", comparison_words.verdict(shown.names, shown.resampled)))
     return element("div", page.facts(facts), verdict, page.note(comparison_words.AS_TRAINED))

@@ -53,12 +53,22 @@ def listed(names: Sequence[str]) -> str:
     return f"{', '.join(before)} and {last}" if before else last
 
 
-def of_labels(names: Sequence[str], runs: Sequence[Run]) -> str:
-    """Say which labels the metrics use; "" if no run used corrected labels."""
-    corrected = [name for name, run in zip(names, runs, strict=True) if run.corrections]
+def of_labels(names: Sequence[str], runs: Sequence[Run], images: ImageSet) -> str:
+    """Say which labels the metrics use; "" if no run has corrected labels."""
+    corrected = [
+        f"{name} ({by_split(images, run.corrections)})"
+        for name, run in zip(names, runs, strict=True)
+        if run.corrections
+    ]
     if not corrected:
         return ""
-    return f"All metrics use the original labels; {listed(corrected)} used corrected labels for training."
+    return f"All metrics use the original labels, not the corrected labels of {listed(corrected)}."
+
+
+def by_split(images: ImageSet, corrections: Sequence[str]) -> str:
+    """Say how many of the samples with these ids are in each split."""
+    test = int(np.count_nonzero(images.test[np.isin(images.ids, list(corrections))]))
+    return f"{len(corrections) - test:,} of training samples, {test:,} of test samples"
 
 
 def first_wrong(ranked: Ranking) -> str:

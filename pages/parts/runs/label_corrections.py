@@ -14,6 +14,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
+from ranking.reports.comparison_words import by_split
 from ranking.workspace.corrections import csv_text
 from ranking.workspace.run import Run
 
@@ -45,11 +46,9 @@ def say_labels(images: ImageSet, run: Run) -> None:
     """State which labels the metrics use; nothing without corrections."""
     query, used = run.settings["query"], run.corrections
     if used:
-        test = int(np.count_nonzero(images.test[np.isin(images.ids, list(used))]))
         st.caption(
             "All metrics use the labels that this run was trained with, including "
-            f"{counted(len(used), 'corrected label')}: {len(used) - test:,} of training samples, "
-            f"{test:,} of test samples."
+            f"{counted(len(used), 'corrected label')}: {by_split(images, used)}."
         )
     elif corrected := home.corrections().standing(images.key, query):
         verb = "is" if len(corrected) == 1 else "are"
