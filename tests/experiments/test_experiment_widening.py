@@ -113,6 +113,39 @@ def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_p
     assert counts == trained, "what is there is not trained again"
 
 
+def test_longer_grids_have_the_values_beyond_an_end_that_was_chosen():
+    above = {1.0: 0.2, 10.0: 0.5, 100.0: 0.6}
+    assert results_of(above, widen=False).longer_grids() == {"C": (1.0, 10.0, 100.0, 1e3)}
+    widened = results_of(above | {1e3: 0.7, 1e4: 0.8})
+    assert widened.longer_grids() == {"C": (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)}
+    for values in ({}, above | {1e3: 0.5}, {1.0: 0.5, 10.0: 0.6, 100.0: 0.2}):
+        assert results_of(values).longer_grids() == {"C": (1.0, 10.0, 100.0)}, (
+            "nothing is chosen yet, or inside"
+        )
+    smallest = results_of({0.01: 0.8, 0.1: 0.7, 1.0: 0.6, 10.0: 0.5, 100.0: 0.4})
+    assert smallest.at_end("jump", "SVM") == ["C"]
+    assert smallest.longer_grids() == {"C": (1.0, 10.0, 100.0)}, "smaller ones would change the starts of all"
+    assert results_of({1e7: 0.5, 1e8: 0.6}, (1e7, 1e8)).longer_grids() == {"C": (1e7, 1e8)}, "the largest C"
+
+
+def test_an_experiment_with_longer_grids_keeps_the_cells_of_the_first(tmp_path):
+    store = TrialStore(tmp_path)
+    queries = ("jump", "read")
+    plan = planned(IMAGES, queries=queries)
+    first = run_tiny(plan, store)
+    grids = first.longer_grids()
+    assert set(grids["C"]) > {1.0, 10.0}
+    assert set(grids["eta"]) > {0.1, 1.0}
+    longer = run_tiny(planned(IMAGES, queries=queries, grids=grids), store)
+    for place in plan.validation:
+        assert longer.keys[place] == first.keys[place]
+        assert longer.outcomes[place] == first.outcomes[place]
+    for query in queries:
+        for method in first.compared_methods:
+            means = [np.mean(results.validation(query, method.name)) for results in (first, longer)]
+            assert means[1] >= means[0] - 1e-12, "there are more to choose from"
+
+
 def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
     stored = Protocol("abc", (("HOG", {}),)).to_json()
     assert Protocol.from_json(stored) == Protocol("abc", (("HOG", {}),)), (

@@ -17,8 +17,10 @@ from shown import address, button_keys, charts_of, choose, counts_in, kinds, pla
 
 from pages.parts.app import keys
 from pages.parts.app.frame import escaped
+from pages.parts.runs import runs
 from pages.parts.studies import experiment_form, experiment_tables
 from ranking.core.run_settings import PAPER_GRIDS, ExperimentSettings
+from ranking.experiments.cross_validation.results import Results
 from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
 from ranking.reports.exports import shown
@@ -140,11 +142,48 @@ def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, star
     assert again.settings == run.settings
     assert store.run(again.id).name == "lecture *7*"
     assert address(app)["experiment"] == again.id
-    listed = [option.split(" · ")[-1] for option in app.selectbox(key="widget experiment").options]
-    assert listed == [again.id, here.run]
+    latest, first = app.selectbox(key="widget experiment").options
+    assert latest.startswith("lecture *7*")
+    assert latest.count(" · ") == 1, "a name and the time, no id"
+    assert first.startswith("SVM, HOB-SVM")
     assert "6 of 9" in texts(app), "trials of SVM for a query"
     assert "12 of 18" in texts(app), "and of HOB-SVM"
     assert not charts_of(app)
+
+
+def test_experiments_with_equal_names_are_numbered(here, open_page, monkeypatch):
+    settings, store = here.store.run(here.run).settings, here.store
+    for seed in (1, 2):
+        run = store.create_run("study", {**settings, "seed": seed})
+        store.end_run(run.id, "failed", "killed", {"done": 1, "total": 2})
+    monkeypatch.setattr(runs, "when", lambda run: "noon")
+    app = open_page("experiments", experiment=here.run)
+    oldest = experiment_form.PAGE.name_of(store.run(here.run))
+    options = app.selectbox(key="widget experiment").options
+    assert options == [f"{oldest} · 3", f"{oldest} · 2", oldest]
+    assert not any(run.id in option for run in store.runs() for option in options)
+
+
+def test_a_choice_at_the_end_of_a_grid_offers_the_next_values(here, open_page, started, monkeypatch):
+    grids = {"C": (1.0, 10.0, 100.0, 1e3), "eta": (0.1, 1.0)}
+    before = here.store.run(here.run).settings
+    monkeypatch.setattr(Results, "longer_grids", lambda _: grids)
+    app = open_page("experiments", experiment=here.run)
+    [label] = [button.label for button in app.button if button.key == "longer grids"]
+    assert label == "Try larger C"
+    assert "with C = 100, 1000 in the grid" in texts(app)
+    press(app, "longer grids")
+    [run] = kinds(started, "experiment")
+    settings = ExperimentSettings.from_json(run.settings)
+    assert settings == replace(ExperimentSettings.from_json(before), grids=grids)
+    assert address(app)["experiment"] == run.id
+
+
+def test_a_choice_inside_its_grid_offers_nothing(here, open_page, monkeypatch):
+    monkeypatch.setattr(Results, "at_end", lambda *_: [])
+    app = open_page("experiments", experiment=here.run)
+    assert "longer grids" not in button_keys(app)
+    assert charts_of(app)
 
 
 def test_an_experiment_is_deleted_and_restored(here, open_page):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from urllib.parse import urlencode
 
 import plotly.graph_objects as go
@@ -12,12 +13,14 @@ from pages.parts.app import address, cache, downloads, frame, home, keys
 from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.studies import experiment_tables
+from pages.parts.studies import experiment_form, experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
+from ranking.core.run_settings import ExperimentSettings
 from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import counted
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
+from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.tables import (
     chosen_table,
     seconds_table,
@@ -41,6 +44,7 @@ from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
+GRID_NAMES = {"eta": "η"}  # how texts name a setting; others by their own names
 HEAD, BAR, LOWEST = (
     130,
     46,
@@ -86,6 +90,7 @@ def show_tables(run: Run, findings: Findings) -> None:
     st.markdown(f"### {escaped(table.title)}")
     st.markdown(as_markdown(table))
     st.caption(f"**Notice**: {escaped(notice_best(results, False))} {escaped(table.note)}")
+    offer_longer_grids(run, findings)
     if findings.plan.tested:
         table = signed_test_table(results, rows)
         st.markdown(f"### {escaped(table.title)}")
@@ -93,6 +98,31 @@ def show_tables(run: Run, findings: Findings) -> None:
         st.caption(
             f"**Notice**: {escaped(notice_best(results, True))} Trained on all training samples with the settings "
             f"selected by cross-validation; test samples were not used for selection. {escaped(table.note)}"
+        )
+
+
+def offer_longer_grids(run: Run, findings: Findings) -> None:
+    """Where a chosen value lies at an end of its grid, offer the same experiment with the next values."""
+    settings, grids = ExperimentSettings.from_json(run.settings), findings.results.longer_grids()
+    added = {name: sorted(set(values) - set(settings.grids[name])) for name, values in grids.items()}
+    longer = {name: values for name, values in added.items() if values}
+    if not longer:
+        return
+    names = [
+        "larger C" if name == PATH else f"more values of {GRID_NAMES.get(name, name)}" for name in longer
+    ]
+    listed = "; ".join(
+        f"{GRID_NAMES.get(name, name)} = {', '.join(f'{value:g}' for value in values)}"
+        for name, values in longer.items()
+    )
+    with errors_in_place(), st.container(horizontal=True, vertical_alignment="center"):
+        experiment_form.PAGE.offer_start(
+            f"Try {' and '.join(names)}", replace(settings, grids=grids), "longer grids", type="secondary"
+        )
+        st.caption(
+            f"Starts the same experiment with {listed} in the grid of every method. Finished values "
+            "are kept; training runs that the new ones start from are repeated.",
+            width="content",
         )
 
 

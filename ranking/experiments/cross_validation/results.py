@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from ranking.core.run_settings import Protocol
-from ranking.experiments.cross_validation.protocol import ComparedMethod, Point
+from ranking.core.stored_settings import Grids
+from ranking.experiments.cross_validation.protocol import PATH, ComparedMethod, Point
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.metrics.statistics import EQUAL
 
@@ -93,6 +94,22 @@ class Results:
         return self._at_end(
             query, compared_method, self.points(query, compared_method), self.chosen(query, compared_method)
         )
+
+    def longer_grids(self) -> Grids:
+        """Return the grids of the protocol, extended where a chosen value lies at an end: by the values tried beyond it
+        and by the next. No smaller C is added, because it would change the warm starts of all trials."""
+        grids = {name: set(values) for name, values in self.protocol.grids.items()}
+        for query in self.queries:
+            for compared_method in self.compared_methods:
+                points = self.points(query, compared_method.name)
+                beyond = self._beyond(query, compared_method.name, points)
+                for name in self.at_end(query, compared_method.name) if beyond else ():
+                    grids[name] |= {dict(point)[name] for point in (*points, *beyond)}
+        first = min(self.protocol.grids.get(PATH, (0.0,)))
+        return {
+            name: tuple(value for value in sorted(values) if name != PATH or value >= first)
+            for name, values in grids.items()
+        }
 
     def _best(self, query: str, compared_method: str, points: Sequence[Point]) -> Point | None:
         best: tuple[float, Point] | None = None
