@@ -26,6 +26,7 @@ from ranking.reports import comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import sign_of
 from ranking.reports.line_styles import of_methods
+from ranking.workspace import examples
 from ranking.workspace.examples import folder_of
 
 QUERY = "playing instrument"
@@ -192,6 +193,25 @@ def test_the_page_and_the_exported_report_name_a_run_the_same(baselines, open_pa
     assert exported.names == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
     app = open_page("compare", compared=",".join(run.id for run in chosen))
     assert titles_of(app) == exported.names
+
+
+def test_a_run_is_compared_with_that_whose_settings_were_changed_for_it(baselines, open_page):
+    app = open_page("compare", run=baselines.ap_svm_small, like=baselines.ap_svm)
+    assert address(app)["compared"] == f"{baselines.ap_svm},{baselines.ap_svm_small}"
+    app = open_page("compare", run=baselines.ap_svm_small, like=baselines.laboratory.not_converged)
+    assert address(app)["compared"].startswith(baselines.svm), "that one has another query"
+
+
+def test_bundled_runs_are_compared_only_where_there_is_nothing_else(baselines, open_page, monkeypatch):
+    bundled = {baselines.svm: None}
+    monkeypatch.setattr(examples, "run_folders", lambda: bundled)
+    app = open_page("compare", run=baselines.ap_svm)
+    assert address(app)["compared"] == f"{baselines.ap_svm},{baselines.hob_svm}"
+    app = open_page("compare", run=baselines.svm)
+    assert address(app)["compared"].startswith(baselines.svm), "it is asked for"
+    bundled |= dict.fromkeys([baselines.hob_svm, baselines.ap_svm_small])
+    app = open_page("compare", run=baselines.ap_svm)
+    assert address(app)["compared"] == baselines.all
 
 
 def test_looks_are_of_methods_and_never_shared(baselines, open_page):

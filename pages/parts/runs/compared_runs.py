@@ -9,7 +9,7 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, controls, frame, home, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, runs, training_runs
 from pages.parts.runs.run_actions import MOST_COMPARED
@@ -17,6 +17,7 @@ from ranking import method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import counted
 from ranking.reports.comparison_words import listed as listed_in_words
+from ranking.workspace import examples
 from ranking.workspace.run import ENDED, SAMPLES, Run
 
 Subject = tuple[str, str]
@@ -133,9 +134,13 @@ def _first_subject(subjects: dict[Subject, list[Run]]) -> Subject:
 
 
 def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
-    """The ids of the default training runs: the newest run with a ranking per method (for the method of the run
-    `shown`, that run), in the order of the paper; the two newest if all are of one method."""
-    listed = sorted(listed, key=lambda run: not run.has_scores)
+    """The ids of the default training runs: the run `shown` and the one whose settings were changed for it, if both
+    have a ranking; else the newest run with a ranking per method (for the method of `shown`, that run), in the order of
+    the paper; the two newest if all are of one method. Bundled runs are omitted where others suffice."""
+    before = [run.id for run in listed if run.id in (shown, address.get(keys.LIKE)) and run.has_scores]
+    if len(before) == 2:
+        return before[::-1]
+    listed = _without_examples(sorted(listed, key=lambda run: not run.has_scores), shown)
     newest = {run.settings["method"]: run for run in reversed(listed)}
     own = [run for run in listed if run.id == shown]
     newest |= {run.settings["method"]: run for run in own}
@@ -145,6 +150,13 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
     order = [name for name in (*known, *sorted(newest.keys() - set(known))) if name in newest]
     kept = dict.fromkeys([*(run.settings["method"] for run in own), *order])
     return [newest[name].id for name in sorted([*kept][:MOST_COMPARED], key=order.index)]
+
+
+def _without_examples(listed: Sequence[Run], shown: str | None) -> Sequence[Run]:
+    """The runs without the bundled ones, if at least two of them have a ranking and the run `shown` is not bundled."""
+    bundled = examples.run_folders()
+    own = [run for run in listed if run.id not in bundled]
+    return own if shown not in bundled and sum(run.has_scores for run in own) >= 2 else listed
 
 
 def _choose_subject(subject: Subject, subjects: dict[Subject, list[Run]]) -> None:
@@ -190,9 +202,20 @@ def _label(run: Run) -> str:
     parts = (
         run.name or run.settings["method"],
         ", ".join(runs.differing(run)),
-        runs.measured(run).removeprefix("test "),
+        _measured(run),
     )
     return " · ".join(filter(None, parts))
+
+
+def _measured(run: Run) -> str:
+    """The test AP by the original labels, as on the whole page, else the state of the run."""
+    if not (run.corrections and run.has_scores):
+        return runs.measured(run).removeprefix("test ")
+    try:
+        [ranked] = cache.comparison([run], "test").rankings
+    except home.Gone:
+        return run.state
+    return f"AP {ranked.average_precision:.3f} with original labels"
 
 
 # ---------------------------------------------------------------------------------------------------------
