@@ -49,7 +49,7 @@ def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
     box = "better" if best.corloc > begun.corloc else "worse" if best.corloc < begun.corloc else "equal"
     linked = "but" if box == "worse" else "and"
     return (
-        f"{query.capitalize()}: the start “{lowest}” has a lower objective than “{start}” ({best.objective:.1f} "
+        f"{query.capitalize()}: “{lowest}” has a lower objective than “{start}” ({best.objective:.1f} "
         f"against {begun.objective:.1f}), {linked} {box} boxes (CorLoc {best.corloc:.2f} against {begun.corloc:.2f})"
     )
 
