@@ -79,8 +79,8 @@ def before_training(row: ImageSetRow, query: str) -> str:
     poor = ""
     if row.source == sets.FIGURES:
         poor = (
-            " **Action figures are a poor choice**: they are so small that nearly half of them overlap with no "
-            "candidate window by half or more, and those cannot be found."
+            " **Action figures are a poor choice**: over all classes, nearly half of them overlap with no candidate "
+            "window by half or more, and those cannot be found."
         )
     return f"The median object of this class covers {np.median(shares):.1%} of its image.{poor}"
 

@@ -225,7 +225,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         st.caption("As many labels are answered with yes as the image has, so that it shows no other label.")
         return
     label = int(open_[0])
-    step.headline.markdown(f"## Why “{taught.names[label]}”? Its two maxima are closest")
+    step.headline.markdown(f"## Why “{taught.names[label]}”? No other label's two maxima are closer")
     with wide:
         shown = open_[:CLOSEST].tolist()
         figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)

@@ -203,7 +203,7 @@ def show_planes(run: Run) -> None:
         help=PLANE,
     )
     most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100  # in percent, rounded up
-    orders = rf"${n}! \approx 10^{{{int(lgamma(n + 1) / log(10))}}}$"
+    orders = rf"${n}! > 10^{{{int(lgamma(n + 1) / log(10))}}}$"
     st.caption(
         f"The first *plane* and those of {count - 1} iterations are constraints of most violated rankings. "
         f"{n:,} samples: {orders} constraints. **Notice**: {planes.active} of {count} planes are active; all other "

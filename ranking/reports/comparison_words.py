@@ -62,7 +62,7 @@ def of_labels(names: Sequence[str], runs: Sequence[Run], images: ImageSet) -> st
     ]
     if not corrected:
         return ""
-    return f"All metrics use the original labels, not the corrected labels of {listed(corrected)}."
+    return f"All metrics use the original labels. Runs with corrected labels: {listed(corrected)}."
 
 
 def by_split(images: ImageSet, corrections: Sequence[str]) -> str:

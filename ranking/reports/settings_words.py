@@ -7,6 +7,7 @@ from typing import Any
 
 from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_of
+from ranking.core.text import counted
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import projection_words
@@ -56,11 +57,13 @@ def setting_words(plugin: type | None, name: str, value: Any) -> str:
 
 
 def against(run: Run, second: Run) -> str:
-    """List the settings in which a run differs from `second`, a run of the same method; the run's id if there are
-    none."""
+    """List the settings and the corrected labels in which a run differs from `second`, a run of the same method; the
+    run's id if there are none."""
     own, theirs = method_settings(run), method_settings(second)
     plugin = known_method(run.settings["method"])
     texts = [setting_words(plugin, name, value) for name, value in own.items() if theirs.get(name) != value]
+    if set(run.corrections) != set(second.corrections):
+        texts.append(counted(len(run.corrections), "corrected label"))
     return ", ".join(texts) or run.id
 
 

@@ -197,7 +197,7 @@ def test_rankings_are_compared_by_the_original_labels(laboratory, digits, correc
     assert np.array_equal(cache.comparison(chosen, "test").relevance, digits.relevance("3")[digits.test])
     name = names_of(chosen)[0]
     assert (
-        f"use the original labels, not the corrected labels of {name} (2 of training samples, 2 of test samples)."
+        f"use the original labels. Runs with corrected labels: {name} (2 of training samples, 2 of test samples)."
         in captions(app)
     )
     turn_to(app, compared=f"{laboratory.finished},{laboratory.not_converged}")
@@ -209,13 +209,13 @@ def test_a_box_names_the_ap_that_its_row_shows(laboratory, digits, ranked, open_
     ids = ids_at(digits, ranked, slice(0, 3))
     run = finished(laboratory.store, {**plain.settings, "corrections": ids})
     app = open_page("compare", compared=f"{plain.id},{run.id}")
-    assert "(0 of training samples, 3 of test samples)" in captions(app)
+    assert "3 corrected labels (0 of training samples, 3 of test samples)" in captions(app)
     [first, second] = [row["notes"][0] for row in components(app, "ranking_rows")[0]["rows"]]
     assert first == second == f"AP {plain.result['test']['AP']:.3f}", "trained with the same labels"
     assert run.result["test"]["AP"] != pytest.approx(plain.result["test"]["AP"], abs=0.01)
     boxes = app.multiselect(key="widget compared").options
     assert [box.rpartition(" · ")[2] for box in boxes if box.endswith("labels")] == [
-        f"{second} with original labels"
+        f"{second} on original labels"
     ]
 
 

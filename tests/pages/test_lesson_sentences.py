@@ -588,7 +588,7 @@ def test_which_label_to_ask_about(scene, scenes_home, open_page):
         [
             ("labels are correct: precision", [right, k, right / k]),
             ("^C-star chooses", [k, len(taught.names)]),
-            ("all of the first" if right == k else "hatched bars above", [k if right == k else k - right]),
+            ("all of the first" if right == k else "hatched bars? above", [k if right == k else k - right]),
         ],
     )
 

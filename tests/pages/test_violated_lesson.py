@@ -59,7 +59,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     planes = cache.training_planes(run)
     for value in (planes.cvxpy, planes.dual[-1]):
         assert f"**{value:.6g}**" in texts(app)
-    assert f"{planes.active} of {len(planes.dual)} planes are active:" in texts(app)
+    assert f"{planes.active} of {len(planes.dual)} planes are active" in texts(app)
 
     press(app, "next step")
     page = page_of("violated_lesson")

@@ -215,7 +215,7 @@ def _measured(run: Run) -> str:
         [ranked] = cache.comparison([run], "test").rankings
     except home.Gone:
         return run.state
-    return f"AP {ranked.average_precision:.3f} with original labels"
+    return f"AP {ranked.average_precision:.3f} on original labels"
 
 
 # ---------------------------------------------------------------------------------------------------------

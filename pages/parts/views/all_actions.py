@@ -88,13 +88,13 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
     >>> values = {"a": 0.3, "b": 0.4}, {"a": 0.5, "b": 0.3}
     >>> gains = {("a", "b"): Interval(0.1, 0.05, 0.15)}, {("a", "b"): Interval(-0.2, -0.25, 0.25)}
     >>> on_average({str(n): Action(*of) for n, of in enumerate(zip(values, gains))}, [("a", "b")])
-    'Average AP of 2 actions at default settings: a → b **−0.050** (significant: ▲ 1, ▼ 0).'
+    'Average AP of 2 actions at default settings: a → b **−0.050** (1 significantly better, 0 worse).'
     """
     texts = []
     for pair in pairs:
         gains = [action.gains[pair] for action in actions.values()]
         up, down = sum(gain.low > 0 for gain in gains), sum(gain.high < 0 for gain in gains)
-        gain = f"**{change(*mean_precisions(actions, pair))}** (significant: ▲ {up}, ▼ {down})"
+        gain = f"**{change(*mean_precisions(actions, pair))}** ({up} significantly better, {down} worse)"
         texts.append(f"{' → '.join(pair)} {gain}")
     return f"Average AP of {len(actions)} actions at default settings: {', '.join(texts)}."
 

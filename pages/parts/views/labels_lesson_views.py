@@ -207,7 +207,7 @@ def first_mistakes(taught: LessonLabels, row: int, order: Ints, k: int) -> str:
     wrong = int(np.count_nonzero(~taught.labels[row][order[:k]]))
     if not wrong:
         return f"that all of the first {k} are correct."
-    return f"the {wrong} hatched bars above the line."
+    return f"the {wrong} hatched {'bar' if wrong == 1 else 'bars'} above the line."
 
 
 def moved(taught: LessonLabels, before: Ints, after: Ints, answered: int, k: int) -> str:
@@ -231,7 +231,8 @@ def notice_answer(
         for partner, weight in partners_of(taught, label)
     )
     return (
-        f"{MOVES} {correct}**Notice** its strongest partners: {partners}. {BASELINE} has $F=0$: no other labels "
+        f"{MOVES} {correct}**Notice** its strongest partners, by rank among the other labels: {partners}. "
+        f"{BASELINE} has $F=0$: no other labels "
         "cross."
     )
 
@@ -289,7 +290,8 @@ def with_and_without(
     )
     k, name = int(inside.sum()), taught.names[label]
     return (
-        f"**With “{name}”**, the best {k} contain {quoted(also) if also else 'no other new label'}; **without it**, "
+        f"**With “{name}”**, the best {k} contain "
+        f"{quoted(also) if also else 'no other label that is missing without it'}; **without it**, "
         f"{quoted(instead)} {'enters' if len(instead) == 1 else 'enter'}."
     )
 
