@@ -254,7 +254,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         app,
         [
             *((rf"^### {method}: ", [value]) for method, value in ap.items()),
-            ("^### Effect of neighbours on AP at default settings", [gain.value for gain in own]),
+            ("^### Neighbours' effect on AP at default settings", [gain.value for gain in own]),
             chosen,
             average(gains, neighbour_captions.PAIRS),
             *((rf"^\| (\*\*)?{action}(\*\*)? \|", row) for action, row in zip(every, rows, strict=True)),
@@ -315,7 +315,7 @@ def chosen_settings(store):
         numbers += [a, b, b - a]
         sure = difference_on_test(findings, NEIGHBOURS.query, with_graph, alone).without_zero
         words += r"[^()]*\([^,)]*\)" if sure else r"[^()]*\([^,)]*, not significant\)"
-    return f"^“{NEIGHBOURS.query}” with C and η by cross-validation:{words}", numbers
+    return f"^“{NEIGHBOURS.query}” with cross-validated C and η:{words}", numbers
 
 
 def check_differences(app):

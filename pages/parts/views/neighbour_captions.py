@@ -39,7 +39,7 @@ def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], In
     for alone, with_graph in PAIRS:
         unsure = "" if gains[alone, with_graph].without_zero else " (not significant)"
         each.append(f"{alone} → {with_graph} {change(precisions[alone], precisions[with_graph])}{unsure}")
-    return f"Effect of neighbours on AP at default settings: {', '.join(each)}."
+    return f"Neighbours' effect on AP at default settings: {', '.join(each)}."
 
 
 def shared(image_of: Ints) -> list[str]:
@@ -141,7 +141,7 @@ def with_chosen_settings(
         before, after = precisions[alone], precisions[with_graph]
         unsure = "" if gains[alone, with_graph].without_zero else ", not significant"
         each.append(f"{alone} {before:.3f}, {with_graph} {after:.3f} ({change(before, after)}{unsure})")
-    return f"“{query}” with C and η by cross-validation: {'; '.join(each)}."
+    return f"“{query}” with cross-validated C and η: {'; '.join(each)}."
 
 
 def places_by_strength(
