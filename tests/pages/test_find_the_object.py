@@ -10,6 +10,7 @@ from shown import captions, components, errors, kinds, page_of, press, warnings
 
 from pages.parts.app import cache
 from pages.parts.components.tiles import share_of
+from pages.parts.runs import sets
 from ranking.explain.localisation import objects_of
 from ranking.explain.playback import part_localisation
 from ranking.metrics import ranking_order
@@ -139,3 +140,20 @@ def test_first_training_runs_are_offered_if_there_are_none(objects_here, open_pa
     press(app, "widget train bags")
     assert {run.settings["method"] for run in kinds(started, "bags")} == {"Latent AP-SVM", "MI-SVM"}
     assert {run.settings["query"] for run in started} == {"green"}
+
+
+def test_before_training_the_size_of_the_objects_is_stated(objects_here, open_page, monkeypatch):
+    images = objects_here.store.image_set(objects_here.key)
+    rows = [row for row in range(len(images)) if images.relevance("green")[row] > 0]
+    sides = [images.boxes[row][2:] - images.boxes[row][:2] for row in rows]
+    shares = [
+        w * h / np.prod(images.image_sizes[images.image_of[row]])
+        for row, (w, h) in zip(rows, sides, strict=True)
+    ]
+    chosen = {"object_set": objects_here.key, "object_class": "green"}
+    app = open_page("find_the_object", **chosen)
+    assert f"covers {np.median(shares):.1%} of its image" in captions(app)
+    assert "poor choice" not in captions(app)
+    [row] = [row for row in objects_here.store.image_sets() if row.key == objects_here.key]
+    monkeypatch.setattr(sets, "FIGURES", row.source)
+    assert "poor choice" in captions(open_page("find_the_object", **chosen))
