@@ -47,7 +47,7 @@ from ranking.metrics import average_precision
 from ranking.metrics.detection import ENOUGH, detection_average_precision, overlap
 from ranking.metrics.intervals import Interval
 from ranking.metrics.statistics import difference_interval, mean_interval
-from ranking.workspace.examples import folder_of
+from ranking.storage.examples import folder_of
 
 ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PHOTOGRAPHS = {"Cards": "cards", "Helmets": "helmets/VOCdevkit"}  # folders in the layout of PASCAL VOC

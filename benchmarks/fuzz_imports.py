@@ -25,7 +25,7 @@ from ranking.formats.import_preview import preview_import
 from ranking.jobs import run_archive
 from ranking.jobs.pair_files import read_pairs
 from ranking.jobs.uploaded_image import describe
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
 

@@ -18,8 +18,8 @@ from streamlit_tab import Tab
 from timing import table
 
 from pages import Server, serving
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED, Run
+from ranking.storage.store import Store
 
 LONGEST = 120.0  # seconds of a worker
 KEPT = 10  # one of this many finished imports is kept, the others are discarded
@@ -79,7 +79,7 @@ class Bringer:
     async def decide(self, run: Run) -> None:
         if run.state != "finished":
             self.came["refused at the import"] += 1
-        elif run.result["key"] in [row.key for row in self.store.image_sets()]:
+        elif run.result["key"] in [row.key for row in self.store.sets.rows()]:
             self.store.discard(run.id)
             self.came["known already"] += 1
         elif self.came["discarded after the import"] % KEPT == KEPT - 1 and await self.press("keep import"):
@@ -93,7 +93,7 @@ class Bringer:
     async def ended(self) -> Run:
         """Return the import in the URL as soon as it has ended, with the page that shows this."""
         run_id, last = self.tab.query["import"], time.monotonic() + LONGEST
-        while (run := self.store.run(run_id)).state not in ENDED:
+        while (run := self.store.runs.get(run_id)).state not in ENDED:
             if time.monotonic() > last:
                 raise TimeoutError(f"import {run_id} is {run.state} after {LONGEST:g} s")
             await asyncio.sleep(0.05)
@@ -111,7 +111,7 @@ class Bringer:
 
 def left(store: Store) -> list[Path]:
     """Return the folders of imports that still exist although they were not kept."""
-    kept = {run.folder for run in store.own_runs("import") if run.result.get("decision") == "kept"}
+    kept = {run.folder for run in store.runs.all_own("import") if run.result.get("decision") == "kept"}
     return [folder for folder in store.home.glob("runs/*") if folder not in kept]
 
 

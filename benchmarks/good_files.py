@@ -27,7 +27,7 @@ from ranking.core import ImageSet  # noqa: E402
 from ranking.core.run_settings import TrainSettings  # noqa: E402
 from ranking.jobs import run_archive, worker  # noqa: E402
 from ranking.jobs.events import Report  # noqa: E402
-from ranking.workspace.store import Store  # noqa: E402
+from ranking.storage.store import Store  # noqa: E402
 
 __all__ = ["example_corel5k", "example_files", "example_public_figures", "import_folders"]
 
@@ -119,8 +119,8 @@ def exported_training() -> Files:
         images = hostile_set.fill(Path(folder) / "home", Path(folder) / "set")
         store = Store(Path(folder) / "home")
         settings = TrainSettings(images.key, (("Colour", {}),), hostile_set.CLASSES[0], "AP-SVM", {"C": 1.0})
-        run = store.create_run("train", settings.to_json())
-        store.end_run(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
+        run = store.runs.create("train", settings.to_json())
+        store.runs.end(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
         return unzipped(run_archive.export_run(store, run.id))
 
 

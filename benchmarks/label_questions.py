@@ -25,8 +25,8 @@ from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.workspace.answers import AnswerStore, fold
-from ranking.workspace.store import Store
+from ranking.storage.answers import AnswerStore, fold
+from ranking.storage.store import Store
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 METHODS = ("C-star p@k", "Independent p@k")
@@ -79,15 +79,15 @@ def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
     """Generate the scenes and train both methods; return the key of the set and the id of the first run."""
     with tempfile.TemporaryDirectory() as folder:
         build_image_set(generated_source("Label scenes", images=images), Path(folder) / "set")
-        key = store.adopt(Path(folder) / "set", "Label scenes")
+        key = store.sets.add(Path(folder) / "set", "Label scenes")
     runs = []
     for method in METHODS:
         settings = LabelTrainSettings(
             key, FEATURES, method, {"C": 10.0, "max_iterations": iterations}, min_images=5
         )
-        run = store.create_run("train", settings.to_json())
+        run = store.runs.create("train", settings.to_json())
         report = Report(run.folder / "events.jsonl")
-        store.end_run(run.id, "finished", result=worker.train(store, run, report))
+        store.runs.end(run.id, "finished", result=worker.train(store, run, report))
         report.flush()
         runs.append(run.id)
     return key, runs[0]
@@ -111,7 +111,7 @@ def measured(
     page: Page, home: Path, store: Store, rounds: int, images: int, iterations: int
 ) -> list[list[str]]:
     key, run = fill(store, images, iterations)
-    ids = [str(name) for name in store.image_set(key).image_names[store.image_set(key).image_test]]
+    ids = [str(name) for name in store.sets.get(key).image_names[store.sets.get(key).image_test]]
     rows = []
     with serving(home) as server:
         for number, (beside, words) in enumerate((("no", "alone"), ("same", "with its baseline"))):
@@ -124,7 +124,7 @@ def measured(
         late = page.evaluate(
             "([keys, ms]) => questions.burst(keys, ms)", [list("10" * (AT_ONCE // 2)), INTERVAL]
         )
-        events = AnswerStore(home).events(key, ids[2])
+        events = Store(home).answers.events(key, ids[2])
         text = f"{len(events)} of {AT_ONCE}, on {len(fold(events).answers)} labels"
         rows.append([f"{AT_ONCE} keys at {INTERVAL} ms: events on disk", f"{AT_ONCE}", text, ""])
         rows.append(row("the same: from the last key to all on disk", "", [late / 1000]))

@@ -31,8 +31,8 @@ from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
 from pages import Server, serving
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED, Run
+from ranking.storage.store import Store
 
 SIZE = (500, 375)
 QUALITY, NOISE = 90, 21.0  # which give about 100 kB
@@ -107,7 +107,7 @@ class Watch:
     def look(self) -> None:
         self.most = max(self.most, self.server.memory())
         self._clock(self.server.process.pid)
-        for run in self.store.own_runs("import"):
+        for run in self.store.runs.all_own("import"):
             if run.state == "running" and run.pid is not None:
                 self.worker = max(self.worker, highest(run.pid))
                 self._clock(run.pid)
@@ -178,7 +178,7 @@ class Person:
         await self.tab.open("image_sets", **{"import": self.tab.query["import"]})
 
     async def ended(self) -> Run:
-        while (run := self.store.run(self.tab.query["import"])).state not in ENDED:
+        while (run := self.store.runs.get(self.tab.query["import"])).state not in ENDED:
             await asyncio.sleep(LOOK_SECONDS)
         return run
 
@@ -211,7 +211,7 @@ class Person:
         before = size_of(self.store.home)
         await self.look()
         await self.tab.press("import previewed")
-        run = self.store.run(self.tab.query["import"])
+        run = self.store.runs.get(self.tab.query["import"])
         while not self._is_done(run, share):
             await asyncio.sleep(LOOK_SECONDS)
         begun = time.perf_counter()

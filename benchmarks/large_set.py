@@ -37,8 +37,8 @@ from ranking.core import ImageSet
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED, Run
+from ranking.storage.store import Store
 
 MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0  # seconds, seconds, megabytes above the features
 MB = 1e6
@@ -63,7 +63,7 @@ def write_features(store: Store, images: ImageSet) -> int:
         means = generator.standard_normal((len(images.classes), feature.size), np.float32)
         shape = (len(images), feature.size)
         file = np.lib.format.open_memmap(
-            store.features / cache_name(images.key, feature), "w+", np.float32, shape
+            store.features.cache / cache_name(images.key, feature), "w+", np.float32, shape
         )
         for start in range(0, len(images), ROWS):
             rows = generator.standard_normal((min(ROWS, len(images) - start), feature.size), np.float32)
@@ -96,7 +96,7 @@ def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
         own = max(own, memory.get("RssAnon", 0.0) + memory.get("RssShmem", 0.0))
         resident = max(resident, memory.get("VmHWM", 0.0))
         time.sleep(LOOK_SECONDS)
-    run = store.run(run.id)
+    run = store.runs.get(run.id)
     if run.state != "finished":
         raise RuntimeError(f"the run is {run.state}: {run.reason}")
     return Peak(own, resident, time.perf_counter() - begun), run
@@ -246,14 +246,14 @@ def main() -> None:
         home = Path(folder) / "home"
         store = Store(home)
         run = fill(store, samples)
-        key = store.run(run).settings["set"]
+        key = store.runs.get(run).settings["set"]
         pages, quick, memory = page_figures(home, key, run, rounds)
         if options.browser:
             seen, soon = in_chromium(home, run, rounds)
             pages, quick = pages + seen, quick and soon
         print(table(["page", "must be, s", "median, s", "slowest, s", "times"], pages))
         print(f"\nmemory of the server: at most {memory:.0f} MB\n", flush=True)
-        columns = write_features(store, store.image_set(key))
+        columns = write_features(store, store.sets.get(key))
         rows, within = training_runs(store, key, columns, samples)
     header = ["AP-SVM, features", "features, MB", "own memory, MB", "resident, MB", "above the features, MB"]
     print(table([*header, "seconds", "iterations", "test AP"], rows))

@@ -42,8 +42,8 @@ from ranking.features import make_feature
 from ranking.jobs import jobs
 from ranking.jobs.events import last_events
 from ranking.metrics import evaluate
-from ranking.workspace.run import ENDED
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED
+from ranking.storage.store import Store
 
 ROOT = Path(__file__).parents[1]
 BOXES, CLASSES = 10, 10  # boxes per image, and classes of the set
@@ -120,20 +120,20 @@ def fill(store: Store, samples: int) -> str:
     """Add a set of `samples` boxes and a run on it; return the id of the run."""
     with tempfile.TemporaryDirectory() as folder:
         write_set(Path(folder) / "set", samples, f"{samples:,} boxes")
-        return trained(store, store.adopt(Path(folder) / "set", "benchmark"))
+        return trained(store, store.sets.add(Path(folder) / "set", "benchmark"))
 
 
 def trained(store: Store, key: str, seed: int = 0) -> str:
     """Add a run on a set with scores that are better than chance; return its id."""
     settings = requests(key)
-    run = store.create_run("train", settings)
-    images = store.image_set(key)
+    run = store.runs.create("train", settings)
+    images = store.sets.get(key)
     relevance = images.relevance(settings["query"])
     scores = np.random.default_rng(seed).standard_normal(len(images)) + 2.0 * relevance
     np.save(run.scores_file, scores)
     some_method(settings).save(run.model_file)
     parts = {"train": ~images.test, "test": images.test}
-    store.end_run(
+    store.runs.end(
         run.id,
         "finished",
         result={"certificate": None}
@@ -281,7 +281,7 @@ def clicks(page: Page, rounds: int) -> list[float]:
 def clicks_while_training(page: Page, url: str, store: Store, run: str, rounds: int) -> list[float]:
     """Time clicks during a training run, which is cancelled after them."""
     opened(page, f"{url}/ranked_images?run={run}", "Ranked")
-    never = requests(store.run(run).settings["set"], C=1e7, tolerance=1e-7, max_iterations=1_000_000)
+    never = requests(store.runs.get(run).settings["set"], C=1e7, tolerance=1e-7, max_iterations=1_000_000)
     training = jobs.start_once(store, "train", never)
     try:
         while training.state == "queued" or not any(
@@ -355,7 +355,7 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
             if first:
                 answered = clicks_while_training(page, server.url, store, run, rounds)
                 rows.append(row(f"{size:,}: the same during a training run", "<= 0.25 s", answered))
-                key = store.run(run).settings["set"]
+                key = store.runs.get(run).settings["set"]
                 baselines = [run, *(trained(store, key, seed) for seed in range(1, COMPARED))]
                 clicked = compared(page, server.url, baselines, rounds)
                 rows.append(row(f"{size:,}: click on Compare, {COMPARED} rankings", "<= 0.3 s", clicked))

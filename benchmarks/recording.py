@@ -26,7 +26,7 @@ from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Playback, Scored
 from ranking.features import default_names, load_features
-from ranking.workspace.examples import folder_of
+from ranking.storage.examples import folder_of
 
 SYNTHETIC = {"scattered": scattered, "correlated": correlated}
 Train = Callable[[Recorder | None], object]

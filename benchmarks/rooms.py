@@ -31,11 +31,11 @@ from pages import serving
 from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.workspace.answers import AnswerStore
-from ranking.workspace.room_layout import CLASS_ROOM
-from ranking.workspace.rooms import Rooms, new_name
-from ranking.workspace.run import ENDED
-from ranking.workspace.store import Store
+from ranking.storage.answers import AnswerStore
+from ranking.storage.room_layout import CLASS_ROOM
+from ranking.storage.rooms import Rooms, new_name
+from ranking.storage.run import ENDED
+from ranking.storage.store import Store
 
 MUST = 0.5  # seconds: the median interaction
 QUERIES = ("phoning", "running", "walking", "playing instrument", "reading")
@@ -63,14 +63,14 @@ def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str
 def generated(store: Store, name: str, images: int) -> str:
     with tempfile.TemporaryDirectory() as scratch:
         build_image_set(generated_source(name, images=images), Path(scratch) / "set", lambda *_: None)
-        return store.adopt(Path(scratch) / "set", name)
+        return store.sets.add(Path(scratch) / "set", name)
 
 
 def here(store: Store, kind: Any, settings: dict[str, Any], work: Any) -> str:
     """Execute a run in this process; return its id."""
-    run = store.create_run(kind, settings)
+    run = store.runs.create(kind, settings)
     report = Report(run.events_file)
-    store.end_run(run.id, "finished", result=work(store, run, report))
+    store.runs.end(run.id, "finished", result=work(store, run, report))
     report.flush()
     return run.id
 
@@ -156,7 +156,7 @@ class Person:
     async def begin(self) -> None:
         """Start two runs, unless two of this workspace are running or queued."""
         store = Store(self.home)
-        if sum(run.state not in ENDED for run in store.own_runs("train")):
+        if sum(run.state not in ENDED for run in store.runs.all_own("train")):
             return
         for _ in range(2):
             settings = {"method.AP-SVM.C": f"{self.draw.uniform(0.1, 1000):.4f}"}
@@ -174,10 +174,10 @@ class Person:
 
     def crossed(self) -> list[str]:
         """Return everything that is not as it must be in the workspace."""
-        store, answers = Store(self.home), AnswerStore(self.home).events(self.scenes)
+        store, answers = Store(self.home), Store(self.home).answers.events(self.scenes)
         mishaps = []
-        if len(store.own_runs("train")) != self.started:
-            mishaps.append(f"{self.room}: {len(store.own_runs('train'))} runs, started {self.started}")
+        if len(store.runs.all_own("train")) != self.started:
+            mishaps.append(f"{self.room}: {len(store.runs.all_own('train'))} runs, started {self.started}")
         if {event.session for event in answers} - {self.session} or len(answers) != self.answered:
             mishaps.append(f"{self.room}: {len(answers)} answers, gave {self.answered}")
         return mishaps + [f"{self.room}: {exception}" for exception in self.tab.exceptions]
@@ -229,7 +229,7 @@ def main() -> None:
             memory = server.memory()
         mishaps = [mishap for person in people for mishap in person.crossed()]
         ended = sum(
-            run.state == "finished" for person in people for run in Store(person.home).own_runs("train")
+            run.state == "finished" for person in people for run in Store(person.home).runs.all_own("train")
         )
     print(
         f"{machine()}; {browsers} browsers, {minutes:g} minutes, a step every {options.pause:g} s on average\n"

@@ -24,7 +24,7 @@ from ranking.datasets import load_image_set
 from ranking.datasets.splits import blocks_of
 from ranking.experiments.tasks import train
 from ranking.metrics.intervals import resample
-from ranking.workspace.examples import folder_of
+from ranking.storage.examples import folder_of
 
 LESSONS = {"why AP": WHY_AP, "neighbours": NEIGHBOURS}
 DIGITS = 6

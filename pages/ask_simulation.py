@@ -13,8 +13,8 @@ from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_styles
 from ranking.core.run_settings import SimulationSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, Run
+from ranking.storage.sets import ImageSetRow
 
 PANELS = {"strategy": "Question strategy", "model": "Model"}
 
@@ -27,7 +27,7 @@ def steps() -> None:
     with left:
         row = label_models.choose_set()
     with right:
-        listed = home.store().runs(set_key=row.key, task=simulation_form.PAGE.task)
+        listed = home.store().runs.all(set_key=row.key, task=simulation_form.PAGE.task)
         run = simulation_form.PAGE.choose(listed, named)
     with shown:
         run_actions.show_deleted(simulation_form.PAGE.task)
@@ -61,7 +61,7 @@ def show_remaining_time(run: Run) -> jobs_panel.Live:
     """
 
     def show(seen: list[jobs_panel.Event]) -> None:
-        if home.store().run(run.id).parts_done != run.parts_done:
+        if home.store().runs.get(run.id).parts_done != run.parts_done:
             st.rerun()
         if (left := seconds_left(run, seen)) is None:
             st.caption("The remaining time and the first curves appear after the first fold.")

@@ -20,7 +20,7 @@ from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.line_styles import Look, of_methods
 from ranking.reports.settings_words import names_of
-from ranking.workspace.run import SAMPLES
+from ranking.storage.run import SAMPLES
 
 FEWEST, FIRST_TOP = 4, 10  # ranks that are shown
 FOLLOWED = {"one": "Selected", "all": "All shown"}
@@ -204,7 +204,7 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
         for (label, ending), make in files.items():
             downloads.offer(label, make, f"{name}.{ending}")
         figures_file.offer(headline, [(curves, comparison_words.CURVES.replace("**", ""))], f"{name}.html")
-        same = home.store().runs(set_key=shown.images.key, task=SAMPLES)
+        same = home.store().runs.all(set_key=shown.images.key, task=SAMPLES)
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
     st.caption(

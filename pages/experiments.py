@@ -9,8 +9,8 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import run_actions, runs, sets
 from pages.parts.studies import experiment_form, experiment_view
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, Run
+from ranking.storage.sets import ImageSetRow
 
 
 def steps() -> None:
@@ -30,13 +30,13 @@ def steps() -> None:
         invite,
         show_ended,
         lambda run: lambda seen: experiment_view.show_progress(cache.findings(run)),
-        lambda: experiment_form.from_file(home.store().image_sets()),
+        lambda: experiment_form.from_file(home.store().sets.rows()),
     )
 
 
 def choose_set(named: Run | None) -> ImageSetRow:
     """Choose an image set whose samples have classes."""
-    known = {row.key: row for row in home.store().image_sets() if row.classes}
+    known = {row.key: row for row in home.store().sets.rows() if row.classes}
     if not known:
         frame.show_empty_state("An experiment needs images with classes", "Import images", "image_sets")
     return sets.choose_among(known, keys.EXPERIMENT_SET, sets.FIGURES, named, sets.title)
@@ -46,7 +46,7 @@ def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:
     """Choose an experiment on an image set: by default `named`, else the newest that is running or has training runs;
     None without any. An experiment that was resumed under a new id is listed once."""
     listed, seen = [], set[str]()
-    for run in home.store().runs(set_key=row.key, task=experiment_form.PAGE.task):
+    for run in home.store().runs.all(set_key=row.key, task=experiment_form.PAGE.task):
         settings = repr(sorted(run.settings.items(), key=lambda item: item[0]))
         if settings not in seen or (named is not None and run.id == named.id):
             listed.append(run)
@@ -87,9 +87,9 @@ def go_on(run: Run, done: int, planned: int) -> None:
         if frame.pressed("Resume", "go on", type="primary", icon=":material/play_arrow:"):
             again = jobs.start_once(home.store(), "study", run.settings)
             if run.name:
-                home.store().name_run(again.id, run.name)
+                home.store().runs.rename(again.id, run.name)
             if run.star:
-                home.store().star_run(again.id, True)
+                home.store().runs.star(again.id, True)
             address.put(**{keys.EXPERIMENT: again.id})
             st.rerun()
         st.markdown(f"{done:,} of {planned:,} training runs are finished and kept.", width="content")

@@ -18,8 +18,8 @@ from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import MOST_DETECTIONS, Localisation
 from ranking.explain.playback import Frame
 from ranking.metrics.detection import correct_detections, detection_average_precision, detection_curve
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 SHOWN = 12  # detections
 SPLITS = {"test": "Test images", "train": "Training images"}

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, controls, frame, home, home_repair, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, selection, tiles
 from pages.parts.importing import criteria, custom_features, importing, trash
@@ -20,8 +20,8 @@ MOST_SELECTED = 12  # selected samples that are shown
 
 
 def steps() -> None:
-    home_repair.show()
-    if not home.store().image_sets():
+    home.show_damage()
+    if not home.store().sets.rows():
         importing.show()  # now, because without an image set the page ends below
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:

@@ -12,7 +12,7 @@ from pages.parts.runs import label_models
 from pages.parts.views import charts, label_charts, star_picture
 from ranking.core.spreadsheets import rows_csv
 from ranking.explain.label_pairs import LabelPairs
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 ALL = "all"  # of the core
 MOST_BARS = 3  # of each sign

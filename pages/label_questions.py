@@ -25,10 +25,10 @@ from ranking.core import LabelSet
 from ranking.core.text import counted
 from ranking.explain.lookahead import NO, SKIP, YES
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.workspace.answers import ImageAnswers, fold
-from ranking.workspace.run import Run
-from ranking.workspace.run_store import DELETED_DAYS
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.answers import ImageAnswers, fold
+from ranking.storage.home import DELETED_DAYS
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 MOST_K = 100
 BASELINES = {"no": "No baseline", "same": "Same questions", "own": "Own questions"}
@@ -143,7 +143,7 @@ def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside
     with frame.errors_in_place():
         with home.missing_as_error():
             sent = sent_before(key)
-        store, sessions = home.answers(), {event.session for event in sent.events}
+        store, sessions = home.store().answers, {event.session for event in sent.events}
         saved = store.saved(sessions)
         new = [event for event in sent.events if event.number > saved[event.session]]
         refused = answer_checks.refused(new)
@@ -209,7 +209,7 @@ def show_race(own: LabellingSession, baseline_session: LabellingSession | None) 
 
 def offer_files(row: ImageSetRow) -> None:
     """Offer all answers of the image set as files, which are made when a button is pressed."""
-    store = home.answers()
+    store = home.store().answers
     with st.container(horizontal=True):
         for label, make, ending in (
             ("Answers as CSV", lambda: answer_files.csv_text(store.images(row.key)), "csv"),
@@ -225,7 +225,7 @@ def offer_files(row: ImageSetRow) -> None:
 
 def delete_answers(row: ImageSetRow) -> None:
     """Show the buttons that delete all answers about the image set and restore them."""
-    store = home.answers()
+    store = home.store().answers
     there, gone = (store.count(row.key, deleted) for deleted in (False, True))
     if there:
         with st.popover("Delete the answers", icon=":material/delete:", type="tertiary"):

@@ -21,7 +21,7 @@ from ranking.explain.lookahead import Position
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.reports.markup import data_url
 from ranking.reports.prose import signed
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole

@@ -15,8 +15,8 @@ from ranking.core.run_settings import AblationSettings
 from ranking.experiments.ablations import AGREES, FIGURES, ROUNDS, SECONDS
 from ranking.experiments.order_training import make_drawing
 from ranking.metrics.ablation_curves import AblationResult
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 
 def steps() -> None:
@@ -53,7 +53,7 @@ def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) 
     none."""
     listed = [
         run
-        for run in home.store().runs(set_key=row.key, task=ablation_form.PAGE.task)
+        for run in home.store().runs.all(set_key=row.key, task=ablation_form.PAGE.task)
         if (run.settings["criterion"], run.settings["study"]) == (criterion, study)
     ]
     along = {keys.ORDER_SET: row.key, keys.CRITERION: criterion, keys.ABLATION: study}

@@ -22,7 +22,7 @@ from ranking.metrics import moving
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.ranked import Ranking
 from ranking.reports.comparison_words import listed
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 PAIR = LESSON.methods[0], LESSON.methods[1]
 DOES = dict(zip(PAIR, ("for labels", "for ranks"), strict=True))

@@ -19,7 +19,7 @@ from ranking.core import Ints
 from ranking.core.spreadsheets import rows_csv
 from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of
 from ranking.inference import algorithms_for
-from ranking.workspace.run import ENDED
+from ranking.storage.run import ENDED
 
 
 def steps() -> None:
@@ -43,7 +43,7 @@ def steps() -> None:
 
 def watch_training() -> None:
     """While the chosen training run is running: its progress, and a button that loads its newest scores."""
-    run = address.read(keys.RUN, home.store().run, None)
+    run = address.read(keys.RUN, home.store().runs.get, None)
     if address.get(keys.SCORES) not in (None, chosen_scores.MODEL) or run is None or run.state in ENDED:
         return
     jobs_panel.watch(run)

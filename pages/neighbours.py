@@ -9,7 +9,7 @@ from pages.parts.components import tiles
 from pages.parts.runs import labellings, neighbours, similarity_graph
 from ranking.core import ImageSet
 from ranking.explain.neighbourhood import Neighbourhood
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 VIEWS = {"labellings": "Two labellings of a sample", "graph": "Similarity graph"}
 

@@ -25,7 +25,7 @@ from ranking.core.run_settings import ExperimentSettings
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
 from ranking.reports.prose import change
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
@@ -279,7 +279,7 @@ def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
     """Say how neighbours change test AP in the newest finished experiment with the lesson's images, query and
     features."""
     settings = trained[MODEL].settings
-    for run in home.store().runs(set_key=settings["set"], task=ExperimentSettings.task):
+    for run in home.store().runs.all(set_key=settings["set"], task=ExperimentSettings.task):
         if run.state == "finished" and run.settings["features"] == settings["features"]:
             results = cache.findings(run).results
             if results.protocol.measure != "AP":

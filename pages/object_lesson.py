@@ -21,7 +21,7 @@ from pages.parts.views.lesson_settings import (
 )
 from ranking.core import ImageSet
 from ranking.features.windows.settings import WindowSettings
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 STEPS = ("1 · Labels", "2 · Rounds", "3 · Starts", "4 · A part")
 SHOWN = 6  # images with the object, and as many without it

@@ -23,8 +23,8 @@ from ranking.core.settings import settings_of
 from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}
 OWN_COLUMNS = (

@@ -23,7 +23,7 @@ from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
 from ranking.jobs import jobs
 from ranking.metrics.ablation_curves import AblationResult, Measured
-from ranking.workspace.run import ENDED
+from ranking.storage.run import ENDED
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")
 HEADLINES = (

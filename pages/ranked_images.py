@@ -16,7 +16,7 @@ from pages.parts.views import charts, measures, weights
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
 from ranking.metrics.ranked import Ranking, first_irrelevant
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 DEFAULT_K = 10
 MOST_SHOWN = 10  # highest-ranked irrelevant samples, and lowest-ranked relevant samples

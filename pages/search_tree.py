@@ -19,7 +19,7 @@ from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
 from ranking.inference.best_permutation import MAX_COMPARED
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 MOST_SAMPLES = 40  # of a sequence whose search is shown: the number of nodes grows with the cube of this
 MOST_TREES = 5

@@ -14,8 +14,8 @@ from pages.parts.studies.study_page import StudyPage, offer_files
 from pages.parts.views import charts
 from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
-from ranking.workspace import examples
-from ranking.workspace.run import ENDED, Run
+from ranking.storage import examples
+from ranking.storage.run import ENDED, Run
 
 QUICK = "tables, a third of the samples"
 SIZES = {
@@ -30,7 +30,7 @@ ROW, AROUND = 52, 90  # height in pixels of a chart of calls: per algorithm, and
 
 def steps() -> None:
     run_actions.show_deleted(PAGE.task)
-    run = PAGE.choose(home.store().runs(task=PAGE.task), PAGE.named())
+    run = PAGE.choose(home.store().runs.all(task=PAGE.task), PAGE.named())
     outcome = outcome_of(run)
     with frame.picture("view"):
         kind, _, loss = choose_view().partition(" ")
@@ -176,7 +176,7 @@ def show_unmeasured(paper: str) -> None:
 
 
 def show_method(run: Run, outcome: TimingOutcome) -> None:
-    made = ", where this example was made" if run.id in examples.run_folders() else ""
+    made = ", where this example was made" if examples.is_example(run.folder) else ""
     st.caption(
         f"Measured on {escaped(outcome.machine)}{made}. Medians over {run.settings.get('rounds', 5)} rounds in which "
         "all algorithms take turns, summed over the calls of a complete training run (long runs are represented by 60 "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, frame, home, home_repair, menu, room_view
+from pages.parts.app import cache, frame, home, menu, workspace_box
 from pages.parts.app.frame import escaped
 from pages.parts.views import moving_image
 from pages.parts.views.moving_image import OTHERS, RELEVANT, SHOWN
@@ -23,15 +23,15 @@ WAYS = {
 
 
 def steps() -> None:
-    home_repair.show()
+    with frame.errors_in_place():
+        home.show_damage()
     play()
     with st.container(horizontal=True):
         frame.next_step("Why optimise AP? (2 minutes)", "lesson")
         for label, page in WAYS.items():
             frame.next_step(label, page, obvious=False)
-    room_view.show()
     with frame.errors_in_place():
-        home.store()  # last, because a new workspace copies the examples now, and the chart need not wait for that
+        workspace_box.show()
 
 
 @st.fragment

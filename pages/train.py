@@ -30,8 +30,8 @@ from ranking import method_class, method_names
 from ranking.core import Method
 from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
-from ranking.workspace.run import ENDED, SAMPLES, Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, SAMPLES, Run
+from ranking.storage.sets import ImageSetRow
 
 FIRST_METHOD = "AP-SVM"  # the default, if it is registered
 # The symbols of an objective over rankings.
@@ -183,7 +183,7 @@ def show_live(run: Run) -> None:
 
 def show_changes(run: Run) -> None:
     """If a run was started with some settings of an earlier run changed: the changes, and the change in test AP."""
-    before = address.read(keys.LIKE, home.store().run, None)
+    before = address.read(keys.LIKE, home.store().runs.get, None)
     if before is None or before.task != SAMPLES:
         return
     changes = runs.differences(runs.settings_given(before), runs.settings_given(run))

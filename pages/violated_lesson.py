@@ -20,7 +20,7 @@ from pages.parts.views.lesson_settings import VIOLATED as LESSON
 from ranking.core import ImageSet, Ints
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 METHOD = LESSON.methods[0]
 STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Planes", "5 · Summary")

@@ -14,7 +14,7 @@ from dated_pictures import dated
 from labelled_pictures import patches
 
 from ranking.__main__ import main
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 BESIDE_THE_REPOSITORY = Path(__file__).parents[2] / "shared" / "data"
 

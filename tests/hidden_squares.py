@@ -11,7 +11,7 @@ from image_sets import Drawing, pictures
 from ranking.core import ImageSet, SourceBox
 from ranking.core.run_settings import BagTrainSettings
 from ranking.datasets import build_image_set
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 WIDTH, HEIGHT, SIDE = 48, 36, 16
 COLOURS = {"red": (230, 40, 40), "green": (40, 200, 60)}
@@ -34,7 +34,7 @@ def hidden_squares(folder: Path, count: int = 36) -> ImageSet:
 def squares_of(store: Store) -> ImageSet:
     """The same as an image set of a store."""
     hidden_squares(store.home / "squares")
-    return store.image_set(store.adopt(store.home / "squares", "Hidden squares"))
+    return store.sets.get(store.sets.add(store.home / "squares", "Hidden squares"))
 
 
 def settings_of(key: str, method: str = "Latent AP-SVM", **settings: Any) -> BagTrainSettings:

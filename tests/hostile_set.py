@@ -14,8 +14,8 @@ from ranking.datasets import build_image_set
 from ranking.experiments.cross_validation.experiment import Experiment
 from ranking.experiments.cross_validation.trial_store import FOLDER
 from ranking.experiments.study import Context
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 SCRIPT = "<script>alert(1)</script>"
 CLASSES = (f'red {SCRIPT}" onload="alert(2)', "blue [x](javascript:alert(3)) | $q$ & \\")
@@ -40,7 +40,7 @@ def fill(home: Path, folder: Path) -> ImageSet:
     """The set in the store of `home`, made in `folder`."""
     store = Store(home)
     build_image_set(PICTURES, folder)
-    return store.image_set(store.adopt(folder, "Patches"))
+    return store.sets.get(store.sets.add(folder, "Patches"))
 
 
 def store_of(home: Path) -> Store:
@@ -63,10 +63,10 @@ def experiment_settings(images: ImageSet, **changes: Any) -> ExperimentSettings:
 
 def run_here(store: Store, settings: ExperimentSettings, name: str = "") -> Run:
     """An experiment that has finished, run in this process."""
-    run = store.create_run("study", settings.to_json())
-    images = store.image_set(settings.set)
-    result = Experiment().run(settings, Context(images, store.features, (store.home / FOLDER,)))
-    store.end_run(run.id, "finished", result={**result, "unproven": 0})
+    run = store.runs.create("study", settings.to_json())
+    images = store.sets.get(settings.set)
+    result = Experiment().run(settings, Context(images, store.features.cache, (store.home / FOLDER,)))
+    store.runs.end(run.id, "finished", result={**result, "unproven": 0})
     if name:
-        store.name_run(run.id, name)
-    return store.run(run.id)
+        store.runs.rename(run.id, name)
+    return store.runs.get(run.id)

@@ -9,7 +9,7 @@ from image_sets import Drawing, pictures
 
 from ranking.core import ImageSet, SourceBox
 from ranking.datasets import build_image_set
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 SIDE = 8
 
@@ -35,4 +35,4 @@ def patches(folder: Path, count: int = 48) -> ImageSet:
 def patches_of(store: Store, count: int = 48) -> ImageSet:
     """The same as an image set of a store."""
     patches(store.home / "built", count)
-    return store.image_set(store.adopt(store.home / "built", "Patches"))
+    return store.sets.get(store.sets.add(store.home / "built", "Patches"))

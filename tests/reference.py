@@ -785,7 +785,7 @@ def resampled(
 
 
 def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
-    """Return the waiting runs in the order in which `ranking.workspace.job_queue` starts them.
+    """Return the waiting runs in the order in which `ranking.storage.queue` starts them.
 
     Again and again, of the rooms that wait: the one with the fewest runs at work, then the one not served for
     longest, then the one whose first waiting run was requested first.

@@ -13,8 +13,8 @@ from typing import Any
 from ranking.core import ProgressEvent, StopTraining
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 CERTIFICATE = {"primal": 2.0, "dual": 1.0, "gap": 1.0, "iterations": 1, "seconds": 0.1, "relative_gap": 0.5}
 

@@ -130,7 +130,7 @@ def test_a_broken_rule_is_seen(tmp_path):
         "pages/parts/importing/trash.py": "from ranking.commands import trash\n",
         "ranking/commands/trash.py": "",
         "ranking/jobs/jobs.py": "import streamlit.runtime as runtime\n",
-        "ranking/experiments/study.py": "from ranking.workspace import store\n",
+        "ranking/experiments/study.py": "from ranking.storage import store\n",
         "ranking/workspace/store.py": "",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
@@ -139,7 +139,7 @@ def test_a_broken_rule_is_seen(tmp_path):
     assert rules == [
         "pages.parts.importing.trash imports ranking.commands.trash: a folder imports those above it only",
         "pages.parts.runs.training_runs imports pages.parts.importing.trash: a folder imports those above it only",
-        "ranking.experiments.study imports ranking.workspace.store: a folder imports those above it only",
+        "ranking.experiments.study imports ranking.storage.store: a folder imports those above it only",
         "ranking.jobs.jobs imports streamlit.runtime: ranking never imports streamlit",
         "ranking.losses.ap imports ranking.methods.svm: a folder imports those above it only",
     ]

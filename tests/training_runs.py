@@ -8,24 +8,24 @@ from typing import Any
 from ranking.core import ProgressEvent
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 
 def worked(store: Store, run: Run, work: Callable[[Store, Run, Report], dict[str, Any]]) -> Run:
     """The run after a worker's `work` on it."""
     report = Report(run.events_file)
-    store.end_run(run.id, "finished", result=work(store, run, report))
+    store.runs.end(run.id, "finished", result=work(store, run, report))
     report.flush()
-    return store.run(run.id)
+    return store.runs.get(run.id)
 
 
 def finished(store: Store, settings: dict[str, Any], name: str = "") -> Run:
     """A training of these settings, and what a person calls it."""
-    run = worked(store, store.create_run("train", settings), worker.train)
+    run = worked(store, store.runs.create("train", settings), worker.train)
     if name:
-        store.name_run(run.id, name)
-    return store.run(run.id)
+        store.runs.rename(run.id, name)
+    return store.runs.get(run.id)
 
 
 class Listener:

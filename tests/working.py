@@ -20,9 +20,9 @@ from refusals import refused
 from ranking.core.errors import HomeError, InputError
 from ranking.jobs import jobs, worker
 from ranking.jobs.run_archive import import_run
-from ranking.workspace.database_copies import COPIES
-from ranking.workspace.run import ENDED, Kind, Run
-from ranking.workspace.store import Store
+from ranking.storage.database_copies import COPIES
+from ranking.storage.run import ENDED, Kind, Run
+from ranking.storage.store import Store
 
 # A worker whose work is the list of steps in its settings.
 SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
@@ -72,11 +72,11 @@ def start(store: Store, *steps: list[Any]) -> Run:
 
 def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: Path | None = None) -> Run:
     """The run after the worker's main has worked on it in this process; brought: a file that was uploaded for it."""
-    run = store.create_run(kind, settings)
+    run = store.runs.create(kind, settings)
     if upload is not None:
         run.uploaded_file.write_bytes(upload.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0
-    return store.run(run.id)
+    return store.runs.get(run.id)
 
 
 class Held:
@@ -87,7 +87,7 @@ class Held:
 
     def __call__(self, store: Store, kind: Kind = "train", settings: dict[str, Any] | None = None) -> Run:
         locks: list[int] = []
-        run = store.create_run(kind, settings or {}, lambda folder: locks.append(jobs.take_lock(folder)))
+        run = store.runs.create(kind, settings or {}, lambda folder: locks.append(jobs.take_lock(folder)))
         self._locks[run.id] = locks[0]
         return run
 
@@ -121,7 +121,7 @@ def heard(run: Run, **wanted: Any) -> dict[str, Any]:
 def iterating(store: Store, run: Run) -> Run:
     """A run whose training has begun."""
     heard(run, event="iteration")
-    return store.run(run.id)
+    return store.runs.get(run.id)
 
 
 def cancelled(store: Store, run: Run) -> Run:
@@ -145,10 +145,10 @@ def kill(run: Run) -> None:
 
 def kill_all(store: Store) -> None:
     """Leave no process behind."""
-    for run in store.runs():
+    for run in store.runs.all():
         if run.alive and run.pid:
             kill(run)
-    wait(lambda: not any(run.alive for run in store.runs()) and not jobs._children)
+    wait(lambda: not any(run.alive for run in store.runs.all()) and not jobs._children)
 
 
 def contents(store: Store) -> dict[str, bytes]:
@@ -170,12 +170,12 @@ def refuses(store: Store, data: bytes, subject: str = "", came: object = None, i
     subject: of the reason. inner: the subject of the reason's own reason. came: of the reason, or of its own where
     `inner` is given. Empty for any.
     """
-    before = store.runs(), files_of(store)
+    before = store.runs.all(), files_of(store)
     with refused("this file") as caught:
         import_run(store, data)
     reason: Any = caught.value.__cause__
     assert not subject or (isinstance(reason, InputError) and reason.subject == subject), reason
     assert not inner or reason.__cause__.subject == inner, reason
     assert came is None or (reason.__cause__ if inner else reason).came == came, reason
-    assert (store.runs(), files_of(store)) == before
+    assert (store.runs.all(), files_of(store)) == before
     return reason

@@ -20,8 +20,8 @@ from ranking.reports.differences import differences
 from ranking.reports.exports import rows_parquet, trial_rows
 from ranking.reports.findings import Findings
 from ranking.reports.report import latex_tables, protocol_json, report_html
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")  # the options that name files
 Contents = Mapping[str, Callable[[], str | bytes]]  # the content of each output file, by option
@@ -51,7 +51,7 @@ def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
     """Return the newest equal run with a ranking for each training run of a comparison; None where there is none."""
     runs: list[Run | None] = []
     for training in settings.training_runs:
-        equal = store.equal_runs("train", training.to_json())
+        equal = store.runs.equal("train", training.to_json())
         runs.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
     return runs
 

@@ -13,8 +13,8 @@ from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_file import ComparisonSettings, is_bundled
 from ranking.reports.comparison_files import measures_table
 from ranking.reports.exports import plain
-from ranking.workspace import examples
-from ranking.workspace.store import Store
+from ranking.storage import examples
+from ranking.storage.store import Store
 
 SUMMARY = "compare two to four runs, training those that do not exist yet"
 
@@ -41,7 +41,7 @@ def run(options: argparse.Namespace) -> int:
             if not ended_well(trained):
                 return FAILED
             if name:
-                store.name_run(trained.id, name)
+                store.runs.rename(trained.id, name)
     runs = [run for run in runs_of(store, settings) if run is not None]
     shown = Compared.at_home(store, runs, settings.split)
     print(plain(measures_table(shown, TOP)))
@@ -52,10 +52,10 @@ def run(options: argparse.Namespace) -> int:
 
 def _has_set(store: Store, settings: ComparisonSettings) -> bool:
     """Return whether the image set exists, after generating it if possible; ValueError if another set results."""
-    if settings.set in {row.key for row in store.image_sets()}:
+    if settings.set in {row.key for row in store.sets.rows()}:
         return True
     if is_bundled(settings.set):
-        store.adopt(examples.set_folders()[settings.set], "bundled")
+        store.sets.add(examples.set_folders()[settings.set], "bundled")
         return True
     if settings.source is None:
         raise InputError(

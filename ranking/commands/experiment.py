@@ -39,7 +39,7 @@ from ranking.methods import method_class
 from ranking.metrics.fold_curves import curves_of
 from ranking.reports.exports import plain
 from ranking.reports.findings import Findings
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 FEW_QUERIES = 3  # number of queries compared by default
 SUMMARY = "compare methods by cross-validation and print the tables"

@@ -15,7 +15,7 @@ from ranking.commands.watching import DONE
 from ranking.datasets.source_settings import GROUPS
 from ranking.datasets.stored_copies import stored_copies, what_was_done
 from ranking.formats.tree_source import tree_sources
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 SUMMARY = "import a folder or a ZIP file of images as an image set"
 
@@ -41,9 +41,9 @@ def run(options: argparse.Namespace) -> int:
     """Import and keep the image set, and print its key."""
     store = Store(options.home)
     key = import_path(store, options.path, options.format, options.name, options.group)
-    images = store.image_set(key)
+    images = store.sets.get(key)
     if (copies := stored_copies(images.folder)) is not None:
         row = what_was_done(images, copies)
         print(f"near copies: {row.came}; {row.done}", file=sys.stderr)
-    print(next(line_of(row) for row in store.image_sets() if row.key == key))
+    print(next(line_of(row) for row in store.sets.rows() if row.key == key))
     return DONE

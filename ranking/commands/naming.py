@@ -20,7 +20,8 @@ from ranking.formats.import_preview import ImportPreview
 from ranking.formats.tree_source import tree_sources
 from ranking.jobs import jobs
 from ranking.methods import method_class, method_names
-from ranking.workspace.store import ImageSetRow, Store
+from ranking.storage.sets import ImageSetRow
+from ranking.storage.store import Store
 
 
 def trained_methods() -> list[str]:
@@ -30,7 +31,7 @@ def trained_methods() -> list[str]:
 
 def set_of(store: Store, text: str) -> ImageSet:
     """Return the image set with that key or title, else import the files at that path."""
-    rows = store.image_sets()
+    rows = store.sets.rows()
     named = [row for row in rows if row.key == text] or [row for row in rows if row.title == text]
     if len(named) > 1:
         keys = ", ".join(row.key for row in named)
@@ -38,7 +39,7 @@ def set_of(store: Store, text: str) -> ImageSet:
             "SET", "the title of one image set", f"that of {len(named)}: {text}", f"use a key: {keys}"
         )
     if named:
-        return store.image_set(named[0].key)
+        return store.sets.get(named[0].key)
     if not os.path.exists(text):
         titles = listed([row.title for row in rows]) if rows else "none yet"
         raise InputError(
@@ -47,7 +48,7 @@ def set_of(store: Store, text: str) -> ImageSet:
             readable(text, 300),
             "`python -m ranking sets` lists them, `python -m ranking import PATH` adds one",
         )
-    return store.image_set(import_path(store, text))
+    return store.sets.get(import_path(store, text))
 
 
 def import_path(

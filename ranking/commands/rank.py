@@ -37,9 +37,9 @@ from ranking.methods.bag_method import BagMethod
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import rank as ranked
-from ranking.workspace.run import Run
-from ranking.workspace.run_files import projection_of
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.run_files import projection_of
+from ranking.storage.store import Store
 
 SUMMARY = "rank the samples of an image set with a trained model (CSV)"
 Write = Callable[[Iterable[object]], object]
@@ -58,7 +58,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Print one line per sample, highest rank first."""
     store = Store(options.home)
-    model = store.run(options.model)
+    model = store.runs.get(options.model)
     if not model.learns or not model.has_model:
         came = f"{model.called} ({model.state})"
         raise InputError(f"run {model.id}", "a training run with a model", came, "choose another run")
@@ -97,7 +97,7 @@ def _rank_labels(
     """Print the labels of each image, highest rank first."""
     settings = LabelTrainSettings.from_json(model.settings)
     method: LabelRanker = method_class(settings.method).load(model.model_file)
-    features = projected(projection_of(model), load_features(images, settings.features, store.features))
+    features = projected(projection_of(model), load_features(images, settings.features, store.features.cache))
     every = label_set(images, features)
     labels = np.zeros((len(every), len(method.names)), np.bool_)
     for column, name in enumerate(method.names):
@@ -123,7 +123,7 @@ def _rank_sequences(
         raise InputError("--part", "test for a model that orders sequences", options.part, "leave --part out")
     settings = OrderTrainSettings.from_json(model.settings)
     method: OrderMethod = method_class(settings.method).load(model.model_file)
-    features = projected(projection_of(model), load_features(images, settings.features, store.features))
+    features = projected(projection_of(model), load_features(images, settings.features, store.features.cache))
     held_out = held_out_sequences(images, settings, features)
     ranked = Ordered.of(held_out, method.score_sequences(held_out.sequences), make_drawing(settings.drawing))
     numbers = images.numbers_of(settings.criterion)
@@ -141,7 +141,7 @@ def _rank_images(
     settings = BagTrainSettings.from_json(model.settings)
     method: BagMethod = method_class(settings.method).load(model.model_file)
     bags = replace(
-        windows_of(images, make_windows(settings.windows), store.features), groups=images.image_groups
+        windows_of(images, make_windows(settings.windows), store.features.cache), groups=images.image_groups
     )
     windows = method.window_scores(bags)
     best, scores = best_windows(windows, bags.starts), method.image_scores(bags, windows)
@@ -170,7 +170,7 @@ def _chosen(images: ImageSet, part: str) -> Bools:
 def _scores(store: Store, model: Run, settings: TrainSettings, images: ImageSet) -> Floats:
     """Return (n,) scores of all samples of a set."""
     method, projection = method_class(settings.method).load(model.model_file), projection_of(model)
-    features = load_features(images, settings.features, store.features)
-    edges = store.edges_of(settings.set, settings.graph) if images.key == settings.set else None
+    features = load_features(images, settings.features, store.features.cache)
+    edges = store.features.edges_of(settings.set, settings.graph) if images.key == settings.set else None
     scores: Floats = method.score(query_of(images, settings, features, edges=edges, projection=projection))
     return scores

@@ -15,8 +15,8 @@ from ranking.core.text import readable
 from ranking.reports.compared import SPLITS, Compared
 from ranking.reports.comparison_file import ComparisonSettings
 from ranking.reports.findings import Findings
-from ranking.workspace.run import SAMPLES, Run, is_run_id
-from ranking.workspace.store import Store
+from ranking.storage.run import SAMPLES, Run, is_run_id
+from ranking.storage.store import Store
 
 SUMMARY = "write an HTML report about an experiment or a comparison"
 
@@ -66,7 +66,7 @@ def _run(store: Store, run_id: str) -> Run:
     if not is_run_id(run_id):
         expected = "the id of an experiment or of a training run, or a JSON file"
         raise InputError("RUN_OR_FILE", expected, readable(run_id))
-    return store.run(run_id)
+    return store.runs.get(run_id)
 
 
 def _comparison_of_file(store: Store, settings: ComparisonSettings, options: argparse.Namespace) -> int:

@@ -6,7 +6,7 @@ import argparse
 
 from ranking.commands.naming import line_of
 from ranking.commands.watching import DONE
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 SUMMARY = "list the image sets"
 
@@ -17,6 +17,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Print one line per image set."""
-    for row in Store(options.home).image_sets():
+    for row in Store(options.home).sets.rows():
         print(line_of(row))
     return DONE

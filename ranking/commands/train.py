@@ -29,7 +29,7 @@ from ranking.core.run_settings import (
 )
 from ranking.jobs import jobs
 from ranking.methods import method_class
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 SUMMARY = "train one method and print its measures"
 

@@ -11,8 +11,8 @@ from typing import Any, TextIO
 from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED, Run
+from ranking.storage.store import Store
 
 LOOK_SECONDS = 0.2  # between two reads of a run's events
 WIDTH = 30  # of the bar, in characters

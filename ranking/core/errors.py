@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import errno
-import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 
 import numpy as np
 
@@ -16,10 +14,6 @@ GONE = (
     "its files were moved or removed while the app was running: put them back, "
     "or restart the app to start with an empty data folder"
 )
-REBUILD = "press “Rebuild the database” in the app, which removes nothing"
-DAMAGED = f"the database is lost or damaged: {REBUILD}, or set RANKING_HOME to a new folder"
-ELSEWHERE = "ask the administrator of this app to rebuild the database"
-BUSY = "another process is using it: try again in a moment"
 CLOSED = "set RANKING_HOME to a folder that can be written, or change its permissions"
 FULL = "free some space there, or set RANKING_HOME to a folder that can be written"
 
@@ -61,39 +55,28 @@ def _shown(came: object) -> str:
 
 
 class HomeError(OSError):
-    """The data folder ("home") cannot be used: no permission, no space, no database.
+    """The data folder ("home") cannot be used: no permission, no space.
 
     subject: what cannot be used; without `why` it is the whole message. why: the reason. remedy: what to do about it.
-    lost: the data folder whose database has to be rebuilt (`ranking.workspace.database_copies.rebuild`); None where
-    rebuilding does not help.
     """
 
-    def __init__(self, subject: str, why: str = "", remedy: str = "", lost: Path | None = None) -> None:
+    def __init__(self, subject: str, why: str = "", remedy: str = "") -> None:
         super().__init__(subject)  # OSError takes further arguments for an error number
-        self.subject, self.why, self.remedy, self.lost = subject, why, remedy, lost
+        self.subject, self.why, self.remedy = subject, why, remedy
 
     def __str__(self) -> str:
         return f"cannot use {self.subject}: {self.why}; {self.remedy}" if self.why else self.subject
 
 
 @contextmanager
-def explained(
-    subject: str, home: Path | None = None, is_lost: Callable[[Path], bool] = lambda home: False
-) -> Iterator[None]:
-    """Turn system and database errors of the block into a HomeError about `subject`, with a remedy.
-
-    home: the data folder whose database is used, if it can be rebuilt. is_lost: whether it has to be rebuilt.
-    """
+def explained(subject: str) -> Iterator[None]:
+    """Turn errors of the operating system in the block into a HomeError about `subject`, with a remedy."""
     try:
         yield
-    except (HomeError, sqlite3.ProgrammingError, sqlite3.IntegrityError):
+    except HomeError:
         raise
     except OSError as error:
         raise HomeError(subject, error.strerror or str(error), _remedy(error)) from error
-    except sqlite3.DatabaseError as error:
-        lost = home if home is not None and is_lost(home) else None
-        remedy = DAMAGED if lost is not None else _remedy_of_database(error, home)
-        raise HomeError(subject, str(error), remedy, lost) from error
 
 
 def _remedy(error: OSError) -> str:
@@ -101,21 +84,3 @@ def _remedy(error: OSError) -> str:
     closed = isinstance(error, PermissionError | NotADirectoryError | FileExistsError)
     read_only = error.errno in (errno.EROFS, errno.ENAMETOOLONG, errno.ELOOP)
     return GONE if isinstance(error, FileNotFoundError) else CLOSED if closed or read_only else FULL
-
-
-def _remedy_of_database(error: sqlite3.DatabaseError, home: Path | None) -> str:
-    """Return what to do about an error of the database of `home`; None is a database that the user cannot rebuild."""
-    message = str(error)
-    if "unable to open" in message:
-        return CLOSED if home is not None and home.is_dir() else GONE
-    for phrase, remedy in (
-        ("no such table", GONE),
-        ("no such column", ELSEWHERE),
-        ("not a database", ELSEWHERE),
-        ("malformed", ELSEWHERE),
-        ("locked", BUSY),
-        ("readonly", CLOSED),
-    ):
-        if phrase in message:
-            return remedy
-    return FULL

@@ -18,7 +18,7 @@ from typing import Any
 
 from ranking.core import ProgressEvent, StopTraining, is_number
 from ranking.core.json_numbers import json_numbers
-from ranking.workspace.run import Run, State
+from ranking.storage.run import Run, State
 
 Event = dict[str, Any]
 

@@ -28,15 +28,11 @@ from ranking.jobs.events import (
     last_gap,
     why_it_ended,
 )
-from ranking.workspace.database_copies import keep_copy
-from ranking.workspace.room_layout import has_quotas
-from ranking.workspace.room_quotas import most_jobs
-from ranking.workspace.run import ENDED, Kind, Run, take_lock
-from ranking.workspace.store import Store, TakenIn
+from ranking.storage.run import ENDED, Kind, Run, take_lock
+from ranking.storage.store import Store
 
 __all__ = [
     "cancel",
-    "claim_turn",
     "events",
     "last_gap",
     "poll",
@@ -44,17 +40,10 @@ __all__ = [
     "start",
     "start_once",
     "take_lock",
-    "waits_for",
 ]
 
 WORKER = (sys.executable, "-m", "ranking.jobs.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # number of the open file that holds the worker's lock
-MOST_AT_ONCE = max(
-    2, os.cpu_count() or 2
-)  # training runs and studies that run at the same time; others are queued
-# The same limit for imports, and another for previews, which are short: few enough for the memory, and enough that no
-# preview waits long.
-MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 # Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
 # wait while training uses all cores. Workers still get all the time that pages leave.
 LESS_URGENT = 5
@@ -94,7 +83,7 @@ def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
 def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill: Fill | None = None) -> Run:
     locks: list[int] = []
     try:
-        run = store.create_run(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
+        run = store.runs.create(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
         if not locks:
             return run  # it exists already, with its worker
         try:
@@ -104,15 +93,15 @@ def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill:
                 )  # outside any transaction: if this process dies, the lock is released and the run ended
             child = _children[run.id] = _spawn(store, run, locks[0])
         except OSError as error:
-            _clear(store, run)  # first: if the upload has filled the disk, no row can be written
-            store.end_run(run.id, "failed", f"the system could not start a worker: {error}")
-            return store.run(run.id)
-        store.update_run(run.id, pid=child.pid)
+            _clear(store, run)  # first: if the upload has filled the disk, no record can be written
+            store.runs.end(run.id, "failed", f"the system could not start a worker: {error}")
+            return store.runs.get(run.id)
+        store.runs.update(run.id, pid=child.pid)
     finally:
         for lock in locks:  # the worker has its own handle by now
             os.close(lock)
     threading.Thread(target=_await_end, args=(store, run, child), daemon=True).start()
-    return store.run(run.id)
+    return store.runs.get(run.id)
 
 
 def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
@@ -136,74 +125,36 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
 
 def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     """Reap a worker and end its run, also when no browser is open."""
-    code = child.wait()
-    with contextlib.suppress(
-        HomeError
-    ):  # the next poll ends the run when the data folder is back; the exit code is kept
-        try:
-            run = poll(store, run.id)
-        except InputError:  # its row has vanished, so the exit code is no longer needed
-            _children.pop(run.id, None)
-            return
-        except HomeError as error:
-            if code == 0 or not run.intake or error.lost is not None:
-                raise
-            store.free(run)  # on a disk that the run has filled, rows cannot be read either
-            run = poll(store, run.id)
-        _children.pop(run.id, None)  # a worker that ended its run itself
-        if run.state in ("failed", "cancelled"):
-            _clear(store, run)  # again: the worker may have died before it could
-
-
-def waits_for(store: Store, run: Run) -> int:
-    """Return how many others must end before `run` may start: training runs and studies, imports, or previews.
-
-    At most MOST_AT_ONCE run at the same time, and in one workspace at most its job limit
-    (`ranking.workspace.job_queue`). A queued worker checks by itself whether it may start. The lock on its run is its
-    entry in the queue; the system releases it when the worker exits for any reason.
-    """
-    return store.queue_of(run.task).waits_for(run.id, *_places(store, run))
-
-
-def claim_turn(store: Store, run: Run) -> int:
-    """Let `run` start if it may, and return 0; otherwise return the result of `waits_for`. Called by its worker."""
-    return store.queue_of(run.task).claim(run.id, *_places(store, run))
-
-
-def _places(store: Store, run: Run) -> tuple[int, int]:
-    """Return how many runs may work at the same time on the machine, and in one workspace."""
-    places = MOST_IMPORTS_AT_ONCE if run.intake else MOST_AT_ONCE
-    return places, most_jobs() if has_quotas(store.home) else places
+    child.wait()
+    with contextlib.suppress(HomeError, InputError):  # the next poll ends the run when the data folder is back
+        poll(store, run.id)
+        _children.pop(run.id, None)
 
 
 def poll(store: Store, run_id: str) -> Run:
     """Return the run as it is now. If its worker is dead, end the run first, unless it is shared."""
-    run = store.run(run_id)
+    run = store.runs.get(run_id)
     if run.state in ENDED or run.shared:
         return run
     if run.alive:
         _kill_if_overdue(run)
         return run
-    run = store.caught_up(
-        run_id
-    )  # the worker may have ended it, or it may have been cancelled, since it was read
+    run = store.runs.get(run_id)  # the worker may have ended it, or it may have been cancelled, since it was read
     if run.state in ENDED:
         return run
-    if run.intake:
-        store.free(run)  # first: if the run has filled the disk, no row can be written
+    _clear(store, run)  # first: if the run has filled the disk, no record can be written
     if run.cancelled is not None:
-        store.end_run(run_id, "cancelled", why_it_ended(run))
+        store.runs.end(run_id, "cancelled", why_it_ended(run))
     else:
-        store.end_run(run_id, "failed", why_it_ended(run, _cause_of_death(run)))
+        store.runs.end(run_id, "failed", why_it_ended(run, _cause_of_death(run)))
     _children.pop(run_id, None)
-    _clear(store, run)
-    return store.run(run_id)
+    return store.runs.get(run_id)
 
 
 def _clear(store: Store, run: Run) -> None:
     """Remove the files of an import that did not finish."""
     if run.intake:
-        store.clear(run)
+        store.runs.clear(run)
 
 
 def cancel(store: Store, run_id: str) -> None:
@@ -212,13 +163,13 @@ def cancel(store: Store, run_id: str) -> None:
     The results so far are kept. Runs that have ended, or end first, do not change.
     """
     poll(store, run_id)
-    run = store.own_run(run_id)
+    run = store.runs.own(run_id)
     if run.state in ENDED:
         return
     if run.cancelled is None:
-        store.update_run(run_id, cancelled=time.monotonic())
+        store.runs.update(run_id, cancelled=time.monotonic())
     _signal(
-        store.run(run_id), signal.SIGTERM
+        store.runs.get(run_id), signal.SIGTERM
     )  # read again: now either the pid is set or the worker sees `cancelled`
     threading.Thread(target=_wait_until_ended, args=(store, run_id), daemon=True).start()
 
@@ -229,19 +180,13 @@ def _wait_until_ended(store: Store, run_id: str) -> None:
             time.sleep(0.02)
 
 
-def recover(store: Store) -> TakenIn:
-    """Recover when a server starts: add missing rows to the database, end the runs of dead workers, remove leftover
-    files, and copy the database.
-
-    Running workers are left alone. Returns the result of `Store.take_in`.
-    """
-    taken = store.take_in()
-    for run in store.own_runs():
+def recover(store: Store) -> None:
+    """Recover when a server starts: end the runs of dead workers, and remove leftover files. Running workers are left
+    alone."""
+    for run in store.runs.all_own():
         if run.state not in ENDED:
             poll(store, run.id)
     store.sweep()
-    keep_copy(store.home)
-    return taken
 
 
 def _kill_if_overdue(run: Run) -> None:

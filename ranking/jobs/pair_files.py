@@ -11,8 +11,8 @@ from ranking.core.errors import InputError
 from ranking.features.graph.image_graph import GRAPHS
 from ranking.features.graph.uploaded_pairs import MAX_PAIRS, edges_from_csv
 from ranking.files.isolated import Crashed, ask, serve
-from ranking.workspace.room_quotas import check_disk
-from ranking.workspace.store import Store
+from ranking.storage.space import check_disk
+from ranking.storage.store import Store
 
 
 def keep_pairs_isolated(store: Store, set_key: str, name: str, data: bytes) -> str:
@@ -42,7 +42,7 @@ def read_pairs(data: bytes, ids: Any) -> Ints:
 def _work(arguments: list[str], data: bytes) -> bytes:
     home, set_key = arguments
     store = Store(Path(home))
-    return store.keep_edges(set_key, read_pairs(data, store.image_set(set_key).ids)).encode()
+    return store.features.keep_edges(set_key, read_pairs(data, store.sets.get(set_key).ids)).encode()
 
 
 if __name__ == "__main__":

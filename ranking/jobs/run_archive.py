@@ -37,10 +37,10 @@ from ranking.files.isolated import ask, serve
 from ranking.jobs.run_json import read_run, written_run
 from ranking.methods import method_class, score_direction
 from ranking.metrics import evaluate_or_count
-from ranking.workspace.room_quotas import check_disk
-from ranking.workspace.run import ENDED, SAMPLES, Run
-from ranking.workspace.store import Store
-from ranking.workspace.uploads import keep_edges
+from ranking.storage.run import ENDED, SAMPLES, Run
+from ranking.storage.space import check_disk
+from ranking.storage.store import Store
+from ranking.storage.uploads import keep_edges
 
 MOST_BYTES = 200_000_000  # of an archive, compressed and decompressed
 RUN, EVENTS, SCORES, MODEL, EDGES = "run.json", "events.jsonl", "scores.npy", "model.npz", "edges.npy"
@@ -70,7 +70,7 @@ def export_run(
     left_out: why the other views could not be made. ValueError unless the run ranks images, has ended, and has all its
     files. Missing pairs are only listed as omitted, because the user can upload the CSV again.
     """
-    run = store.run(run_id)
+    run = store.runs.get(run_id)
     if run.task != SAMPLES or run.state not in ENDED:
         raise InputError(
             f"run {run_id}",
@@ -86,11 +86,11 @@ def export_run(
     stream, missing = io.BytesIO(), dict(left_out or {})
     with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         try:
-            if (edges := store.edges_of(run.settings["set"], run.settings.get("graph"))) is not None:
+            if (edges := store.features.edges_of(run.settings["set"], run.settings.get("graph"))) is not None:
                 archive.writestr(EDGES, _as_file(edges))
         except ValueError as error:
             missing[EDGES] = str(error)
-        archive.writestr(RUN, written_run(run, store.image_sets(), missing))
+        archive.writestr(RUN, written_run(run, store.sets.rows(), missing))
         for name, file in files.items():
             if (
                 name in needed
@@ -160,7 +160,7 @@ def import_run_isolated(store: Store, data: bytes) -> Run:
 
     FullError in a workspace that is full, after which pages offer to free storage."""
     check_disk(store.home)
-    return store.run(ask("ranking.jobs.run_archive", [str(store.home)], data).decode())
+    return store.runs.get(ask("ranking.jobs.run_archive", [str(store.home)], data).decode())
 
 
 def _import_run(store: Store, data: bytes) -> Run:
@@ -213,7 +213,7 @@ def _import_run(store: Store, data: bytes) -> Run:
 
 def _image_set(store: Store, key: str) -> ImageSet | None:
     """Return the image set with that key; None if it is not in this data folder."""
-    return store.image_set(key) if key in {row.key for row in store.image_sets()} else None
+    return store.sets.get(key) if key in {row.key for row in store.sets.rows()} else None
 
 
 def _edges(data: bytes | None, settings: TrainSettings) -> Ints | None:

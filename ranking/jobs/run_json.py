@@ -19,9 +19,9 @@ from ranking.features import make_feature
 from ranking.features.graph.image_graph import GRAPHS, is_graph_name
 from ranking.features.projection import make_projection
 from ranking.methods import make_method
-from ranking.workspace.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
-from ranking.workspace.run_names import checked_name
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, LAST_TIME, TRAVELS, Run, is_run_id, is_set_key
+from ranking.storage.run_names import checked_name
+from ranking.storage.sets import ImageSetRow
 
 FORMAT = 1
 KIND = "ranking laboratory training"

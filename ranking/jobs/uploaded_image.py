@@ -22,8 +22,8 @@ from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
 from ranking.files.isolated import ask, serve
-from ranking.workspace.room_layout import home_in_words
-from ranking.workspace.store import Store
+from ranking.storage.home import home_in_words
+from ranking.storage.store import Store
 
 Parts = Sequence[tuple[str, Mapping[str, Any]]]
 SET = "set"  # the folder of the set of one image
@@ -93,7 +93,7 @@ def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
     images, _ = build_image_set(source, folder / SET)
     for name, settings in parts:
         if name == OnnxModel.name:
-            store.place_model(str(settings.get("model")), folder)
+            store.features.place_model(str(settings.get("model")), folder)
     load_features(images, parts, folder)
 
 

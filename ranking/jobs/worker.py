@@ -37,11 +37,12 @@ from ranking.core.run_settings import (
 from ranking.core.text import readable
 from ranking.files.isolated import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
-from ranking.jobs.jobs import LOCK_VARIABLE, claim_turn
-from ranking.workspace.room_layout import check_source, unnamed
-from ranking.workspace.room_quotas import DiskWatch, check_disk
-from ranking.workspace.run import ENDED, Run, State, take_lock
-from ranking.workspace.store import Store
+from ranking.jobs.jobs import LOCK_VARIABLE
+from ranking.storage import queue
+from ranking.storage.room_layout import check_source, unnamed
+from ranking.storage.run import ENDED, Run, State, take_lock
+from ranking.storage.space import DiskWatch, check_disk
+from ranking.storage.store import Store
 
 if (
     TYPE_CHECKING
@@ -64,25 +65,25 @@ def main(arguments: Sequence[str]) -> int:
         return 2
     faulthandler.enable()
     store = Store(arguments[0])
-    run = store.run(arguments[1])
+    run = store.runs.get(arguments[1])
     _hold_lock(run)
     if run.state in ENDED:
         print(f"run {run.id} has already ended ({run.state}); start a new one", file=sys.stderr)
         return 2
     report = Report(run.events_file)
     signal.signal(signal.SIGTERM, report.stop)
-    store.update_run(run.id, pid=os.getpid())
-    report.stopped |= store.run(run.id).cancelled is not None
-    while (ahead := claim_turn(store, run)) and not report.stopped:
+    store.runs.update(run.id, pid=os.getpid())
+    report.stopped |= store.runs.get(run.id).cancelled is not None
+    while (ahead := queue.waits_for(store.home, run)) and not report.stopped:
         time.sleep(min(TURN_SECONDS * ahead, MOST_TURN_SECONDS))
-    store.update_run(run.id, state="running", started=time.time())
+    store.runs.update(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
     if run.intake and state != "finished":
         store.free(run)  # first: if the run has filled the disk, no row can be written
     with contextlib.suppress(OSError):  # on a full disk the row may still fit, and the row is authoritative
         report.state(state, reason)
-    store.end_run(run.id, state, reason, result)  # last: readers of the row then see all events and files
+    store.runs.end(run.id, state, reason, result)  # last: readers of the row then see all events and files
     if run.intake and state != "finished":
         store.clear(run)
     return 0
@@ -115,7 +116,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         with contextlib.suppress(OSError):  # the first error is the one to report
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
-            return "cancelled", why_it_ended(store.run(run.id)), None
+            return "cancelled", why_it_ended(store.runs.get(run.id)), None
         with contextlib.suppress(OSError):  # stderr is a file on the same disk
             traceback.print_exc()
         reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
@@ -134,7 +135,7 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
 
     def end() -> None:
         try:
-            if store.end_run(run.id, "failed", limits.too_slow):
+            if store.runs.end(run.id, "failed", limits.too_slow):
                 store.clear(run)  # here, because after a restart of the server no process waits for this one
         finally:
             os._exit(1)
@@ -177,7 +178,7 @@ def _features_within_quota(
     workspace, before they are written."""
     from ranking.features.extract import to_compute
 
-    computed, more = to_compute(image_set, parts, store.features)
+    computed, more = to_compute(image_set, parts, store.features.cache)
     watch = DiskWatch(store.home, more)
 
     def progress(what: str, done: float, total: int) -> None:
@@ -255,7 +256,7 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     from ranking.features.uploads.vectors_preview import preview_vectors
     from ranking.files.typed_path import typed_file
 
-    images = store.image_set(settings.set)
+    images = store.sets.get(settings.set)
     if settings.brought is None:
         path = typed_file(settings.place, "a file of features")
     else:
@@ -321,7 +322,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
         _write_whole(run.model_file, method.save)
         report.measuring()
 
-    images = store.image_set(settings.set)
+    images = store.sets.get(settings.set)
     on_step = (
         _features_within_quota(store, report, images, settings.features)
         if settings.features
@@ -330,14 +331,14 @@ def train(store: Store, run: Run, report: Report) -> Result:
     trained = tasks.train(
         images,
         settings,
-        store.features,
+        store.features.cache,
         on_step=on_step,
         on_iteration=report.iteration,
         on_fitted=keep,
         on_scores=_SoFar(run.scores_so_far_file).keep,
         recorder=Recorder(lambda recording: _record(run, recording)),
         warm_start=_warm_start(store, settings),
-        edges=store.edges_of(settings.set, settings.graph),
+        edges=store.features.edges_of(settings.set, settings.graph),
     )
     run.scores_so_far_file.unlink(missing_ok=True)
     metrics, scores, bounds, localisation = trained.measured
@@ -356,7 +357,7 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
 
     if not isinstance(settings, TrainSettings) or settings.warm_start is None:
         return None
-    source = store.run(settings.warm_start)
+    source = store.runs.get(settings.warm_start)
     if source.task != settings.task or not source.model_file.exists():
         came = f"run {source.id} ({source.called}, {source.state})"
         raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
@@ -377,16 +378,16 @@ def study(store: Store, run: Run, report: Report) -> Result:
     from ranking.experiments.cross_validation.trial_store import FOLDER
     from ranking.experiments.study import Context
 
-    images = None if settings.set is None else store.image_set(settings.set)
+    images = None if settings.set is None else store.sets.get(settings.set)
     context = Context(
         images,
-        store.features,
-        trials=tuple(home / FOLDER for home in (store.home, *store.shared_paths)),
-        edges=None if images is None else store.edges_of(images.key, settings.graph),
+        store.features.cache,
+        trials=tuple(home / FOLDER for home in (store.home, *store.shared)),
+        edges=None if images is None else store.features.edges_of(images.key, settings.graph),
         on_step=report.progress
         if images is None
         else _features_within_quota(store, report, images, settings.features),
-        on_result=lambda result: store.update_run(run.id, result=result),
+        on_result=lambda result: store.runs.update(run.id, result=result),
         check=report.check,
     )
     result = studies.run(settings, context)

@@ -15,9 +15,9 @@ from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled, resample
 from ranking.metrics.ranked import Ranking
 from ranking.reports.settings_words import names_of
-from ranking.workspace.run import SAMPLES, Run
-from ranking.workspace.run_files import read_scores
-from ranking.workspace.store import Store
+from ranking.storage.run import SAMPLES, Run
+from ranking.storage.run_files import read_scores
+from ranking.storage.store import Store
 
 FEWEST, MOST = 2, 4
 SPLITS = ("test", "train")
@@ -54,7 +54,7 @@ class Compared:
                     f"{run.called} ({run.state})",
                     "choose another run",
                 )
-        images = store.image_set(runs[0].settings["set"])
+        images = store.sets.get(runs[0].settings["set"])
         rows = np.flatnonzero(images.test if split == "test" else ~images.test)
         subjects = {(run.settings["set"], run.settings["query"]) for run in runs}
         if subjects != {(images.key, query_of(runs[0]))}:

@@ -19,9 +19,10 @@ from ranking.core.text import readable
 from ranking.datasets import source_class, source_names
 from ranking.features.graph.uploaded_pairs import is_edges_name
 from ranking.reports.compared import FEWEST, MOST, SPLITS, Compared
-from ranking.workspace import examples
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow, Store
+from ranking.storage import examples
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
+from ranking.storage.store import Store
 
 NAMES = {"trainings", "names", "split", "image_set", "not_recreated"}
 
@@ -83,7 +84,7 @@ def _part(record: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def comparison_json(store: Store, shown: Compared) -> str:
     """Return the comparison file. Its "not_recreated" lists what another machine cannot generate from it."""
     training_runs = [TrainSettings.from_json(run.settings) for run in shown.runs]
-    row = next(row for row in store.image_sets() if row.key == shown.images.key)
+    row = next(row for row in store.sets.rows() if row.key == shown.images.key)
     source = source_of(store, row)
     record = {
         "trainings": [replace(training, warm_start=None).to_json() for training in training_runs],
@@ -109,7 +110,7 @@ def _written(value: Any) -> str:
 
 def source_of(store: Store, row: ImageSetRow) -> ImportSettings | None:
     """Return the settings that generate an image set again; None if it was read from files, or is of unknown origin."""
-    for run in store.runs(task="images"):
+    for run in store.runs.all(task="images"):
         if run.result.get("key") == row.key and _makes_it_all(str(run.settings["source"])):
             return ImportSettings.from_json(run.settings)
     return None

@@ -12,7 +12,7 @@ from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import DRAWS, Interval, Resampled
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.prose import escaped, signed, signed_end
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 AS_TRAINED = (
     "One query, and each method with the settings of its run. Experiments tune C and average over queries."

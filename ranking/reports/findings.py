@@ -20,7 +20,7 @@ from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.explain.playback import Frame, frames_of
 from ranking.metrics.ranked import Ranking
 from ranking.reports.at_home import results_at_home, trials_of
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Findings:
         """Read an experiment of a data folder; ValueError if its image set does not exist or its settings are
         invalid."""
         plan, results = results_at_home(store, settings)
-        return cls(plan, results, store.image_set(settings.set), trials_of(store))
+        return cls(plan, results, store.sets.get(settings.set), trials_of(store))
 
     @property
     def planned(self) -> int:

@@ -12,7 +12,7 @@ from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import projection_words
 from ranking.methods import method_class, method_names
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 Settings = dict[str, Any]
 

@@ -22,9 +22,9 @@ from ranking.explain.localisation import read_localisation
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.metrics import evaluate
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.rooms import Rooms
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_help_names_every_command(capsys, fails):
 def test_a_training_is_kept_and_ranks(store, images, tmp_path, command):
     file = settings_file(tmp_path, images, query="day", method="AP-SVM", method_settings={"C": 10.0})
     words = command("train", file)[0].split()
-    run = store.run(words[1])
+    run = store.runs.get(words[1])
     assert f"{run.result['test']['AP']:.4g}" in words
     rows = list(csv.DictReader(io.StringIO(command("rank", run.id)[0])))
     assert len(rows) == images.test.sum()
@@ -80,7 +80,7 @@ def test_a_training_is_kept_and_ranks(store, images, tmp_path, command):
 def test_a_localisation_run_is_kept_and_ranks_images_with_their_windows(store, tmp_path, command, fails):
     squares, file = squares_of(store), tmp_path / "settings.json"
     file.write_text(json.dumps(settings_of(squares.key).to_json()))
-    run = store.run(command("train", file)[0].split()[1])
+    run = store.runs.get(command("train", file)[0].split()[1])
     rows = list(csv.DictReader(io.StringIO(command("rank", run.id)[0])))
     measures = evaluate([int(row["relevant"]) for row in rows], [float(row["score"]) for row in rows])
     assert measures["AP"] == pytest.approx(run.result["test"]["AP"])
@@ -110,9 +110,9 @@ def test_a_protocol_of_others_names_no_scheduler_but_the_command_may(images, tmp
     """For whoever is connected to a scheduler runs what it sends."""
 
     def start(store: Store, kind: str, settings: dict[str, Any]) -> Run:
-        run = store.create_run("study", settings)
-        store.end_run(run.id, "failed", f"not trained at {settings['scheduler']}")
-        return store.run(run.id)
+        run = store.runs.create("study", settings)
+        store.runs.end(run.id, "failed", f"not trained at {settings['scheduler']}")
+        return store.runs.get(run.id)
 
     monkeypatch.setattr(jobs, "start_once", start)
     for scheduler, shown in (("tcp://file:1", "tcp://file:1"), (None, "not trained at tcp://command:2")):
@@ -121,7 +121,7 @@ def test_a_protocol_of_others_names_no_scheduler_but_the_command_may(images, tmp
 
 
 def test_what_makes_no_run_is_exit_code_1_or_2(store, tmp_path, fails):
-    file, before = tmp_path / "settings.json", len(store.runs())
+    file, before = tmp_path / "settings.json", len(store.runs.all())
     for content in ("{", "[1]", "[" * 100_000):
         file.write_text(content)
         assert fails("train", file).startswith(f"{file}: "), content[:10]
@@ -130,11 +130,11 @@ def test_what_makes_no_run_is_exit_code_1_or_2(store, tmp_path, fails):
     assert str(tmp_path / "none.json") in fails("train", tmp_path / "none.json")
     for places in ("-3", "0", "three"):
         assert f"'{places}'" in fails("rank", "a run", "--top", places, code=2)
-    assert len(store.runs()) == before
+    assert len(store.runs.all()) == before
 
 
 def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(store, images, tmp_path, fails):
-    file, before = settings_file(tmp_path, images, queries=["day"]), len(store.runs())
+    file, before = settings_file(tmp_path, images, queries=["day"]), len(store.runs.all())
     for command, option, output in (
         ("experiment", "csv", tmp_path / "none" / "trials.csv"),
         ("experiment", "latex", tmp_path),
@@ -144,7 +144,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(sto
     for option in ("output", "csv", "parquet", "latex", "protocol"):  # of labels there are no reports
         labels = ("experiment", images.key, "--methods", "C-star p@k", f"--{option}={tmp_path / 'x'}")
         assert fails(*labels).startswith(f"--{option}: ")
-    assert len(store.runs()) == before
+    assert len(store.runs.all()) == before
     assert "a" * 50 in fails("report", "a" * 300, "-o", tmp_path / "report.html")
 
 
@@ -169,19 +169,19 @@ def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path):
 
 def test_a_run_that_fails_is_exit_code_1_with_its_reason(store, images, tmp_path, fails, monkeypatch):
     def start(store: Store, kind: str, settings: dict[str, Any]) -> Run:
-        run = store.create_run("train", settings)
+        run = store.runs.create("train", settings)
         report = Report(run.events_file)
         report.iteration(ProgressEvent(17, primal=2.0, dual=1.5, seconds=0.5, passes=3, planes=2))
         report.flush()
-        store.end_run(run.id, "failed", "no class 'wind'")
-        return store.run(run.id)
+        store.runs.end(run.id, "failed", "no class 'wind'")
+        return store.runs.get(run.id)
 
     monkeypatch.setattr(jobs, "start", start)
     file = settings_file(tmp_path, images, query="wind", method="AP-SVM")
     shown = fails("train", file)
     assert "iteration 17, gap 25.00%" in shown
     assert "no class 'wind'" in shown
-    assert fails("rank", store.runs("train")[0].id).startswith(f"run {store.runs('train')[0].id}: ")
+    assert fails("rank", store.runs.all("train")[0].id).startswith(f"run {store.runs.all('train')[0].id}: ")
 
 
 def test_an_interrupted_run_is_cancelled_and_is_exit_code_130(store, images, tmp_path, fails, monkeypatch):
@@ -190,9 +190,9 @@ def test_an_interrupted_run_is_cancelled_and_is_exit_code_130(store, images, tmp
 
     monkeypatch.setattr(Bar, "show", interrupt)
     file = settings_file(tmp_path, images, query="day", method="AP-SVM")
-    before = len(store.runs())
+    before = len(store.runs.all())
     fails("train", file, code=130)
-    run, *others = store.runs()
+    run, *others = store.runs.all()
     assert len(others) == before
     assert jobs.poll(store, run.id).state in ("cancelled", "finished")
 

@@ -14,7 +14,7 @@ from ranking import make_method
 from ranking.commands.naming import file_sources
 from ranking.features.opened import open_image_set
 from ranking.metrics import average_precision
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 CLASSES, FEW = ("beach", "forest", "town"), ("--min-images", "5")
 
@@ -56,11 +56,11 @@ def graded(tmp_path_factory):
 
 def test_two_commands_lead_from_a_folder_to_a_report(photographs, home, tmp_path, command):
     out, _ = command("import", photographs, "--name", "Holiday")
-    [row] = Store(home).image_sets()
+    [row] = Store(home).sets.rows()
     assert (row.title, row.images, row.classes) == ("Holiday", 36, CLASSES)
     assert row.key in out
     assert out == command("sets")[0]
-    assert all(run.result.get("decision") == "kept" for run in Store(home).runs("import") if not run.looks)
+    assert all(run.result.get("decision") == "kept" for run in Store(home).runs.all("import") if not run.looks)
     report = tmp_path / "report.html"
     tables, _ = command("experiment", "Holiday", "--queries", "beach", "--folds", "2", "-o", report)
     assert "AP-SVM − SVM" in tables
@@ -71,7 +71,7 @@ def test_samples_labels_and_sequences_are_trained_and_ranked_by_name_or_path(
     photographs, graded, home, command
 ):
     run = command("train", photographs, "--query", "town", "--setting", "C=10")[0].split()[1]
-    assert Store(home).run(run).settings["method_settings"]["C"] == 10
+    assert Store(home).runs.get(run).settings["method_settings"]["C"] == 10
     top = list(csv.DictReader(io.StringIO(command("rank", run, "--set", photographs, "--top", "5")[0])))
     assert [int(row["rank"]) for row in top] == [1, 2, 3, 4, 5]
 
@@ -79,16 +79,16 @@ def test_samples_labels_and_sequences_are_trained_and_ranked_by_name_or_path(
         1
     ]
     rows = list(csv.DictReader(io.StringIO(command("rank", run, "--top", "1")[0])))
-    images = Store(home).image_set(Store(home).run(run).settings["set"])
+    images = Store(home).sets.get(Store(home).runs.get(run).settings["set"])
     assert len(rows) == images.image_test.sum()
     assert {row["label"] for row in rows} <= set(CLASSES)
     right = sum(int(row["relevant"]) for row in rows) / len(rows)
-    assert right == pytest.approx(Store(home).run(run).result["test"]["BEP"]), "one label an image"
+    assert right == pytest.approx(Store(home).runs.get(run).result["test"]["BEP"]), "one label an image"
 
     command("import", graded, "--format", "SVMlight", "--name", "Cars")
     run = command("train", "Cars", "--method", "RankSVM")[0].split()[1]
     rows = list(csv.DictReader(io.StringIO(command("rank", run)[0])))
-    assert len(rows) == 8 * Store(home).run(run).result["test"]["sequences"]
+    assert len(rows) == 8 * Store(home).runs.get(run).result["test"]["sequences"]
     assert {row["rank"] for row in rows} == {str(place) for place in range(1, 9)}
     table = command("experiment", "Cars", "--methods", "RankSVM", "SVR")[0]
     assert ("RankSVM" in table, "Kendall tau" in table) == (True, True)
@@ -113,7 +113,7 @@ def test_scenes_are_put_in_order_by_how_interesting_they_are(interesting, home, 
     command("import", interesting, "--name", "Scenes")
     given = ("--method", "MidRank", "--setting", "subsequences=200", "--setting", "C=100")
     run = command("train", "Scenes", "--criterion", "interestingness", *given)[0].split()[1]
-    trained = Store(home).run(run)
+    trained = Store(home).runs.get(run)
     assert trained.settings["criterion"] == "interestingness"
     assert trained.result["test"]["Kendall tau"] > 0.6
     ranked = list(csv.DictReader(io.StringIO(command("rank", run)[0])))
@@ -147,7 +147,7 @@ def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
         (changed / name / "0.png").write_bytes((photographs / name / "0.png").read_bytes())
         (changed / name / "1.png").write_bytes((photographs / name / "1.png").read_bytes())
     command("import", changed)
-    keys = [row.key for row in Store(home).image_sets() if row.title == "Pictures"]
+    keys = [row.key for row in Store(home).sets.rows() if row.title == "Pictures"]
     message = fails("train", "Pictures", "--query", "town")
     assert all(key in message for key in keys)
     assert command("train", keys[-1], "--query", "town")
@@ -161,7 +161,7 @@ def test_images_are_grouped_as_the_command_line_says(photographs, tmp_path, comm
         (tmp_path / f"scene{number // 3}_{number}.txt").write_text(f"{number % 2} .5 .5 .4 .4\n")
     (tmp_path / "classes.txt").write_text("helmet\nhead\n")
     out, _ = command("import", tmp_path, "--format", "YOLO", "--group", "name up to a number")
-    images = Store(command.keywords["home"]).image_set(out.split()[0])
+    images = Store(command.keywords["home"]).sets.get(out.split()[0])
     sides = {name.split("_")[0]: set() for name in images.image_names}
     for name, test in zip(images.image_names, images.image_test, strict=True):
         sides[name.split("_")[0]].add(bool(test))

@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from ranking.core.errors import LONGEST, HomeError, InputError
-from ranking.workspace.room_quotas import FullError, NoRoomError, QuotaError
+from ranking.storage.space import FullError, NoRoomError, QuotaError
 
 
 def test_input_error_says_what_was_expected_what_came_and_the_remedy():

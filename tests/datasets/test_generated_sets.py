@@ -15,7 +15,7 @@ from PIL import Image, ImageDraw
 
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.splits import evenly
-from ranking.workspace.examples import FOLDER, folder_of, set_folders
+from ranking.storage.examples import FOLDER, folder_of, set_folders
 
 PROGRAMS = {program.name: program for program in examples.SETS}
 SETS = {name: load_image_set(folder_of(name)) for name in PROGRAMS}

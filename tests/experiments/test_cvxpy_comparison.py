@@ -15,7 +15,7 @@ from ranking.datasets import load_image_set
 from ranking.experiments import cvxpy_comparison, studies
 from ranking.experiments.cvxpy_comparison import Solved, seconds_for, some_rows
 from ranking.experiments.study import Context
-from ranking.workspace.examples import folder_of
+from ranking.storage.examples import folder_of
 
 QUERY = "playing instrument"
 MOST = 60  # samples, for speed

@@ -16,7 +16,7 @@ from ranking.features import load_features
 from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics import average_precision
 from ranking.reports.at_home import results_at_home, trials_of
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 
 @pytest.fixture(autouse=True)
@@ -78,7 +78,7 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     progress = events_of(run, "progress")
     assert progress[-1]["done"] == progress[-1]["total"] == 40
     assert any(event["what"].startswith("calm, AP-SVM, all training samples; about ") for event in progress)
-    features = load_features(images, (("Colour", {}),), store.features)
+    features = load_features(images, (("Colour", {}),), store.features.cache)
     learn, day, point = ~images.test, images.relevance("day"), dict(results.chosen("day", "AP-SVM"))
     method = make_method("AP-SVM", **point).fit([Query(features[learn], day[learn])])
     expected = average_precision(day[~learn], method.score(Query(features[~learn])))

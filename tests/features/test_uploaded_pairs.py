@@ -19,11 +19,11 @@ from ranking.features.graph.uploaded_pairs import (
 )
 from ranking.jobs import pair_files
 from ranking.jobs.pair_files import keep_pairs_isolated, read_pairs
-from ranking.workspace.examples import folder_of
-from ranking.workspace.room_quotas import DISK, FullError
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
-from ranking.workspace.uploads import edges_in
+from ranking.storage.examples import folder_of
+from ranking.storage.space import DISK, FullError
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
+from ranking.storage.uploads import edges_in
 
 EDGES = np.array([[0, 2], [1, 2], [1, 7]])
 KEY = "a" * 64
@@ -32,48 +32,48 @@ KEY = "a" * 64
 def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
     store = Store(tmp_path)
     (tmp_path / "edges").rmdir()  # a home of before there were any
-    name = store.keep_edges(KEY, EDGES)
+    name = store.features.keep_edges(KEY, EDGES)
     assert is_edges_name(name)
     assert name == edges_name(EDGES.astype(np.int32)) != edges_name(EDGES[:2])
-    edges = Store(tmp_path).edges_of(KEY, name)
+    edges = Store(tmp_path).features.edges_of(KEY, name)
     np.testing.assert_array_equal(edges, EDGES)
     assert edges.dtype == np.int64
-    assert store.keep_edges(KEY, EDGES) == name, "harmless"
-    empty = store.keep_edges(KEY, EDGES[:0])
-    assert store.edges_of(KEY, empty).shape == (0, 2)
+    assert store.features.keep_edges(KEY, EDGES) == name, "harmless"
+    empty = store.features.keep_edges(KEY, EDGES[:0])
+    assert store.features.edges_of(KEY, empty).shape == (0, 2)
     assert [file.suffix for file in (tmp_path / "edges" / KEY).iterdir()] == [".npy", ".npy"]
     for graph in (None, *GRAPHS):
-        assert store.edges_of(KEY, graph) is None
+        assert store.features.edges_of(KEY, graph) is None
 
 
 def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     store = Store(tmp_path)
-    names = [store.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
+    names = [store.features.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
         os.utime(edges_in(store.edges, KEY).path(name), (1000 - age, 1000 - age))
     (store.edges / KEY / "csv-x.npy").touch()
-    store.keep_edges("b" * 64, EDGES)
-    assert store.edge_names(KEY) == names
-    assert store.edge_names("c" * 64) == []
+    store.features.keep_edges("b" * 64, EDGES)
+    assert store.features.edge_names(KEY) == names
+    assert store.features.edge_names("c" * 64) == []
 
 
 def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
     store = Store(tmp_path)
-    name = store.keep_edges(KEY, EDGES)
+    name = store.features.keep_edges(KEY, EDGES)
     for key, unknown in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
         with refused(f"pairs of {short_name(unknown)}") as caught:
-            store.edges_of(key, unknown)
+            store.features.edges_of(key, unknown)
         assert str(tmp_path) in caught.value.expected
         assert caught.value.remedy
     file = edges_in(store.edges, KEY).path(name)
     whole = file.read_bytes()
     np.save(file, EDGES + 1)
     with refused(f"pairs of {short_name(name)}", "others, int64 of shape (3, 2)"):
-        store.edges_of(KEY, name)
+        store.features.edges_of(KEY, name)
     file.write_bytes(whole[:-3])
     with refused(f"pairs of {short_name(name)}"):
-        store.edges_of(KEY, name)
-    store.keep_edges(KEY, EDGES)
+        store.features.edges_of(KEY, name)
+    store.features.keep_edges(KEY, EDGES)
     assert file.read_bytes() == whole
 
 
@@ -87,7 +87,7 @@ def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
         ([0, 1], "pairs", "int64 of shape (2,)"),
         ([[0.0, 1.0]], "pairs", "float64 of shape (1, 2)"),
     ):
-        assert refusal(Store(tmp_path).keep_edges, KEY, np.array(edges)) == (subject, came)
+        assert refusal(Store(tmp_path).features.keep_edges, KEY, np.array(edges)) == (subject, came)
     assert not list((tmp_path / "edges").iterdir())
     monkeypatch.setattr(uploaded_pairs, "MAX_PAIRS", 2)
     assert len(checked_edges(EDGES[:2])) == 2
@@ -100,9 +100,9 @@ def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         patched.setattr(np, "save", raising(OSError(28, "No space left on device")))
         with pytest.raises(OSError, match="No space left"):
-            store.keep_edges(KEY, EDGES)
+            store.features.keep_edges(KEY, EDGES)
     assert not list((store.edges / KEY).iterdir())
-    name = store.keep_edges(KEY, EDGES)
+    name = store.features.keep_edges(KEY, EDGES)
     (store.edges / KEY / "x.part").touch()
     store.sweep()
     assert [file.stem for file in (store.edges / KEY).iterdir()] == [name]

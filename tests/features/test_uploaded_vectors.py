@@ -14,11 +14,11 @@ from working import Held
 from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, load_features
 from ranking.features.uploaded_vectors import is_vectors_name, short_name, vectors_name
-from ranking.workspace.examples import folder_of
-from ranking.workspace.room_quotas import bytes_of
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
-from ranking.workspace.uploads import KeptVectors, keep_vectors, kept_vectors, remove_vectors, vectors_in
+from ranking.storage.examples import folder_of
+from ranking.storage.space import bytes_of
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
+from ranking.storage.uploads import KeptVectors, keep_vectors, kept_vectors, remove_vectors, vectors_in
 
 KEY, NOUGHTS = "0123456789abcdef", "0" * 32
 
@@ -39,20 +39,20 @@ def kept(folder, matrix, title="mine", when=1.0, key=KEY):
 
 def looked(store, key, matrix, called="mine.npy"):
     """A look at features that has ended well."""
-    run = store.create_run("import", FeaturesSettings(key, brought=called).to_json())
+    run = store.runs.create("import", FeaturesSettings(key, brought=called).to_json())
     run.uploaded_file.write_bytes(b"x" * 1000)
     np.save(run.draft_vectors, matrix)
     result = {"name": vectors_name(matrix), "columns": 9, "matched": "by order"}
-    store.end_run(run.id, "finished", result=result)
-    return store.run(run.id)
+    store.runs.end(run.id, "finished", result=result)
+    return store.runs.get(run.id)
 
 
 @pytest.fixture
 def filled(tmp_path):
     """A store with the figures, and vectors for them."""
     store = Store(tmp_path / "home")
-    key = store.adopt(folder_of("Action figures"), "ready-made")
-    return store, key, random_vectors(len(store.image_set(key)))
+    key = store.sets.add(folder_of("Action figures"), "ready-made")
+    return store, key, random_vectors(len(store.sets.get(key)))
 
 
 def test_equal_matrices_have_equal_names():
@@ -100,9 +100,9 @@ def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
 def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
     store, key, matrix = filled
     run = looked(store, key, matrix)
-    name = store.keep_vectors(run.id, "résumé")
-    assert store.keep_vectors(run.id) == name == vectors_name(matrix)
-    [record] = store.vectors_of(key)
+    name = store.features.keep_vectors(run.id, "résumé")
+    assert store.features.keep_vectors(run.id) == name == vectors_name(matrix)
+    [record] = store.features.vectors_of(key)
     assert (record.title, record.columns, record.matched, record.shared) == ("résumé", 9, "by order", False)
     assert not run.folder.exists()
     written = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
@@ -115,10 +115,10 @@ def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
 def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled):
     store, key, matrix = filled
     run = looked(store, key, matrix)
-    training = store.create_run("train", {"set": key})
+    training = store.runs.create("train", {"set": key})
     for act, rejected, came in (
         (store.keep, run, "a finished feature preview"),
-        (store.keep_vectors, training, "a queued training run"),
+        (store.features.keep_vectors, training, "a queued training run"),
     ):
         with refused(f"run {rejected.id}", came):
             act(rejected.id)
@@ -127,44 +127,44 @@ def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled
     store.discard(run.id)
     store.sweep()
     assert not run.folder.exists()
-    assert store.vectors_of(key) == []
+    assert store.features.vectors_of(key) == []
     lost = looked(store, key, matrix)
     lost.draft_vectors.unlink()
     with refused(f"decision about feature preview {run.id}", "discarded"):
-        store.keep_vectors(run.id)
+        store.features.keep_vectors(run.id)
     with refused(f"feature preview {lost.id}", "none"):
-        store.keep_vectors(lost.id)
+        store.features.keep_vectors(lost.id)
 
 
 def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     store, key, matrix = filled
-    name, images = store.keep_vectors(looked(store, key, matrix).id), store.image_set(key)
+    name, images = store.features.keep_vectors(looked(store, key, matrix).id), store.sets.get(key)
     parts = [("Own vectors", {"vectors": name})]
-    assert load_features(images, parts, store.features) == pytest.approx(matrix, abs=1e-6)
-    store.drop_features()
-    assert cached_features(images, parts, store.features) is not None, "they are no part of the cache"
-    store.delete_vectors(key, name)
-    assert cached_features(images, parts, store.features) is None
+    assert load_features(images, parts, store.features.cache) == pytest.approx(matrix, abs=1e-6)
+    store.features.drop()
+    assert cached_features(images, parts, store.features.cache) is not None, "they are no part of the cache"
+    store.features.delete_vectors(key, name)
+    assert cached_features(images, parts, store.features.cache) is None
     with refused(f"vectors of {short_name(name)}", "none"):
-        load_features(images, parts, store.features)
+        load_features(images, parts, store.features.cache)
 
 
 def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
     store, key, matrix = filled
-    name, held = store.keep_vectors(looked(store, key, matrix).id), Held()
+    name, held = store.features.keep_vectors(looked(store, key, matrix).id), Held()
     run = held(store, "train", {"set": key, "features": [["Own vectors", {"vectors": name}]]})
     with refused("vectors"):
-        store.delete_vectors(key, name)
-    assert store.vectors_of(key)
+        store.features.delete_vectors(key, name)
+    assert store.features.vectors_of(key)
     held.let_die()
-    store.end_run(run.id, "failed", "x")
-    store.delete_vectors(key, name)
-    assert store.vectors_of(key) == []
-    store.keep_vectors(looked(store, key, matrix).id)
-    store.delete_run(run.id)
-    store.empty_deleted()
-    store.delete_set(key)
-    store.empty_deleted_sets()
+    store.runs.end(run.id, "failed", "x")
+    store.features.delete_vectors(key, name)
+    assert store.features.vectors_of(key) == []
+    store.features.keep_vectors(looked(store, key, matrix).id)
+    store.runs.delete(run.id)
+    store.runs.empty_trash()
+    store.sets.delete(key)
+    store.sets.empty_trash()
     assert not (store.home / "vectors" / key).exists(), "they go with their image set"
 
 

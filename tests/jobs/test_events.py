@@ -17,7 +17,7 @@ from ranking.core import ProgressEvent, StopTraining
 from ranking.core.json_numbers import json_numbers
 from ranking.jobs import events
 from ranking.jobs.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, cancel_reason
-from ranking.workspace.run import Kind, Run
+from ranking.storage.run import Kind, Run
 
 
 @pytest.fixture

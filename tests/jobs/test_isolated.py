@@ -15,7 +15,7 @@ from ranking.features import load_features
 from ranking.files import isolated
 from ranking.files.isolated import READER, SECONDS, ask
 from ranking.jobs.uploaded_image import describe, describe_isolated
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 PROGRAM = """
 import os, sys, time
@@ -142,5 +142,5 @@ def test_only_the_requested_model_is_copied_beside_an_uploaded_image(tmp_path):
     (store.home / "vectors" / "key").mkdir()
     (store.home / "vectors" / "key" / "own-1.npy").write_bytes(b"vectors")
     for name in (names[0], "onnx-" + "c" * 32, "../models"):
-        store.place_model(name, folder)
+        store.features.place_model(name, folder)
     assert [file.name for file in folder.iterdir()] == [f"{names[0]}.onnx"]

@@ -54,8 +54,8 @@ from ranking.jobs.events import (
     with_last_gap,
 )
 from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
-from ranking.workspace.run import Kind, Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Kind, Run
+from ranking.storage.store import Store
 
 TASKS: tuple[tuple[Kind, str], ...] = (
     ("train", "samples"),
@@ -99,7 +99,7 @@ def test_a_run_is_alive_at_once_ends_finished_and_is_reaped(store):
     with pytest.raises(ChildProcessError):
         os.waitpid(pid, os.WNOHANG)
     jobs.cancel(store, run.id)
-    assert store.run(run.id) == run, "too late to cancel it"
+    assert store.runs.get(run.id) == run, "too late to cancel it"
 
 
 @pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this system does not weigh sessions")
@@ -118,7 +118,7 @@ def test_a_row_that_vanishes_leaves_no_traceback(store, monkeypatch):
     uncaught: list[object] = []
     monkeypatch.setattr(threading, "excepthook", uncaught.append)
     run = iterating(store, start(store, FOREVER))
-    kill_later = store.run(run.id)
+    kill_later = store.runs.get(run.id)
     with closing(sqlite3.connect(store.home / "ranking.sqlite")) as database, database:
         database.execute("delete from run")
     kill(kill_later)
@@ -143,7 +143,7 @@ def test_of_equal_starts_at_once_one_starts_a_worker(store, monkeypatch):
     with ThreadPoolExecutor(4) as pool:
         started = [pool.submit(jobs.start_once, Store(store.home), "train", settings) for _ in range(8)]
         runs = [answer.result() for answer in started]
-    assert len({run.id for run in runs}) == len(store.runs()) == 1
+    assert len({run.id for run in runs}) == len(store.runs.all()) == 1
     assert jobs.start_once(store, "train", {"steps": (tuple(FOREVER),)}).id == runs[0].id  # equal as JSON
     assert jobs.start(store, "train", settings).id != runs[0].id
 
@@ -203,7 +203,7 @@ def test_a_death_is_noticed_also_where_nobody_looks(store, monkeypatch):
     ):
         monkeypatch.setattr(jobs, "WORKER", ("sh", "-c", way))
         run = start(store)
-        settled = wait(lambda run=run: (now := store.run(run.id)).state == "failed" and now)
+        settled = wait(lambda run=run: (now := store.runs.get(run.id)).state == "failed" and now)
         assert settled.reason == cause_of_exit(code)
         assert named in settled.reason
 
@@ -238,8 +238,8 @@ def test_the_error_about_exhausted_memory_gives_the_limit(store, monkeypatch):
 
 def dead(store: Store, kind: Kind, task: str, moment: float | None, **columns: Any) -> Run:
     """A run whose worker died, after it was cancelled at a moment where that is given."""
-    run = store.create_run(kind, {"folds": 3, "task": task})
-    store.update_run(run.id, state="running", cancelled=moment, **columns)
+    run = store.runs.create(kind, {"folds": 3, "task": task})
+    store.runs.update(run.id, state="running", cancelled=moment, **columns)
     return run
 
 
@@ -314,7 +314,7 @@ def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server
         assert run.folder.exists()
         jobs.recover(store)
     wait(lambda: not run.folder.exists())
-    assert (store.run(run.id).state, contents(store)) == ("failed", before)
+    assert (store.runs.get(run.id).state, contents(store)) == ("failed", before)
 
 
 def test_what_a_worker_leaves_waits_where_the_home_is_away(store, held, monkeypatch):
@@ -324,7 +324,7 @@ def test_what_a_worker_leaves_waits_where_the_home_is_away(store, held, monkeypa
         fill(run)
         jobs._await_end(store, run, SimpleNamespace(wait=lambda code=code: code))  # type: ignore[arg-type]
         assert run.draft.exists(), kind
-        assert store.run(run.id).state == "queued"
+        assert store.runs.get(run.id).state == "queued"
 
 
 def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypatch):
@@ -332,7 +332,7 @@ def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypat
     fill(run)
 
     def dies(run: Run) -> bool:
-        store.end_run(run.id, "finished", "", {})
+        store.runs.end(run.id, "finished", "", {})
         return False
 
     monkeypatch.setattr(Run, "alive", property(dies))
@@ -342,10 +342,10 @@ def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypat
 def test_an_import_whose_worker_reported_its_end_and_died_before_it_cleared_up_is_cleared(store, monkeypatch):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     run = jobs.start(store, "import", {}, fill)
-    store.end_run(run.id, "failed", "no image")
+    store.runs.end(run.id, "failed", "no image")
     kill(run)
     wait(lambda: not run.folder.exists())
-    assert store.run(run.id).reason == "no image"
+    assert store.runs.get(run.id).reason == "no image"
 
 
 def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeypatch):
@@ -388,7 +388,7 @@ def test_how_long_a_worker_may_take_to_stop_depends_on_what_it_does(store, held,
                 file.write(json.dumps(event) + "\n")
         for since in (None, 1000.0 - longest + 0.01, 1000.0 - longest - 0.01):
             assert sent == [], (what, since)
-            store.update_run(run.id, cancelled=since)
+            store.runs.update(run.id, cancelled=since)
             assert jobs.poll(store, run.id).state == "queued"
         assert [sent.pop()] == [signal.SIGKILL]
 
@@ -396,9 +396,9 @@ def test_how_long_a_worker_may_take_to_stop_depends_on_what_it_does(store, held,
 def test_cancelling_twice_gives_a_worker_no_longer(store, held):
     run = held(store)
     jobs.cancel(store, run.id)
-    first = store.run(run.id).cancelled
+    first = store.runs.get(run.id).cancelled
     jobs.cancel(store, run.id)
-    assert store.run(run.id).cancelled == first
+    assert store.runs.get(run.id).cancelled == first
     held.let_die(run)
     assert ended(store, run).state == "cancelled"
 
@@ -408,18 +408,18 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
     sent: list[int] = []
     monkeypatch.setattr(jobs.signal, "pidfd_send_signal", lambda process, number: sent.append(number))
     monkeypatch.setattr(jobs.os, "kill", lambda pid, number: sent.append(number))
-    alive, dead = held(store), store.create_run("train", {})
+    alive, dead = held(store), store.runs.create("train", {})
     for run in (alive, dead):
-        store.update_run(run.id, state="running", pid=os.getpid())
-    jobs._signal(store.run(dead.id), signal.SIGKILL)
+        store.runs.update(run.id, state="running", pid=os.getpid())
+    jobs._signal(store.runs.get(dead.id), signal.SIGKILL)
     assert sent == []
     jobs.cancel(store, dead.id)
     assert sent == []
-    assert store.run(dead.id).state == "failed", "it had died before it was cancelled"
-    jobs._signal(store.run(alive.id), signal.SIGKILL)
+    assert store.runs.get(dead.id).state == "failed", "it had died before it was cancelled"
+    jobs._signal(store.runs.get(alive.id), signal.SIGKILL)
     assert sent == [signal.SIGKILL]
-    store.update_run(alive.id, pid=2**22 + 1)
-    jobs._signal(store.run(alive.id), signal.SIGKILL)  # no such process: nothing to do
+    store.runs.update(alive.id, pid=2**22 + 1)
+    jobs._signal(store.runs.get(alive.id), signal.SIGKILL)  # no such process: nothing to do
     monkeypatch.undo()  # else what is still alive could not be ended
 
 
@@ -428,7 +428,7 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
 SERVER = """
 import sys
 from ranking.jobs import jobs
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 jobs.WORKER = tuple(sys.argv[2:])
 print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.01]]}).id, flush=True)
 """
@@ -438,7 +438,7 @@ def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, mo
     be_patient(monkeypatch)
     command = [sys.executable, "-c", SERVER, str(store.home), *SCRIPTED]
     done = subprocess.run(command, check=True, capture_output=True, text=True)
-    orphan = iterating(store, store.run(done.stdout.strip()))
+    orphan = iterating(store, store.runs.get(done.stdout.strip()))
     assert os.getsid(orphan.pid) != os.getsid(0), "what stops the server in its terminal does not stop it"
     ours = os.getpriority(os.PRIO_PROCESS, 0)
     assert os.getpriority(os.PRIO_PROCESS, orphan.pid) == min(19, ours + LESS_URGENT)
@@ -458,8 +458,8 @@ def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, mo
 def test_a_new_server_settles_the_runs_of_dead_workers_and_sweeps(store, held, monkeypatch):
     swept: list[list[str]] = []
     monkeypatch.setattr(Store, "sweep", lambda self: swept.append([self.run(run.id).state for run in runs]))
-    _, dead, over = runs = held(store), store.create_run("train", {}), store.create_run("train", {})
-    store.end_run(over.id, "finished")
+    _, dead, over = runs = held(store), store.runs.create("train", {}), store.runs.create("train", {})
+    store.runs.end(over.id, "finished")
     jobs.recover(store)
     assert swept == [["queued", "failed", "finished"]]
-    assert store.run(dead.id).reason == cause_of_exit(None)
+    assert store.runs.get(dead.id).reason == cause_of_exit(None)

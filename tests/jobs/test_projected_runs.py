@@ -20,8 +20,8 @@ from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.features.projection import PCA
 from ranking.jobs.run_archive import MODEL, PROJECTION, RUN, SCORES, export_run, import_run
-from ranking.workspace.run_files import projection_of
-from ranking.workspace.store import Store
+from ranking.storage.run_files import projection_of
+from ranking.storage.store import Store
 
 SEVEN: dict[str, Any] = {"kind": "PCA", "components": 7, "whiten": True}
 PARTS = [["HOG", {"side": 32}]]
@@ -32,7 +32,7 @@ def origin(tmp_path_factory):
     """A home with the digits and one training."""
     store = Store(tmp_path_factory.mktemp("origin"))
     build_image_set(make_source("Digits"), store.home / "built")
-    settings = {"set": store.adopt(store.home / "built", "Digits"), "features": PARTS, "query": "3"}
+    settings = {"set": store.sets.add(store.home / "built", "Digits"), "features": PARTS, "query": "3"}
     settings |= {"method": "AP-SVM", "method_settings": {"C": 10.0}, "projection": SEVEN}
     finished(store, settings)
     return store

@@ -38,16 +38,16 @@ from ranking.jobs.run_archive import (
     import_run,
 )
 from ranking.jobs.run_json import read_run
-from ranking.workspace.row_files import ROW
-from ranking.workspace.run import STAYS, TRAVELS, Run
-from ranking.workspace.store import Store
+from ranking.storage.row_files import ROW
+from ranking.storage.run import STAYS, TRAVELS, Run
+from ranking.storage.store import Store
 
 SAMPLES = 48  # of the image set
 
 
 def settings_of(store: Store, **changes: Any) -> dict[str, Any]:
     """The settings of a training on the one image set of a home."""
-    settings = {"set": store.image_sets()[0].key, "features": [["Colour", {}]], "query": "day"}
+    settings = {"set": store.sets.rows()[0].key, "features": [["Colour", {}]], "query": "day"}
     settings |= {"method": "AP-SVM", "method_settings": {"C": 10.0}, "warm_start": None, "graph": None}
     return {**settings, **changes}
 
@@ -58,7 +58,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Store:
     store = Store(tmp_path_factory.mktemp("origin"))
     patches_of(store, SAMPLES)
     run = finished(store, settings_of(store), "=Größe 🏅")
-    store.star_run(run.id)
+    store.runs.star(run.id)
     return store
 
 

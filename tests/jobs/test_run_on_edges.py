@@ -20,10 +20,10 @@ from ranking.features import load_features
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
-from ranking.workspace.examples import folder_of
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
-from ranking.workspace.uploads import edges_in
+from ranking.storage.examples import folder_of
+from ranking.storage.run import Run
+from ranking.storage.store import Store
+from ranking.storage.uploads import edges_in
 
 
 def random_vectors(samples: int, seed: int = 0) -> np.ndarray:
@@ -36,9 +36,9 @@ def random_vectors(samples: int, seed: int = 0) -> np.ndarray:
 def filled(tmp_path_factory):
     """A home with the scenes that come with the program, pairs, and a training on them."""
     store, folder = Store(tmp_path_factory.mktemp("origin")), folder_of("Action figures")
-    key = store.adopt(folder, "ready-made")
+    key = store.sets.add(folder, "ready-made")
     few, features = {"max_iterations": 20, "solver": "cutting plane"}, (("Colour", {}),)
-    graph = store.keep_edges(key, random_vectors(len(store.image_set(key))))
+    graph = store.features.keep_edges(key, random_vectors(len(store.sets.get(key))))
     settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, graph=graph)
     finished(store, settings.to_json())
     return store.home

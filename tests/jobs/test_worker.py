@@ -66,11 +66,11 @@ from ranking.jobs.run_archive import export_run
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics.ablation_curves import AblationResult
-from ranking.workspace.room_layout import FOLDERS
-from ranking.workspace.room_quotas import DiskWatch, FullError, bytes_of
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import Store
+from ranking.storage.room_layout import FOLDERS
+from ranking.storage.space import DiskWatch, FullError, bytes_of
+from ranking.storage.rooms import Rooms
+from ranking.storage.run import ENDED, Run
+from ranking.storage.store import Store
 
 COLOUR = [["Colour", {}]]
 SMALL = {"side": 32}
@@ -131,7 +131,7 @@ def imported(store: Store) -> Run:
 
 @pytest.fixture(scope="module")
 def digits(store: Store, imported: Run) -> ImageSet:
-    return store.image_set(store.keep(imported.id))
+    return store.sets.get(store.keep(imported.id))
 
 
 @pytest.fixture(scope="module")
@@ -144,7 +144,7 @@ def images(store: Store) -> ImageSet:
 def dated_images(store: Store, tmp_path_factory: pytest.TempPathFactory) -> ImageSet:
     folder = tmp_path_factory.mktemp("dated") / "set"
     dated(folder)
-    return store.image_set(store.adopt(folder, "Dated"))
+    return store.sets.get(store.sets.add(folder, "Dated"))
 
 
 def training(digits: ImageSet, **changes: Any) -> dict[str, Any]:
@@ -237,7 +237,7 @@ def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goe
     assert run.result["problems"] == len(problems)
     assert set(problems[0]) == {"file", "expected", "came", "done"}
     assert any("broken.png" in problem["file"] for problem in problems)
-    assert empty.image_set(empty.keep(run.id)).classes == ("cat", "dog")
+    assert empty.sets.get(empty.keep(run.id)).classes == ("cat", "dog")
     wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))  # of its limit
     assert {path.name for path in run.folder.iterdir()} == {"problems.json", *ALWAYS}
     assert list(empty.home.rglob("*.zip")) == []
@@ -369,11 +369,11 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, t
     assert warm.state == "finished"
     assert warm.result["certificate"]["iterations"] < cold.result["certificate"]["iterations"]
     assert warm.result["certificate"]["relative_gap"] <= 1e-3
-    without = [imported, store.create_run("train", {})]
+    without = [imported, store.runs.create("train", {})]
     for task in ("labels", "orders"):
-        without.append(store.create_run("train", {"task": task}))
+        without.append(store.runs.create("train", {"task": task}))
     for task in ("asking", "midrank", "timing", "experiment", "cvxpy"):
-        without.append(store.create_run("study", {"task": task}))
+        without.append(store.runs.create("study", {"task": task}))
     for one in without[2:]:
         one.model_file.write_bytes(cold.model_file.read_bytes())
     for first in (trained, *without):
@@ -437,7 +437,7 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
     iterate = Report.iteration
 
     def look(self: Report, event: Any) -> None:
-        live = next(run for run in store.runs("train") if run.state not in ENDED)  # the newest
+        live = next(run for run in store.runs.all("train") if run.state not in ENDED)  # the newest
         shapes.append(np.load(live.scores_so_far_file).shape)
         iterate(self, event)
 
@@ -518,7 +518,7 @@ def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(
     run = here(store, task_settings["midrank"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = AblationSettings.from_json(run.settings)
-    expected = MidRankStudy().run(settings, Context(dated_images, store.features))
+    expected = MidRankStudy().run(settings, Context(dated_images, store.features.cache))
     assert AblationResult.from_json(run.result) == AblationResult.from_json(expected)
     assert events_of(run, "progress")[-1]["what"] == "Training MidRank"
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
@@ -537,7 +537,7 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
     run = here(store, task_settings["asking"], "study")
     assert (run.state, run.reason) == ("finished", "")
     settings = SimulationSettings.from_json(run.settings)
-    whole = LabellingSimulation().run(settings, Context(images, store.features))["curves"]
+    whole = LabellingSimulation().run(settings, Context(images, store.features.cache))["curves"]
     assert run.result["curves"] == whole
     assert len(run.result["seconds"]) == 3
     assert last_progress(run) == ("Fold 3 of 3: asking C-star p@k, core first", 3, 3)
@@ -596,7 +596,7 @@ def test_an_error_after_the_stop_is_reported_as_an_error(store, task_settings, s
 
 
 def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings, stop):
-    kept = sorted(store.features.iterdir())
+    kept = sorted(store.features.cache.iterdir())
     for kind, changes, step, reason in (
         ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
         ("midrank", {}, "subsequences of 4", NOTHING_TO_KEEP),
@@ -607,7 +607,7 @@ def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings,
         assert (run.state, run.reason, run.result) == ("cancelled", reason, {}), kind
         assert not run.model_file.exists()
         assert last_progress(run)[1] < 100, "at one of the next images"
-        assert kind != "train" or sorted(store.features.iterdir()) == kept
+        assert kind != "train" or sorted(store.features.cache.iterdir()) == kept
 
 
 # ------------------------------------------------------------------------------------------- the process
@@ -630,10 +630,10 @@ def test_a_worker_looks_now_and_then_whether_it_is_its_turn(store, digits, monke
 
 def test_a_run_that_was_cancelled_before_its_worker_looked_is_not_worked_on(store, digits):
     """Another browser may cancel between the new row and the new process, whose pid it does not know."""
-    run = store.create_run("train", training(digits))
-    store.update_run(run.id, cancelled=time.monotonic() + 100)
+    run = store.runs.create("train", training(digits))
+    store.runs.update(run.id, cancelled=time.monotonic() + 100)
     assert worker.main([str(store.home), run.id]) == 0
-    assert store.run(run.id).state == "cancelled"
+    assert store.runs.get(run.id).state == "cancelled"
 
 
 def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
@@ -720,13 +720,13 @@ def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd
         worker.main([str(store.home), "../x"])
     assert worker.main([str(store.home), trained.id]) == 2
     assert trained.id in capfd.readouterr().err
-    assert store.run(trained.id) == trained
+    assert store.runs.get(trained.id) == trained
     held = Held()
     run = held(store)
     with pytest.raises(BlockingIOError):
         worker.main([str(store.home), run.id])
     held.let_die()
-    assert store.run(run.id).state == "queued"
+    assert store.runs.get(run.id).state == "queued"
 
 
 def test_settings_that_make_no_sense_are_a_plain_reason(store, task_settings, failures, capfd):

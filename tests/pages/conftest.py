@@ -37,8 +37,8 @@ from streamlit.testing.v1.element_tree import ElementTree
 
 from pages.parts.app import home
 from ranking.jobs import jobs
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 ROOT = Path(__file__).parents[2]
 
@@ -74,7 +74,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
         locks.append(jobs.take_lock(folder))
 
     def start(store: Store, kind: Any, settings: Any, fill: Any = None, *, once: bool = False) -> Run:
-        run = store.create_run(kind, json.loads(json.dumps(settings)), hold, once=once)
+        run = store.runs.create(kind, json.loads(json.dumps(settings)), hold, once=once)
         if fill is not None:
             fill(run)
         if run.id not in [known.id for known in runs]:
@@ -83,7 +83,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
 
     monkeypatch.setattr(jobs, "start_once", functools.partial(start, once=True))
     monkeypatch.setattr(jobs, "start", start)
-    monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.run(run_id))
+    monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.runs.get(run_id))
     yield runs
     for lock in locks:
         os.close(lock)

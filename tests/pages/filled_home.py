@@ -14,9 +14,9 @@ from training_runs import finished, worked
 
 from pages.parts.views.lesson_settings import Lesson
 from ranking.jobs import worker
-from ranking.workspace.examples import folder_of
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.examples import folder_of
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 
 @dataclass(frozen=True)
@@ -48,15 +48,15 @@ class Laboratory(Home):
 def fill(home: Path, scratch: Path) -> Laboratory:
     """The bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
     store = Store(home)
-    figures = store.adopt(folder_of("Action figures"), "Action figures")
+    figures = store.sets.add(folder_of("Action figures"), "Action figures")
     digits = store.keep(import_here(store, "Digits").id)
     folder = write_shapes(scratch / "shapes")
     shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
     ended = {}
     reasons = {"failed": "ran out of *memory* <b>", "cancelled": "cancelled before any weights"}
     for state, reason in reasons.items():
-        run = store.create_run("train", train_settings(digits))
-        store.end_run(run.id, state, f"{reason}. Last report: iteration 7, gap 0.5")
+        run = store.runs.create("train", train_settings(digits))
+        store.runs.end(run.id, state, f"{reason}. Last report: iteration 7, gap 0.5")
         ended[state] = run.id
     few = {"C": 1.0, "max_iterations": 20, "solver": "cutting plane"}
     return Laboratory(
@@ -94,7 +94,7 @@ def content_of_sets(home: Path) -> dict[Path, tuple[int, int]]:
 
 def import_here(store: Store, source: str, **settings: Any) -> Run:
     """An import, left to be decided on."""
-    return look_here(store, store.create_run("import", {"source": source, "source_settings": settings}))
+    return look_here(store, store.runs.create("import", {"source": source, "source_settings": settings}))
 
 
 def look_here(store: Store, run: Run) -> Run:
@@ -110,7 +110,7 @@ def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **set
 def teach(home: Path, lesson: Lesson) -> Path:
     """Do a lesson's trainings, on the scenes that come with the program; returns the home."""
     store = Store(home)
-    key = store.adopt(folder_of("Action figures"), "Action figures")
+    key = store.sets.add(folder_of("Action figures"), "Action figures")
     for method in lesson.methods:
         finished(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
     return home

@@ -27,9 +27,9 @@ from ranking.experiments.training import query_of
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
 from ranking.methods.hob_svm import HOBSVM
-from ranking.workspace.examples import folder_of
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.examples import folder_of
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 Made = Any
 
@@ -115,10 +115,10 @@ def neighbourhood(laboratory: Laboratory) -> Neighbourhood:
 def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
     """Have the run of HOB-SVM be one with another graph, and its scores those with it; what neighbours do then."""
     store, run_id = laboratory.store, laboratory.neighbours
-    store.update_run(run_id, settings={**store.run(run_id).settings, "graph": graph})
-    run, images = store.run(run_id), store.image_set(laboratory.figures)
+    store.runs.update(run_id, settings={**store.runs.get(run_id).settings, "graph": graph})
+    run, images = store.runs.get(run_id), store.sets.get(laboratory.figures)
     settings = TrainSettings.from_json(run.settings)
-    query = query_of(images, settings, load_features(images, settings.features, store.features))
+    query = query_of(images, settings, load_features(images, settings.features, store.features.cache))
     np.save(run.scores_file, HOBSVM.load(run.model_file).score(query))
     cache.ranking.clear()
     cache.neighbourhood.clear()
@@ -164,7 +164,7 @@ def furnished(homes: Homes, fresh: Path) -> Path:
     def make(folder: Path) -> Path:
         copy_home(fresh, folder / "home")
         build_image_set(make_source("Digits"), folder / "digits", lambda *_: None)
-        Store(folder / "home").adopt(folder / "digits", "Digits")
+        Store(folder / "home").sets.add(folder / "digits", "Digits")
         return folder / "home"
 
     return homes("furnished", make)
@@ -183,7 +183,7 @@ def described(homes: Homes, fresh: Path) -> Path:
     def make(folder: Path) -> Path:
         copy_home(fresh, folder / "home")
         images, store = load_image_set(folder_of(LABELS_SET)), Store(folder / "home")
-        load_features(images, labels_run(images.key, OWN).features, store.features)
+        load_features(images, labels_run(images.key, OWN).features, store.features.cache)
         return folder / "home"
 
     return homes("described", make)
@@ -199,7 +199,7 @@ def runs_of_labels_lesson(store: Store) -> list[Run]:
     """The runs of C-star and of the independent model."""
     key = load_image_set(folder_of(LABELS_SET)).key
     settings = [labels_run(key, method) for method in (OWN, BASELINE)]
-    return [store.equal_runs("train", each.to_json())[0] for each in settings]
+    return [store.runs.equal("train", each.to_json())[0] for each in settings]
 
 
 def trained_besides(

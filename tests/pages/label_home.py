@@ -15,8 +15,8 @@ from training_runs import worked
 from ranking.core import SourceBox
 from ranking.datasets import build_image_set
 from ranking.jobs import worker
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 IMAGES, LABELS, SIDE = 40, 36, 8
 HOSTILE = "=<b>label & 0</b>"  # a name that markup, markdown and spreadsheets would misread
@@ -61,13 +61,13 @@ class LabelHome(Home):
 def fill(home: Path, scratch: Path) -> LabelHome:
     store = Store(home)
     build_image_set(boards("Boards", "board", [*neighbours_lit()]), scratch / "boards")
-    key = store.adopt(scratch / "boards", "Boards")
+    key = store.sets.add(scratch / "boards", "Boards")
     own, baseline = (train_labels_here(store, key, name).id for name in ("C-star p@k", "Independent p@k"))
     return LabelHome(home, key, own, baseline)
 
 
 def train_labels_here(store: Store, key: str, method: str) -> Run:
-    return worked(store, store.create_run("train", label_settings(key, method)), worker.train)
+    return worked(store, store.runs.create("train", label_settings(key, method)), worker.train)
 
 
 def label_settings(key: str, method: str) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hidden_squares import settings_of, squares_of
 from training_runs import worked
 
 from ranking.jobs import worker
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 
 @dataclass(frozen=True)
@@ -32,5 +32,5 @@ def fill(home: Path, scratch: Path) -> ObjectHome:
 
 
 def train_here(store: Store, key: str, **settings: float | str) -> Run:
-    run = store.create_run("train", settings_of(key, **settings).to_json())
+    run = store.runs.create("train", settings_of(key, **settings).to_json())
     return worked(store, run, worker.train)

@@ -16,8 +16,8 @@ from ranking.core.run_settings import OrderTrainSettings
 from ranking.experiments.order_training import held_out_sequences, make_drawing, relevances
 from ranking.features import load_features
 from ranking.jobs import worker
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 HOSTILE = "=<b>mid & rank</b>"  # a name that markup, markdown and spreadsheets would misread
 DRAWING = {"length": 6, "train": 60, "test": 15}
@@ -36,11 +36,11 @@ class OrderHome(Home):
 def fill(home: Path, scratch: Path) -> OrderHome:
     store = Store(home)
     dated(scratch / "dated")
-    key = store.adopt(scratch / "dated", "Dated")
+    key = store.sets.add(scratch / "dated", "Dated")
     own = train_orders_here(store, key, "MidRank", longest=4, subsequences=100)
     baseline = train_orders_here(store, key, "RankSVM")
     shorter = train_orders_here(store, key, "RankSVM", {**DRAWING, "length": 4, "first": "lowest number"})
-    store.name_run(own.id, HOSTILE)
+    store.runs.rename(own.id, HOSTILE)
     return OrderHome(home, key, own.id, baseline.id, shorter.id)
 
 
@@ -54,7 +54,7 @@ def train_orders_here(
 ) -> Run:
     features = (("Colour", {"bins": 3}),)
     settings_used = OrderTrainSettings(key, features, criterion, method, settings, drawing or DRAWING)
-    return worked(store, store.create_run("train", settings_used.to_json()), worker.train)
+    return worked(store, store.runs.create("train", settings_used.to_json()), worker.train)
 
 
 def film_of(app: Any) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from ranking.jobs import jobs
 from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.reports.line_styles import LOOKS
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 page = page_of("ask_simulation")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or simulated beside
@@ -145,20 +145,20 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen_and_delet
 
 def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, open_page, started):
     store, run = labels_here.store, begun(labels_here)
-    store.update_run(run.id, state="running", started=time.time())
+    store.runs.update(run.id, state="running", started=time.time())
     report = Report(run.events_file)
     report.progress("Fold 1 of 5: training C-star p@k", 0.4, 5)
     app = open_page("ask_simulation", simulation=run.id)
     assert not charts_of(app)
-    assert page.seconds_left(store.run(run.id), jobs.events(run, 0)[0]) is None
-    store.update_run(run.id, result={**measured(made_curves(folds=2)), "seconds": [50.0, 70.0]})
+    assert page.seconds_left(store.runs.get(run.id), jobs.events(run, 0)[0]) is None
+    store.runs.update(run.id, result={**measured(made_curves(folds=2)), "seconds": [50.0, 70.0]})
     report.progress("Fold 3 of 5: training C-star p@k", 2.5, 5)
     app.run()
     assert jobs_panel.in_minutes(150) in text_of(app), "2.5 folds of a minute"
     assert [2, 5] in counts_in(app.info), "2 of 5 folds"
     assert len(charts_of(app)) == len(STRATEGIES) + 1
-    store.update_run(run.id, result=measured(made_curves(folds=1)))
-    store.end_run(run.id, "cancelled", cancel_reason(store.run(run.id)))
+    store.runs.update(run.id, result=measured(made_curves(folds=1)))
+    store.runs.end(run.id, "cancelled", cancel_reason(store.runs.get(run.id)))
     app.run()
     assert app.warning
     assert [1, 5] in counts_in(app.info)

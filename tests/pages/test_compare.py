@@ -26,8 +26,8 @@ from ranking.reports import comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import sign_of
 from ranking.reports.line_styles import of_methods
-from ranking.workspace import examples
-from ranking.workspace.examples import folder_of
+from ranking.storage import examples
+from ranking.storage.examples import folder_of
 
 QUERY = "playing instrument"
 NAMES = ["SVM", "AP-SVM", "HOB-SVM"]
@@ -227,15 +227,15 @@ def test_looks_are_of_methods_and_never_shared(baselines, open_page):
 
 def test_what_cannot_be_compared_is_named(baselines):
     store, laboratory = baselines.store, baselines.laboratory
-    imported, deleted, query_differs = store.runs("import")[0], baselines.ap_svm_small, baselines.hob_svm
-    store.delete_run(deleted)
-    store.update_run(query_differs, settings={**store.run(query_differs).settings, "query": "reading"})
-    first = store.run(baselines.svm)
+    imported, deleted, query_differs = store.runs.all("import")[0], baselines.ap_svm_small, baselines.hob_svm
+    store.runs.delete(deleted)
+    store.runs.update(query_differs, settings={**store.runs.get(query_differs).settings, "query": "reading"})
+    first = store.runs.get(baselines.svm)
     for odd, named in (
         (laboratory.not_converged, runs.short_name(first)),
         (query_differs, runs.short_name(first)),
         (laboratory.failed, "failed"),
-        (deleted, runs.short_name(store.run(deleted))),
+        (deleted, runs.short_name(store.runs.get(deleted))),
         (imported.id, imported.called),
     ):
         with pytest.raises(ValueError, match=re.escape(named)):

@@ -8,7 +8,7 @@ from shown import button_keys, errors, press, text_of
 from tiny_models import mean_colour, model, node, port
 from uploading import pills, preview_features_here, previewed
 
-from ranking.workspace.uploads import network_name
+from ranking.storage.uploads import network_name
 
 pytest.importorskip(
     "onnxruntime", reason="onnxruntime is not installed: pip install 'ranking-laboratory[onnx]'"
@@ -31,9 +31,9 @@ def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, sta
     assert (second.settings["network"]["output"], second.settings["network"]["mean"]) == ("map", "0.1")
     assert not first.folder.exists(), "the copy was handed on"
     assert app.run().metric[0].value == "3"
-    assert store.networks() == [], "nothing is kept before the person decides"
+    assert store.features.networks() == [], "nothing is kept before the person decides"
     press(app, "keep features")
-    [kept] = store.networks()
+    [kept] = store.features.networks()
     assert kept.title == "colours"
     assert not second.folder.exists()
     train = open_page("train", set=laboratory.shapes, features=kept.name)
@@ -41,8 +41,8 @@ def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, sta
     press(train, "train")
     features = started[-1].settings["features"]
     assert features == [["ONNX model", kept.settings]]
-    run = store.create_run("train", {**train_settings(laboratory.shapes, "disc"), "features": features})
-    store.end_run(run.id, "failed", "no")
+    run = store.runs.create("train", {**train_settings(laboratory.shapes, "disc"), "features": features})
+    store.runs.end(run.id, "failed", "no")
     assert pills(open_page("train", run=run.id)).value == [network_name(kept.settings)]
 
 

@@ -82,6 +82,6 @@ def test_filled(page, address_of_something, started, open_page):
 
 @pytest.mark.parametrize("page", menu.PAGES)
 def test_hostile_address(page, address_of_something, started, open_page):
-    app = open_page(page, **dict.fromkeys(set(ADDRESS) - {keys.ROOM}, HOSTILE))
+    app = open_page(page, **dict.fromkeys(set(ADDRESS) - {keys.WORKSPACE}, HOSTILE))
     assert has_menu(app)
     assert "<script>" not in "".join(element.value for element in (*app.warning, *app.error))

@@ -25,7 +25,7 @@ from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
 from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
 
@@ -39,7 +39,7 @@ class Here(Home):
 
     @property
     def findings(self) -> Findings:
-        return Findings.at_home(self.store, ExperimentSettings.from_json(self.store.run(self.run).settings))
+        return Findings.at_home(self.store, ExperimentSettings.from_json(self.store.runs.get(self.run).settings))
 
 
 def with_experiment(home: Path, scratch: Path) -> Here:
@@ -128,11 +128,11 @@ def test_the_scale_of_the_paper_takes_all_queries_and_its_grids(here, open_page,
 def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, started):
     store = here.store
     settings = experiment_settings(
-        store.image_set(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]}
+        store.sets.get(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]}
     )
-    run = store.create_run("study", settings.to_json())
-    store.name_run(run.id, "lecture *7*")
-    store.end_run(run.id, "failed", "killed <b>", {"done": 40, "total": 58})
+    run = store.runs.create("study", settings.to_json())
+    store.runs.rename(run.id, "lecture *7*")
+    store.runs.end(run.id, "failed", "killed <b>", {"done": 40, "total": 58})
     app = open_page("experiments", experiment=run.id)
     assert escaped("killed <b>") in texts(app)
     assert [36, 58] in counts_in(app.markdown), "trials that exist, of all"
@@ -140,7 +140,7 @@ def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, star
     press(app, "go on")
     [again] = kinds(started, "experiment")
     assert again.settings == run.settings
-    assert store.run(again.id).name == "lecture *7*"
+    assert store.runs.get(again.id).name == "lecture *7*"
     assert address(app)["experiment"] == again.id
     latest, first = app.selectbox(key="widget experiment").options
     assert latest.startswith("lecture *7*")
@@ -154,14 +154,14 @@ def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, star
 def test_experiments_with_equal_names_are_numbered(here, open_page, monkeypatch):
     settings, store = here.store.run(here.run).settings, here.store
     for seed in (1, 2):
-        run = store.create_run("study", {**settings, "seed": seed})
-        store.end_run(run.id, "failed", "killed", {"done": 1, "total": 2})
+        run = store.runs.create("study", {**settings, "seed": seed})
+        store.runs.end(run.id, "failed", "killed", {"done": 1, "total": 2})
     monkeypatch.setattr(runs, "when", lambda run: "noon")
     app = open_page("experiments", experiment=here.run)
-    oldest = experiment_form.PAGE.name_of(store.run(here.run))
+    oldest = experiment_form.PAGE.name_of(store.runs.get(here.run))
     options = app.selectbox(key="widget experiment").options
     assert options == [f"{oldest} · 3", f"{oldest} · 2", oldest]
-    assert not any(run.id in option for run in store.runs() for option in options)
+    assert not any(run.id in option for run in store.runs.all() for option in options)
 
 
 def test_a_choice_at_the_end_of_a_grid_offers_the_next_values(here, open_page, started, monkeypatch):

@@ -29,7 +29,7 @@ def bars_of(app):
 
 def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_here, open_page):
     store, run = objects_here.store, objects_here.store.run(objects_here.several)
-    images, located = store.image_set(objects_here.key), cache.localisation(run)
+    images, located = store.sets.get(objects_here.key), cache.localisation(run)
     objects, relevance = objects_of(images, "red"), images.image_relevance("red")
     for split, part in (("test", images.image_test), ("train", ~images.image_test)):
         app = open_page("find_the_object", object_run=run.id, split=split)
@@ -75,7 +75,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
 
 def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):
     run, store = objects_here.store.run(objects_here.several), objects_here.store
-    images, located = store.image_set(objects_here.key), cache.localisation(run)
+    images, located = store.sets.get(objects_here.key), cache.localisation(run)
     objects = objects_of(images, "red")
     _, starts, detections = bars_of(open_page("find_the_object", object_run=run.id))
     titles = [lane["title"].partition(" · ")[0] for lane in starts["lanes"]]

@@ -11,7 +11,7 @@ from shown import captions, choose, press, turn_to
 from training_runs import finished
 
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.workspace.home import DATABASE
+from ranking.storage.home import DATABASE
 
 
 @pytest.fixture

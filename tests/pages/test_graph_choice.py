@@ -31,7 +31,7 @@ from pages.parts.app import cache, home
 from pages.parts.runs import export, graph_choice, runs
 from ranking.features.graph.image_graph import FIRST_GRAPH
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
-from ranking.workspace.uploads import edges_in
+from ranking.storage.uploads import edges_in
 
 METHOD = "HOB-SVM"
 

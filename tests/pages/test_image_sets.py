@@ -30,7 +30,7 @@ from pages.parts.app import cache
 from pages.parts.app.frame import escaped
 from pages.parts.importing import importing
 from pages.parts.views import charts
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 
 def sheet_of(app):

@@ -15,7 +15,7 @@ from pages.parts.app import cache, keys
 from pages.parts.runs import export, label_corrections, runs
 from ranking.metrics import average_precision
 from ranking.reports.settings_words import names_of
-from ranking.workspace.corrections import CorrectionStore, csv_text
+from ranking.storage.corrections import CorrectionStore, csv_text
 
 RELEVANT, IRRELEVANT, UNDO = (
     "widget mark as relevant",
@@ -36,7 +36,7 @@ def ranked(laboratory):
 
 @pytest.fixture
 def corrections(laboratory):
-    return CorrectionStore(laboratory.home)
+    return Store(laboratory.home).corrections
 
 
 def ids_at(images, ranked, places):

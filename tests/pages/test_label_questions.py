@@ -29,8 +29,8 @@ from ranking.jobs.events import Report
 from ranking.jobs.uploaded_image import is_own_image, name_of, note
 from ranking.metrics import break_even_precision
 from ranking.reports.line_styles import LOOKS
-from ranking.workspace.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.workspace.run import Run
+from ranking.storage.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.storage.run import Run
 
 page = page_of("label_questions")
 IMAGE = "board 00"
@@ -193,7 +193,7 @@ def test_what_the_browser_has_sent_is_on_disk_before_the_page_confirms_it(
     seen = []
 
     def browser(data, key, on_more):
-        seen.append((data, AnswerStore(labels_here.home).events(labels_here.key)))
+        seen.append((data, Store(labels_here.home).answers.events(labels_here.key)))
         log["token"] = data["token"]
         return questions.Sent.of(log)
 
@@ -251,7 +251,7 @@ def test_an_event_that_cannot_be_kept_holds_up_no_other(labels_here):
 
 def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_here, own, open_page):
     queue = [str(name) for name in own.images.ids[own.images.test]]
-    answers = AnswerStore(labels_here.home)
+    answers = Store(labels_here.home).answers
     answers.append([event(labels_here, n, own.images.names[0], image=queue[n - 1]) for n in (1, 2)])
     app = open_page("label_questions")
     assert sent_to(app)["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
@@ -452,7 +452,7 @@ def test_events_that_the_browser_invented_are_refused_and_not_stored(
     [(session, number, why)] = refusals
     assert (session, number) == (good.session, 2)
     assert why
-    assert AnswerStore(labels_here.home).events(labels_here.key) == [good]
+    assert Store(labels_here.home).answers.events(labels_here.key) == [good]
 
 
 def test_a_message_holds_so_many_letters(labels_here, own):
@@ -464,7 +464,7 @@ def test_a_message_holds_so_many_letters(labels_here, own):
 
 
 def test_the_answers_of_a_set_are_deleted_and_come_back(labels_here, own, open_questions):
-    store, stored_event = AnswerStore(labels_here.home), event(labels_here, 1, own.images.names[3])
+    store, stored_event = Store(labels_here.home).answers, event(labels_here, 1, own.images.names[3])
     store.append([stored_event])
     app = open_questions()
     press(app, "widget delete answers")
@@ -477,7 +477,7 @@ def test_the_answers_of_a_set_are_deleted_and_come_back(labels_here, own, open_q
 
 
 def test_a_table_holds_what_stands_guarded_and_json_lines_every_event_in_its_order(labels_here):
-    store = AnswerStore(labels_here.home)
+    store = Store(labels_here.home).answers
     given: list[tuple[str, AnswerKind]] = [(HOSTILE, "yes"), ("sea", "yes"), ("sea", "undo"), ("sky", "skip")]
     store.append([event(labels_here, n, *answer) for n, answer in enumerate(given, start=1)])
     late = replace(event(labels_here, 1, "sea", "no", "board 04"), session="f" * 32, time=time.time())

@@ -18,7 +18,7 @@ from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OW
 from pages.parts.views.lesson_settings import LABELS_SET
 from ranking import method_class
 from ranking.datasets import Thumbnails, load_image_set
-from ranking.workspace.examples import folder_of, run_folders
+from ranking.storage.examples import folder_of, run_folders
 
 pytestmark = pytest.mark.usefixtures("started")
 

@@ -18,7 +18,7 @@ from ranking.experiments import ablations
 from ranking.experiments.ablations import AGREES, FIGURES, SECONDS, MidRankStudy
 from ranking.experiments.study import Context
 from ranking.metrics.ablation_curves import AblationResult, Curve
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside

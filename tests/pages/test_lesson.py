@@ -82,7 +82,7 @@ def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started)
 def pair_of(store):
     """The runs of the lesson, their standings, and both differences."""
     runs = [run_of(store, method) for method in LESSON.methods]
-    images = store.image_set(runs[0].settings["set"])
+    images = store.sets.get(runs[0].settings["set"])
     rankings = [cache.ranking(run, "test") for run in runs]
     labelled = [
         lesson_comparison.labelling(ranked, cache.ranking(run, "train"))
@@ -103,7 +103,7 @@ def pair_of(store):
 
 
 def run_of(store, method):
-    [run] = [run for run in store.runs("train") if run.settings["method"] == method]
+    [run] = [run for run in store.runs.all("train") if run.settings["method"] == method]
     return run
 
 

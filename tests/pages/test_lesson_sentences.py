@@ -89,7 +89,7 @@ def test_a_sentence_without_a_claim_a_wrong_number_and_a_claim_without_a_sentenc
 def runs_of(store, lesson):
     images, _ = cache.ready_made()
     settings = {method: lesson.settings_of(images.key, method).to_json() for method in lesson.methods}
-    return {method: store.equal_runs("train", of)[0] for method, of in settings.items()}
+    return {method: store.runs.equal("train", of)[0] for method, of in settings.items()}
 
 
 def scores_of(store, lesson):
@@ -308,7 +308,7 @@ def test_do_neighbours_help(fresh_home, open_page):
 
 def chosen_settings(store):
     """Of the bundled experiment: the pattern has the words about significance, by the bootstrap of Experiments."""
-    run = next(run for run in store.runs(task="experiment") if NEIGHBOURS.query in run.settings["queries"])
+    run = next(run for run in store.runs.all(task="experiment") if NEIGHBOURS.query in run.settings["queries"])
     findings, numbers, words = cache.findings(run), [], ""
     for alone, with_graph in neighbour_captions.PAIRS:
         a, b = (findings.results.test(NEIGHBOURS.query, method) for method in (alone, with_graph))

@@ -147,9 +147,9 @@ def test_run_shows_its_samples(laboratory, open_page):
 
 def test_run_that_is_trained_shows_the_scores_that_it_has(laboratory, open_page):
     store = laboratory.store
-    trained = np.count_nonzero(~store.image_set(laboratory.digits).test)
-    run = store.create_run("train", store.run(laboratory.finished).settings)
-    store.update_run(run.id, state="running")
+    trained = np.count_nonzero(~store.sets.get(laboratory.digits).test)
+    run = store.runs.create("train", store.runs.get(laboratory.finished).settings)
+    store.runs.update(run.id, state="running")
     app = open_page("most_violated", run=run.id)
     assert run.id in app.warning[0].value
     np.save(run.scores_so_far_file, np.linspace(0, 1, trained))

@@ -31,7 +31,7 @@ def taught(fresh_home, started):
 def run_of(store, method):
     [run] = [
         run
-        for run in store.runs("train")
+        for run in store.runs.all("train")
         if (run.settings.get("query"), run.settings["method"]) == (LESSON.query, method)
     ]
     return run

@@ -64,8 +64,8 @@ def test_orders_are_those_of_the_scores_of_the_method(orders_here):
 
 def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs(orders_here, open_page):
     store = orders_here.store
-    runs = [store.run(run_id) for run_id in (orders_here.own, orders_here.baseline)]
-    orders, years = [cache.ordered(run) for run in runs], store.image_set(orders_here.key).numbers_of("year")
+    runs = [store.runs.get(run_id) for run_id in (orders_here.own, orders_here.baseline)]
+    orders, years = [cache.ordered(run) for run in runs], store.sets.get(orders_here.key).numbers_of("year")
     app = open_page("orders", sequence="2")
     check_sequence(app, 2, orders, years)
     assert app.query_params["order_run"] == orders_here.own
@@ -102,11 +102,11 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
     app.session_state["widget how it was trained"] = True
     app.run()
     press(app, "delete runs")
-    assert store.run(orders_here.own).deleted
+    assert store.runs.get(orders_here.own).deleted
     assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
     assert titles(app)
     press(app, "undo just deleted")
-    assert store.run(orders_here.own).deleted is None
+    assert store.runs.get(orders_here.own).deleted is None
 
 
 def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
@@ -121,10 +121,10 @@ def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
 def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
     store, baseline = orders_here.store, orders_here.store.run(orders_here.baseline)
     drawing = {**DRAWING, "train": 30, "scale": "as they are"}
-    fewer = store.create_run("train", {**baseline.settings, "drawing": drawing})
+    fewer = store.runs.create("train", {**baseline.settings, "drawing": drawing})
     shutil.copy(baseline.scores_file, fewer.scores_file)
-    store.end_run(fewer.id, "finished", result=baseline.result)
-    beside = order_models.same_sequences(store.run(orders_here.own))
+    store.runs.end(fewer.id, "finished", result=baseline.result)
+    beside = order_models.same_sequences(store.runs.get(orders_here.own))
     assert [run.id for run in beside] == [fewer.id, orders_here.baseline]
 
 
@@ -264,7 +264,7 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
 
 def test_a_recorded_sequence_is_played_back_beside_another_training(orders_here, open_page):
     store = orders_here.store
-    runs_here = [store.run(run_id) for run_id in (orders_here.own, orders_here.baseline)]
+    runs_here = [store.runs.get(run_id) for run_id in (orders_here.own, orders_here.baseline)]
     for number in (1, 5):
         app = open_page("orders", sequence=str(number))
         [bar] = components(app, "ranking_play_bar")

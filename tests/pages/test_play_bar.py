@@ -11,7 +11,7 @@ from shown import captions, components, turn_to, warnings
 from pages.parts.runs.playback import words
 from ranking.explain.playback import Frame, frames_of, read_playback
 from ranking.jobs.run_archive import export_run, import_run
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 
 def bars_of(app):
@@ -19,7 +19,7 @@ def bars_of(app):
 
 
 def frames_in(store, run: Run) -> list[Frame]:
-    images = store.image_set(run.settings["set"])
+    images = store.sets.get(run.settings["set"])
     playback = read_playback(run.playback_file, len(images))
     assert playback is not None
     return frames_of(playback, images.relevance(run.settings["query"]), images.test, "ap")
@@ -27,14 +27,14 @@ def frames_in(store, run: Run) -> list[Frame]:
 
 def test_the_bar_has_every_recorded_iteration_and_a_tile_of_each_sample(laboratory, open_page):
     store = laboratory.store
-    run = store.run(laboratory.finished)
+    run = store.runs.get(laboratory.finished)
     app = open_page("train", run=run.id)
     [bar] = bars_of(app)
     frames = frames_in(store, run)
     [lane] = bar["lanes"]
     assert [frame["iteration"] for frame in lane["frames"]] == [frame.iteration for frame in frames]
     assert bar["steps"] == [frame.iteration for frame in frames]
-    relevance = store.image_set(run.settings["set"]).relevance(run.settings["query"])
+    relevance = store.sets.get(run.settings["set"]).relevance(run.settings["query"])
     for given, frame in zip(lane["frames"], frames, strict=True):
         assert given["top"] == [str(row) for row in frame.top]
         assert dict(given["facts"])["AP"] == f"{frame.measures['AP']:.3f}"

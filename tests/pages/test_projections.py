@@ -19,7 +19,7 @@ from pages.parts.runs.uploaded_image import _described
 from ranking.features.projection import projection_words
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.workspace.run_files import projection_of
+from ranking.storage.run_files import projection_of
 
 NINE = {"kind": "PCA", "components": 9, "whiten": False}
 WHITE = {"kind": "PCA", "components": 5, "whiten": True}
@@ -130,9 +130,9 @@ def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_
     press(app, "train labels")
     assert [run.settings["projection"] for run in kinds(started, "labels")] == [WHITE]
     settings = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
-    run = store.create_run("train", settings)
-    store.end_run(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
-    method, shown = cache.label_ranker(store.run(run.id))
+    run = store.runs.create("train", settings)
+    store.runs.end(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
+    method, shown = cache.label_ranker(store.runs.get(run.id))
     assert (method.columns, shown.features.shape[1]) == (5, 5)
     own = _described(str(store.home), run.id, png(board(np.arange(36) == 3)))
     assert own.images.features.shape == (1, 5)

@@ -16,18 +16,18 @@ from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
 from working import raising
 
-from pages.parts.app import cache, home, keys, menu, rooms
+from pages.parts.app import cache, home, keys, menu, workspaces
 from pages.parts.app.home import adopt_examples
 from pages.parts.runs import run_actions
 from ranking.core.errors import HomeError
 from ranking.features.onnx_model import model_name
 from ranking.jobs import jobs
-from ranking.workspace import examples
-from ranking.workspace.room_layout import CLASS_ROOM, FOLDERS
-from ranking.workspace.room_quotas import COUNT, DISK
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
-from ranking.workspace.uploads import keep_network
+from ranking.storage import examples
+from ranking.storage.room_layout import CLASS_ROOM, FOLDERS
+from ranking.storage.space import COUNT, DISK
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
+from ranking.storage.uploads import keep_network
 
 ANNA, BERT, TEACHER = "room-of-anna", "room-of-bert", "of-the-teacher"
 SPACE = "Free up storage"
@@ -86,10 +86,10 @@ def test_rooms_are_there_where_other_machines_reach_the_server(monkeypatch):
     ):
         monkeypatch.setenv("RANKING_ROOMS", setting)
         monkeypatch.setattr(rooms.st, "get_option", {"server.address": listens_at}.get)
-        assert rooms.used() is expected, (setting, listens_at)
+        assert workspaces.used() is expected, (setting, listens_at)
     monkeypatch.setenv("RANKING_ROOMS", "yes")
     with pytest.raises(HomeError, match=r"RANKING_ROOMS.*'yes'"):
-        rooms.used()
+        workspaces.used()
 
 
 def test_each_first_visit_makes_a_room_which_every_link_carries_on(server, started, open_page):
@@ -176,9 +176,9 @@ def test_no_message_tells_where_the_host_keeps_rooms(server, monkeypatch):
     expected = (
         "cannot use this workspace: disk I/O error; free some space in this workspace/runs, or elsewhere"
     )
-    assert rooms.without_paths(message) == expected
+    assert workspaces.without_paths(message) == expected
     monkeypatch.setenv("RANKING_ROOMS", "off")
-    assert rooms.without_paths(message) == message
+    assert workspaces.without_paths(message) == message
 
 
 def test_nothing_of_a_room_is_shown_in_another(anna, server, started, open_page):
@@ -230,14 +230,14 @@ def test_a_path_can_be_typed_where_the_host_has_named_folders(anna, server, star
 
 def test_the_store_and_the_answers_are_those_of_the_room(server, monkeypatch):
     with pytest.raises(RuntimeError):
-        home.store()  # beside the page, and not wrapped in rooms.kept
+        home.store()  # beside the page, and not wrapped in workspaces.kept
     monkeypatch.setattr(rooms, "get_script_run_ctx", lambda: SimpleNamespace())
     for name in (ANNA, BERT):
         server.make(name)
         monkeypatch.setattr(rooms, "name", lambda name=name: name)
         assert home.store().home == server.find(name)
-        assert home.answers()._home.path == server.find(name)
-        made = rooms.kept(lambda: home.store().home)
+        assert home.store().answers._home.path == server.find(name)
+        made = workspaces.kept(lambda: home.store().home)
         monkeypatch.setattr(rooms, "name", lambda: "somewhere-else")
         assert made() == server.find(name)
 
@@ -275,14 +275,14 @@ def test_what_comes_with_the_program_is_there_once_for_all_rooms(server, started
         assert [row.shared for row in room.image_sets()] == [True] * len(examples.set_folders())
         kept = (room.home / "features").iterdir()
         assert all(file.stat().st_nlink > 1 for file in kept), "features too are kept once"
-    assert {run.id for run in Store(server.bundled).runs()} == set(examples.run_folders())
+    assert {run.id for run in Store(server.bundled).runs.all()} == set(examples.run_folders())
     assert not started
-    assert Store(server.home).runs() == []
+    assert Store(server.home).runs.all() == []
 
 
 def test_runs_of_the_class_room_are_changed_by_the_teacher_alone(teacher, server, started, open_page):
     server.make(BERT)
-    before = Store(teacher.home).own_runs()
+    before = Store(teacher.home).runs.all_own()
     app = open_page("train", room=BERT, run=teacher.finished)
     assert "shared" in text_of(app)
     assert TEACHER not in text_of(app)
@@ -291,9 +291,9 @@ def test_runs_of_the_class_room_are_changed_by_the_teacher_alone(teacher, server
     app = open_page("ranked_images", room=BERT, run=teacher.finished)
     assert not app.error
     assert any(metric.label == "AP" for metric in app.metric)
-    assert Store(teacher.home).own_runs() == before
+    assert Store(teacher.home).runs.all_own() == before
     press(open_page("train", room=TEACHER, run=teacher.finished), "star runs")
-    assert Store(teacher.home).run(teacher.finished).star
+    assert Store(teacher.home).runs.get(teacher.finished).star
 
 
 def test_a_damaged_file_of_the_class_room_does_not_tell_its_name(teacher, server, started, open_page):
@@ -327,42 +327,42 @@ def test_an_import_that_is_done_can_be_kept_in_a_room_that_is_full_by_then(anna,
     store, folder = Store(anna.home), write_shapes(tmp_path / "more", images=10)
     run = import_here(store, "PASCAL VOC", folder=str(folder))
     monkeypatch.setenv(DISK, "1")
-    assert store.keep(run.id) in [row.key for row in store.image_sets()]
+    assert store.keep(run.id) in [row.key for row in store.sets.rows()]
 
 
 def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_page, monkeypatch, tmp_path):
-    monkeypatch.setattr(jobs, "start_once", lambda store, kind, settings: store.create_run(kind, settings))
+    monkeypatch.setattr(jobs, "start_once", lambda store, kind, settings: store.runs.create(kind, settings))
     store, model, files = Store(anna.home), anna.home / "brought", anna.home / "sets" / anna.shapes
-    vectors = np.random.default_rng(0).normal(size=(len(store.image_set(anna.figures)), 3))
+    vectors = np.random.default_rng(0).normal(size=(len(store.sets.get(anna.figures)), 3))
     kept_here(store, anna.figures, vectors, "mine")
     waits = waiting_here(store, anna.figures, vectors[::-1], "waits.npy")
     model.write_bytes(bytes(5_000))
     keep_network(anna.home / "models", model, {"model": model_name(model), "columns": 3}, "net")
-    for run in store.own_runs():
+    for run in store.runs.all_own():
         if run.settings.get("set") == anna.shapes:
-            store.delete_run(run.id)
+            store.runs.delete(run.id)
     shutil.copytree(files, tmp_path / "copy")  # what is linked from elsewhere takes no space here
     shutil.rmtree(files)
     shutil.move(tmp_path / "copy", files)
     monkeypatch.setenv(DISK, "1")
     app = open_page("train", room=ANNA, set=anna.digits, query="5", method="SVM")
     assert SPACE not in unfolded(app)
-    before = len(store.runs())
+    before = len(store.runs.all())
     press(app, "train")
     assert app.error
-    assert len(store.runs()) == before
+    assert len(store.runs.all()) == before
     assert SPACE in unfolded(app)
-    titles = {row.key: row.title for row in store.image_sets()}
+    titles = {row.key: row.title for row in store.sets.rows()}
     in_use = f"“{titles[anna.digits]}”"
     assert any(in_use in caption.value for caption in app.caption), "what cannot be removed at once"
     for label, left in (
         # but links to what is kept
-        ("Delete computed features", lambda: [f for f in store.features.iterdir() if f.stat().st_nlink == 1]),
-        ("Discard the features in “waits.npy”: ", lambda: "decision" not in store.run(waits).result),
-        (f"Delete the features “mine” of “{titles[anna.figures]}”: ", lambda: store.vectors_of(anna.figures)),
+        ("Delete computed features", lambda: [f for f in store.features.cache.iterdir() if f.stat().st_nlink == 1]),
+        ("Discard the features in “waits.npy”: ", lambda: "decision" not in store.runs.get(waits).result),
+        (f"Delete the features “mine” of “{titles[anna.figures]}”: ", lambda: store.features.vectors_of(anna.figures)),
         ("Delete the model “net”: 5 kB", lambda: list((anna.home / "models").glob("*.onnx"))),
-        ("Empty the run trash (", lambda: store.runs(deleted=True)),
-        ("Delete the image set “shapes”", lambda: not store.deleted_image_sets()),
+        ("Empty the run trash (", lambda: store.runs.all(deleted=True)),
+        ("Delete the image set “shapes”", lambda: not store.sets.deleted_rows()),
         ("Empty the image-set trash (1)", files.exists),
     ):
         press_on(app, label)
@@ -372,7 +372,7 @@ def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_pa
 
 
 def test_a_server_that_has_no_more_rooms_states_how_many(server, started, open_page, monkeypatch):
-    Store(server.make(ANNA)).create_run("train", {})
+    Store(server.make(ANNA)).runs.create("train", {})
     monkeypatch.setenv(COUNT, "1")
     assert counts_in(open_page("start").error) == [[1]]
     assert names_of(server) == [ANNA]

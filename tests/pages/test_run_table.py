@@ -39,19 +39,19 @@ def change(laboratory):
 
 
 def again_from_its_file(store, run_id):
-    return import_run(store, export.archive(store.run(run_id)))
+    return import_run(store, export.archive(store.runs.get(run_id)))
 
 
 def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     store = laboratory.store
-    store.name_run(laboratory.finished, "=first")
-    store.star_run(laboratory.finished)
+    store.runs.rename(laboratory.finished, "=first")
+    store.runs.star(laboratory.finished)
     app = open_page("train", set=laboratory.digits, query="3")
     listed = app.dataframe[0].value
-    first, result = listed.iloc[0], store.run(laboratory.finished).result
+    first, result = listed.iloc[0], store.runs.get(laboratory.finished).result
     assert (first["★"], first["Name"], first["Query"], first["Method"]) == ("★", "=first", "3", "AP-SVM")
     assert [part.rpartition(" = ")[2] for part in first["Settings"].split(", ")] == ["100", "0.01"]
-    assert runs.telling(store.run(laboratory.on_shapes)).split(", ")[0] == "C = 1000", "though a default"
+    assert runs.telling(store.runs.get(laboratory.on_shapes)).split(", ")[0] == "C = 1000", "though a default"
     for column, value in (
         ("Test AP", result["test"]["AP"]),
         ("Train AP", result["train"]["AP"]),
@@ -66,8 +66,8 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
     everywhere = turn_to(app, set=laboratory.digits, query="3", everywhere="True").dataframe[0].value
     assert list(everywhere["Image set"]).count("shapes") == 1
     assert len(everywhere) == len(listed) + 2
-    store.delete_run(laboratory.on_shapes)
-    elsewhere = run_actions.counted(len(store.runs("train")), "samples")
+    store.runs.delete(laboratory.on_shapes)
+    elsewhere = run_actions.counted(len(store.runs.all("train")), "samples")
     assert elsewhere in texts(turn_to(app, set=laboratory.shapes))
 
 
@@ -91,20 +91,20 @@ def test_wild_numbers_harm_no_row_and_can_be_deleted(laboratory, open_page):
         ):
             assert row[column] == (factor * float(wild) if number else None), (column, wild)
         assert runs.has_numbers(harmed) == number, wild
-    store.update_run(run.id, result=holding(10**400))
+    store.runs.update(run.id, result=holding(10**400))
     app = open_page("train", run=run.id)
     assert app.warning
     assert "Test AP" not in [metric.label for metric in app.metric]
     open_page("ranked_images", set=laboratory.digits)
     press(app, DELETE)
-    assert store.run(run.id).deleted
+    assert store.runs.get(run.id).deleted
 
 
 def test_run_of_a_method_that_is_unknown_here_is_still_listed(laboratory, open_page):
     store = laboratory.store
-    settings = store.run(laboratory.finished).settings | {"method": "Old", "method_settings": {"D": 2.0}}
-    store.update_run(laboratory.finished, settings=settings)
-    assert runs.telling(store.run(laboratory.finished)) == "D = 2"
+    settings = store.runs.get(laboratory.finished).settings | {"method": "Old", "method_settings": {"D": 2.0}}
+    store.runs.update(laboratory.finished, settings=settings)
+    assert runs.telling(store.runs.get(laboratory.finished)) == "D = 2"
     app = open_page("train", run=laboratory.finished)
     assert app.dataframe[0].value.iloc[0]["Method"] == "Old"
 
@@ -137,23 +137,23 @@ def test_delete_undo_restore_and_empty(laboratory, open_page):
     app = open_page("train", run=laboratory.finished)
     before = len(app.dataframe[0].value)
     press(app, DELETE)
-    assert store.run(laboratory.finished).deleted
+    assert store.runs.get(laboratory.finished).deleted
     assert run_actions.counted(1, "samples") in app.toast[0].value
-    assert escaped(runs.short_name(store.run(laboratory.finished))) in texts(app)
+    assert escaped(runs.short_name(store.runs.get(laboratory.finished))) in texts(app)
     assert UNDO_HERE not in button_keys(app), "one is enough"
     assert len(app.dataframe[0].value) == before - 1
     press(app, UNDO_DELETED)
-    assert store.run(laboratory.finished).deleted is None
+    assert store.runs.get(laboratory.finished).deleted is None
     assert len(app.dataframe[0].value) == before
     assert UNDO_DELETED not in button_keys(app)
     for run_id in (laboratory.failed, laboratory.cancelled):
-        store.delete_run(run_id)
+        store.runs.delete(run_id)
     app.run()
     press(app, f"widget restore {laboratory.failed}")
-    assert store.run(laboratory.failed).deleted is None
+    assert store.runs.get(laboratory.failed).deleted is None
     press(app, "empty deleted")
-    assert store.runs(deleted=True) == []
-    assert laboratory.cancelled not in [run.id for run in store.runs()]
+    assert store.runs.all(deleted=True) == []
+    assert laboratory.cancelled not in [run.id for run in store.runs.all()]
 
 
 def test_runs_that_vanish_while_they_are_acted_on(laboratory, open_page, monkeypatch):
@@ -173,13 +173,13 @@ def test_runs_that_vanish_while_they_are_acted_on(laboratory, open_page, monkeyp
 @pytest.mark.parametrize("page", ["train", "ranked_images"])
 def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch, change, page):
     store, deleted = laboratory.store, laboratory.finished
-    store.delete_run(deleted)
+    store.runs.delete(deleted)
     app = open_page(page, run=deleted)
-    assert escaped(runs.short_name(store.run(deleted))) in texts(app)
+    assert escaped(runs.short_name(store.runs.get(deleted))) in texts(app)
     seen, read = [], runs.chosen
 
     def chosen():
-        seen.append(store.run(deleted).deleted)
+        seen.append(store.runs.get(deleted).deleted)
         return read()
 
     with monkeypatch.context() as patch:
@@ -196,7 +196,7 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch
         assert address(app).get("run") != deleted, damaged
     change("update run set deleted = ? where id = ?", time.time(), deleted)
     turn_to(app, run=deleted)
-    store.empty_deleted()  # in another browser
+    store.runs.empty_trash()  # in another browser
     press(app, UNDO_HERE)
     assert deleted in app.error[0].value
     assert not app.run().error, "once is enough"

@@ -120,9 +120,9 @@ def test_pages_hold_every_component_and_follow_the_sample(
 
 def test_large_component_is_shown_around_the_selected_sample(laboratory, open_page, figures):
     store, run_id = laboratory.store, laboratory.neighbours
-    store.update_run(run_id, settings={**store.run(run_id).settings, "graph": "nearest"})
+    store.runs.update(run_id, settings={**store.runs.get(run_id).settings, "graph": "nearest"})
     with pytest.raises(home.Gone):
-        cache.neighbourhood(store.run(run_id))
+        cache.neighbourhood(store.runs.get(run_id))
     neighbourhood = use_graph(laboratory, "nearest")
     row = int(neighbourhood.members(0)[figures.test[neighbourhood.members(0)]][-1])
     app = open_page("neighbours", neighbours_view="graph", run=run_id, sample=str(figures.ids[row]))

@@ -75,9 +75,9 @@ def rows_of(app):
 
 
 def ended(store, state, **end):
-    run = store.create_run("study", TimingSettings().to_json())
-    store.end_run(run.id, state, **end)
-    return store.run(run.id)
+    run = store.runs.create("study", TimingSettings().to_json())
+    store.runs.end(run.id, state, **end)
+    return store.runs.get(run.id)
 
 
 def test_before_anything_is_measured_there_are_the_paper_s_tables(empty_home, open_page, started):

@@ -12,7 +12,7 @@ from pages.parts.app import cache, menu
 from pages.parts.runs import sets
 from pages.parts.views.moving_image import OTHERS, SHOWN
 from ranking.metrics import moving
-from ranking.workspace import examples
+from ranking.storage import examples
 
 page = page_of("start")
 
@@ -68,7 +68,7 @@ VISIT = f"""
 import sys
 from streamlit.testing.v1 import AppTest
 from ranking.jobs import jobs
-jobs.start_once = lambda store, kind, settings: store.create_run(kind, settings)
+jobs.start_once = lambda store, kind, settings: store.runs.create(kind, settings)
 app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
 import pages.parts.runs.playback, pages.parts.runs.runs  # of most other pages
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))

@@ -127,15 +127,15 @@ def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_pag
 
 def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, open_page):
     store = laboratory.store
-    [imported, *_] = store.runs("import")
+    [imported, *_] = store.runs.all("import")
     runs_unlisted = [
-        store.create_run("train", {"set": laboratory.digits, "task": "labels"}),
-        store.create_run("study", {"set": laboratory.digits, "task": "asking"}),
+        store.runs.create("train", {"set": laboratory.digits, "task": "labels"}),
+        store.runs.create("study", {"set": laboratory.digits, "task": "asking"}),
     ]
     for run in runs_unlisted:
-        store.end_run(run.id, "finished", result={"curves": []})
+        store.runs.end(run.id, "finished", result={"curves": []})
     app, images = open_page("train", set=laboratory.digits), open_page("image_sets")
-    assert len(app.dataframe[0].value) == len(store.runs(set_key=laboratory.digits, task="samples"))
+    assert len(app.dataframe[0].value) == len(store.runs.all(set_key=laboratory.digits, task="samples"))
     for run in (imported, *runs_unlisted):
         assert run.called in warnings(turn_to(app, run=run.id, set=laboratory.digits))
     for run in runs_unlisted:
@@ -202,15 +202,15 @@ def test_runs_that_ended_in_every_way(laboratory, open_page):
     app, store = open_page("train", run=laboratory.finished), laboratory.store
     assert len(app.success) == 1
     shown = {metric.label: metric.value for metric in app.metric}
-    assert shown["Test AP"] == f"{store.run(laboratory.finished).result['test']['AP']:.3f}"
+    assert shown["Test AP"] == f"{store.runs.get(laboratory.finished).result['test']['AP']:.3f}"
     assert float(shown["Primal"]) - float(shown["Dual"]) <= 0.011 * float(shown["Primal"])
     turn_to(app, run=laboratory.not_converged)
     assert len(app.warning) == 1
     assert not app.success
     turn_to(app, run=laboratory.failed)
-    assert escaped(store.run(laboratory.failed).reason) in app.error[0].value, "this is not markdown"
+    assert escaped(store.runs.get(laboratory.failed).reason) in app.error[0].value, "this is not markdown"
     turn_to(app, run=laboratory.cancelled)
-    assert escaped(store.run(laboratory.cancelled).reason) in app.warning[0].value
+    assert escaped(store.runs.get(laboratory.cancelled).reason) in app.warning[0].value
     assert not app.error
 
 

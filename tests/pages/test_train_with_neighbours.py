@@ -66,8 +66,8 @@ def test_the_form_has_a_graph_for_methods_that_use_one(laboratory, started, open
 
 def test_graph_of_a_run_is_named_in_table_sheet_and_address(filled, on_neighbours, open_page):
     assert runs.telling(on_neighbours).endswith(" = same image")
-    assert "same image" not in runs.telling(home.store().run(filled.on_shapes))
-    images = home.store().image_set(filled.shapes)
+    assert "same image" not in runs.telling(home.store().runs.get(filled.on_shapes))
+    images = home.store().sets.get(filled.shapes)
     title = export.title_of(on_neighbours, images, cache.ranking(on_neighbours, "test"), "test")
     assert title.endswith(": same image")
     app = open_page("train", run=on_neighbours.id)

@@ -296,7 +296,7 @@ def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, st
     assert boxes_of(german, again) == COLUMNS[2:]
     press(german, "import previewed")
     done = look(german)
-    assert home.store().image_set(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
+    assert home.store().sets.get(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
 def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, look, tmp_path):
@@ -332,7 +332,7 @@ def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_
     app = open_page("image_sets", **{"import": imported.id})
 
     def is_here():
-        return key in [row.key for row in store.image_sets()]
+        return key in [row.key for row in store.sets.rows()]
 
     assert is_here()
     assert address(app) == {"set": key, "import": imported.id}
@@ -346,8 +346,8 @@ def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_
     press(app, "delete set")
     press(app, f"widget restore set {key}")
     assert is_here()
-    run = store.create_run("train", train_settings(key))
-    store.end_run(run.id, "failed", "no")
+    run = store.runs.create("train", train_settings(key))
+    store.runs.end(run.id, "failed", "no")
     press(app, "delete set")
     assert is_here(), "a run uses it by now"
     assert counts_in(app.warning)[0][-1:] == [1], "so many runs"
@@ -355,8 +355,8 @@ def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_
     assert "Used by 1 run, including runs in the trash. To undo the import" in captions(app)
     assert "undo import" not in button_keys(app)
     assert app.run().button(key="delete set").disabled
-    store.delete_run(run.id)
-    store.empty_deleted()
+    store.runs.delete(run.id)
+    store.runs.empty_trash()
     app.run()
     press(app, "delete set")
     press(app, "empty sets")

@@ -9,8 +9,8 @@ from training_runs import worked
 
 from ranking.core.run_settings import FeaturesSettings
 from ranking.jobs import worker
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 
 def uploader(app):
@@ -38,17 +38,17 @@ def preview_features_here(store: Store, run: Run) -> Run:
     try:
         return worked(store, run, worker.preview_uploaded_features)
     except ValueError as error:
-        store.end_run(run.id, "failed", str(error))
+        store.runs.end(run.id, "failed", str(error))
         store.clear(run)
-        return store.run(run.id)
+        return store.runs.get(run.id)
 
 
 def waiting_here(store: Store, key: str, array: Any, name: str = "resnet.npy") -> str:
     """A look at vectors that were uploaded, which waits for a decision."""
-    run = store.create_run("import", FeaturesSettings(key, brought=name).to_json())
+    run = store.runs.create("import", FeaturesSettings(key, brought=name).to_json())
     run.uploaded_file.write_bytes(npy(array))
     return preview_features_here(store, run).id
 
 
 def kept_here(store: Store, key: str, array: Any, title: str = "") -> str:
-    return store.keep_vectors(waiting_here(store, key, array), title)
+    return store.features.keep_vectors(waiting_here(store, key, array), title)

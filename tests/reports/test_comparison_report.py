@@ -32,9 +32,9 @@ from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_file import ComparisonSettings, comparison_json, source_of
 from ranking.reports.differences import sign_of
 from ranking.reports.settings_words import names_of, settings_facts
-from ranking.workspace.examples import folder_of
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.examples import folder_of
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 QUERY = CLASSES[0]
 MOST_BYTES = 500_000
@@ -51,7 +51,7 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def runs(store):
-    [row] = store.image_sets()
+    [row] = store.sets.rows()
     by_chance = trained(store, row.key, QUERY, "SVM", C=1e-4)
     scores = np.load(by_chance.scores_file)  # these patches are easy: somebody has to be wrong
     np.save(by_chance.scores_file, np.random.default_rng(0).permutation(scores))
@@ -148,10 +148,10 @@ def test_the_comparison_file_names_what_it_cannot_rebuild(shown, written):
 
 def test_digits_are_made_again_from_their_settings_and_files_are_not(tmp_path):
     store = store_of(tmp_path)
-    [row] = store.image_sets()
+    [row] = store.sets.rows()
     for source, settings in (("PASCAL VOC", {"folder": "/x"}), ("Digits", {"test_share": 0.25})):
-        run = store.create_run("import", {"source": source, "source_settings": settings})
-        store.end_run(run.id, "finished", result={"key": row.key})
+        run = store.runs.create("import", {"source": source, "source_settings": settings})
+        store.runs.end(run.id, "finished", result={"key": row.key})
         made = source_of(store, row)
         assert (made and made.source_settings) == (settings if source == "Digits" else None)
 
@@ -210,7 +210,7 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
     assert output.startswith("finished training runs of this comparison: ")
     *_, last = command("comparison", file, "-o", page, home=there)[0].strip().splitlines()
     store = Store(there)
-    made = Compared.at_home(store, [store.run(run_id) for run_id in last.split()[1:]])
+    made = Compared.at_home(store, [store.runs.get(run_id) for run_id in last.split()[1:]])
     assert made.names == ["low", "high"]
     assert np.array_equal(made.compared.scores, shown.compared.scores)
     assert page.stat().st_size > 10_000

@@ -35,8 +35,8 @@ def store(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(store):
-    [row] = store.image_sets()
-    return run_here(store, experiment_settings(store.image_set(row.key)), f"mine {SCRIPT}")
+    [row] = store.sets.rows()
+    return run_here(store, experiment_settings(store.sets.get(row.key)), f"mine {SCRIPT}")
 
 
 @pytest.fixture(scope="module")
@@ -221,9 +221,9 @@ def test_the_command_writes_all_files(store, run, tmp_path, written, command):
 
 
 def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command):
-    training, imported = store.create_run("train", {}), store.create_run("import", {})
+    training, imported = store.runs.create("train", {}), store.runs.create("import", {})
     for failed in (training, imported):
-        store.end_run(failed.id, "failed", "it was none")
+        store.runs.end(failed.id, "failed", "it was none")
     changed = tmp_path / "changed.json"
     changed.write_text(json.dumps({**run.settings, "seed": 7}))
     for arguments, subject in (

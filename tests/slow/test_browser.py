@@ -10,7 +10,7 @@ from browsing import Page, choose, settle
 from walking import shown
 
 from ranking.datasets import load_image_set
-from ranking.workspace.examples import folder_of
+from ranking.storage.examples import folder_of
 
 
 def test_training_runs_are_chosen_by_key_deleted_restored_and_downloaded(visit, tmp_path):

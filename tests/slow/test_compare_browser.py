@@ -10,8 +10,8 @@ from browsing import settle
 from filled_home import train_here
 from walking import narrow, of_focus, shown
 
-from ranking.workspace.examples import folder_of
-from ranking.workspace.store import Store
+from ranking.storage.examples import folder_of
+from ranking.storage.store import Store
 
 QUERY = "playing instrument"
 
@@ -20,7 +20,7 @@ QUERY = "playing instrument"
 def compared(server) -> str:  # type: ignore[no-untyped-def]
     """The ids of two trainings in the home of the server."""
     store, folder = Store(server.home), folder_of("Action figures")
-    key = store.adopt(folder, "Action figures")
+    key = store.sets.add(folder, "Action figures")
     made = [train_here(store, key, QUERY, "SVM", C=0.01), train_here(store, key, QUERY, "AP-SVM", C=100.0)]
     return ",".join(run.id for run in made)
 

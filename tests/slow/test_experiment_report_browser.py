@@ -11,7 +11,7 @@ from ranking.datasets import Thumbnails
 from ranking.reports.differences import differences
 from ranking.reports.findings import Findings
 from ranking.reports.report import report_html
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 
 def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(browser, tmp_path):

@@ -9,7 +9,7 @@ from working import ended, kill, wait
 
 from ranking.jobs import jobs
 from ranking.reports.at_home import trials_of
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 
 def scores(store: Store) -> dict[str, bytes]:

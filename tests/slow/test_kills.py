@@ -21,8 +21,8 @@ from ranking import method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.files.isolated import reason_of
 from ranking.jobs import jobs
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def store(digits: Path, tmp_path: Path) -> Iterator[Store]:
     store = Store(tmp_path / "home")
-    store.adopt(digits, "Digits")
+    store.sets.add(digits, "Digits")
     yield store
     kill_all(store)
 
@@ -46,7 +46,7 @@ def scripted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def training(store: Store, **changes: Any) -> dict[str, Any]:
-    [row] = store.image_sets()
+    [row] = store.sets.rows()
     settings = {"set": row.key, "features": [["Colour", {}]], "query": "3", "method": "AP-SVM"}
     return {**settings, "method_settings": {"C": 10.0}, "warm_start": None, **changes}
 
@@ -91,7 +91,7 @@ def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monk
     """Steps: the row in the folder as it tells the process, and as the run begins; the renaming of the features, the
     fsync and renaming of the model, of the recording and of the scores, and the row as the run has ended: ten."""
     for step in range(1, 12):
-        shutil.rmtree(store.features)
+        shutil.rmtree(store.features.cache)
         with monkeypatch.context() as patch:
             patch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, str(step)))
             run = ended(store, jobs.start(store, "train", training(store)))
@@ -119,7 +119,7 @@ def test_a_kill_at_a_random_moment(store, moment):
     check_whole(run)
     wait(lambda: not run.alive)
     jobs.recover(store)
-    assert not list(store.features.glob("*.part"))
+    assert not list(store.features.cache.glob("*.part"))
 
 
 @pytest.mark.parametrize("moment", [0.0, 0.05, 0.15, 0.3])
@@ -129,7 +129,7 @@ def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(store, scripted
     kill(first)
     assert cancelled(store, second).state == "cancelled"
     assert ended(store, first).state == "failed"
-    assert "SIGKILL" in store.run(first.id).reason
+    assert "SIGKILL" in store.runs.get(first.id).reason
 
 
 @pytest.mark.parametrize("megabytes", [150, 450])
@@ -146,8 +146,8 @@ FULL = """
 import json, os, shutil, sys, time
 from pathlib import Path
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED
+from ranking.storage.store import Store
 shutil.copytree(sys.argv[1], sys.argv[2], dirs_exist_ok=True)
 store = Store(sys.argv[2])
 settings = json.loads(sys.argv[3])
@@ -160,7 +160,7 @@ def train():
         time.sleep(0.02)
     while run.alive or jobs._children:
         time.sleep(0.02)
-    run = store.run(run.id)
+    run = store.runs.get(run.id)
     print(run.state, run.reason, sorted(path.name for path in run.folder.iterdir() if "partial" not in path.name))
 ballast = store.home / "ballast"
 leave(kilobytes=200)
@@ -173,7 +173,7 @@ except OSError as error:
     print(error)
 ballast.unlink()
 jobs.recover(store)
-print(sorted({run.state for run in store.runs("train")}))
+print(sorted({run.state for run in store.runs.all("train")}))
 train()
 """
 
@@ -208,7 +208,7 @@ def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_p
     child.wait()
     (tmp_path / "moved").rename(store.home)
     jobs.recover(Store(store.home))
-    settled = store.run(run.id)
+    settled = store.runs.get(run.id)
     assert settled.state == "failed"
     assert str(store.home) in settled.reason
     assert jobs.last_gap(run) in settled.reason
@@ -218,13 +218,13 @@ def test_a_command_that_is_ended_leaves_no_worker(store):
     command = [sys.executable, "-m", "ranking", "experiment", "Digits", "--home", str(store.home)]
     running = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:
-        wait(lambda: [run for run in store.runs("study") if run.state == "running" and run.pid])
-        [run] = store.runs("study")
+        wait(lambda: [run for run in store.runs.all("study") if run.state == "running" and run.pid])
+        [run] = store.runs.all("study")
         running.send_signal(signal.SIGTERM)
         _, errors = running.communicate(timeout=LONGEST)
     finally:
         running.kill()
     assert running.returncode == 130
     assert b"interrupted" in errors
-    assert store.run(run.id).state == "cancelled"
+    assert store.runs.get(run.id).state == "cancelled"
     wait(lambda: not Path(f"/proc/{run.pid}").exists())

@@ -12,7 +12,7 @@ from browsing import MILLISECONDS, Page, Server, Visit, settle
 from label_home import NAMES, LabelHome
 from walking import CONTRASTS, READABLE, narrow, served
 
-from ranking.workspace.answers import AnswerEvent, AnswerStore, fold
+from ranking.storage.answers import AnswerEvent, AnswerStore, fold
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def all_on_disk(page: Page, count: int | None = None) -> None:
 @pytest.fixture
 def answers(server: Server, label_home: LabelHome) -> Callable[[str], list[AnswerEvent]]:
     """The events about an image that are on the disk."""
-    return lambda image: AnswerStore(server.home).events(label_home.key, image)
+    return lambda image: Store(server.home).answers.events(label_home.key, image)
 
 
 def test_thirty_keys_at_intervals_of_30_ms_are_thirty_events_on_disk(open_questions, answers):

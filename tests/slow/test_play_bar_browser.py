@@ -8,9 +8,9 @@ from filled_home import train_here
 from walking import narrow, of_focus, shown
 
 from ranking.explain.playback import TOP, frames_of, read_playback
-from ranking.workspace.examples import folder_of
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.examples import folder_of
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 QUERY = "playing instrument"
 MOST_MILLISECONDS = 50  # of a step until it is painted
@@ -35,7 +35,7 @@ TIMES = """async (root) => {
 def runs(server) -> tuple[Store, Run, Run]:  # type: ignore[no-untyped-def]
     """SVM and AP-SVM in the home of the server."""
     store, folder = Store(server.home), folder_of("Action figures")
-    key = store.adopt(folder, "Action figures")
+    key = store.sets.add(folder, "Action figures")
     svm, ap_svm = (train_here(store, key, QUERY, method, C=1000.0) for method in ("SVM", "AP-SVM"))
     return store, svm, ap_svm
 
@@ -47,7 +47,7 @@ def ids_of(page, lane: int) -> list[int]:  # type: ignore[no-untyped-def]
 
 def test_keys_step_and_each_step_shows_what_that_iteration_ranks_first(runs, visit):
     store, svm, ap_svm = runs
-    images = store.image_set(ap_svm.settings["set"])
+    images = store.sets.get(ap_svm.settings["set"])
     relevance, recorded = images.relevance(QUERY), []
     for run in (ap_svm, svm):
         playback = read_playback(run.playback_file, len(images))

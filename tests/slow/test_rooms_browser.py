@@ -11,8 +11,8 @@ import pytest
 from browsing import Page, Server
 from walking import shown
 
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_two_visitors_have_rooms_and_links_copies_and_bookmarks_lead_back(visit,
     anna.wait_for_url(lambda url: "run=" in url and url != example)
     anna.get_by_text("Converged.").first.wait_for()
     room = room_of(anna)
-    [run] = Store(Path(server.home) / "rooms" / room).own_runs("train")
+    [run] = Store(Path(server.home) / "rooms" / room).runs.all_own("train")
     assert f"run={run.id}" in anna.url
 
     address = urlsplit(anna.url)

@@ -22,7 +22,7 @@ from walking import bring, shown
 
 from pages.parts.app import menu
 from ranking.core import ImageSet
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 
 
 def script(what: str) -> str:
@@ -129,8 +129,8 @@ def imported(page_of: Any, server: Server) -> ImageSet:
     page.get_by_role("button", name="Undo").wait_for()
     look_around(page, nothing)
     store = Store(server.home)
-    [row] = [row for row in store.image_sets() if row.title.startswith("photographs")]
-    return store.image_set(row.key)
+    [row] = [row for row in store.sets.rows() if row.title.startswith("photographs")]
+    return store.sets.get(row.key)
 
 
 @pytest.fixture(scope="module")
@@ -139,7 +139,7 @@ def runs(imported: ImageSet, server: Server) -> dict[str, str]:
     store, key = Store(server.home), imported.key
     first = train(store, train_settings(key, red(imported), "AP-SVM", C=1.0))
     second = train(store, train_settings(key, red(imported), "HOB-SVM", C=1.0))
-    store.name_run(first.id, NAME)
+    store.runs.rename(first.id, NAME)
     label = train_labels_here(store, key, "Independent p@k")
     order = train_orders_here(store, key, "RankSVM", criterion=imported.criteria[0])
     grids = {"C": [1.0], "eta": [1.0]}

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ranking.workspace.answers import AnswerEvent, AnswerStore
-from ranking.workspace.examples import folder_of
-from ranking.workspace.store import Store
+from ranking.storage.answers import AnswerEvent, AnswerStore
+from ranking.storage.examples import folder_of
+from ranking.storage.store import Store
 
 
 @pytest.fixture
@@ -27,20 +27,20 @@ def begun(program: str, *arguments: object) -> subprocess.Popen[str]:
 
 WRITER = """
 import sys
-from ranking.workspace.store import Store
+from ranking.storage.store import Store
 for number in range(40):
     store = Store(sys.argv[1])
-    run = store.create_run("train", {"who": sys.argv[2], "number": number})
-    store.update_run(run.id, state="running")
-    assert store.end_run(run.id, "finished", result={"number": number})
-    store.runs()
+    run = store.runs.create("train", {"who": sys.argv[2], "number": number})
+    store.runs.update(run.id, state="running")
+    assert store.runs.end(run.id, "finished", result={"number": number})
+    store.runs.all()
 """
 
 
 def test_processes_write_at_once_from_the_first_start_on(tmp_path):
     writers = [begun(WRITER, tmp_path / "home", who) for who in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
-    runs = Store(tmp_path / "home").runs()
+    runs = Store(tmp_path / "home").runs.all()
     assert {run.state for run in runs} == {"finished"}
     for who in "abc":
         numbers = [run.result["number"] for run in runs if run.settings["who"] == who]
@@ -50,8 +50,8 @@ def test_processes_write_at_once_from_the_first_start_on(tmp_path):
 ADOPT = """
 import sys
 from pathlib import Path
-from ranking.workspace.store import Store
-print(Store(sys.argv[1]).adopt(Path(sys.argv[2]), "ready-made"))
+from ranking.storage.store import Store
+print(Store(sys.argv[1]).sets.add(Path(sys.argv[2]), "ready-made"))
 """
 
 
@@ -67,8 +67,8 @@ def test_several_processes_may_adopt_at_once(here):
 
 APPEND = """
 import json, os, signal, sqlite3, sys
-from ranking.workspace import home
-from ranking.workspace.answers import AnswerEvent, AnswerStore
+from ranking.storage import home
+from ranking.storage.answers import AnswerEvent, AnswerStore
 class Dying(sqlite3.Connection):
     def execute(self, statement, *arguments):
         if statement == "commit":
@@ -94,7 +94,7 @@ def appending(home: Path, end: str, events: list[AnswerEvent]) -> subprocess.Pop
 
 
 def test_a_process_that_is_killed_has_appended_all_answers_or_none(tmp_path):
-    answers, log = AnswerStore(tmp_path), answers_of("1", 5)
+    answers, log = Store(tmp_path).answers, answers_of("1", 5)
     for end, kept in (("killed before the commit", []), ("killed after it", log)):
         assert appending(tmp_path, end, log).wait() == -signal.SIGKILL
         assert answers.events(SET) == kept
@@ -104,6 +104,6 @@ def test_answers_of_several_processes_all_arrive(tmp_path):
     logs = [answers_of(session, 40) for session in "12"]
     children = [appending(tmp_path, "by itself", log) for log in logs]
     assert [child.wait() for child in children] == [0, 0]
-    events = AnswerStore(tmp_path).events(SET)
+    events = Store(tmp_path).answers.events(SET)
     for log in logs:
         assert [event for event in events if event.session == log[0].session] == log

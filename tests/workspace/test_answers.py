@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 from refusals import refused
 
-from ranking.workspace import home
-from ranking.workspace.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.workspace.room_quotas import DISK, FullError, bytes_of
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
+from ranking.storage import home
+from ranking.storage.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.storage.space import DISK, FullError, bytes_of
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
 
 SET, RUN = "a" * 16, "b" * 10
 FIRST, SECOND = "1" * 32, "2" * 32  # sessions
@@ -94,7 +94,7 @@ def test_what_is_removed_for_good_gives_its_space_back(answers):
 def test_a_room_takes_no_more_answers_than_it_has_space_for(tmp_path, monkeypatch):
     room = Rooms(tmp_path).make("room-of-anna")
     monkeypatch.setenv(DISK, "3000000")
-    answers = AnswerStore(room)
+    answers = Store(room).answers
     messages = ([event(100 * number + i, "é" * 1000) for i in range(1, 101)] for number in range(1000))
     with pytest.raises(FullError):
         deque(map(answers.append, messages), maxlen=0)

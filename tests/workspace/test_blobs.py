@@ -12,9 +12,9 @@ import pytest
 from refusals import refused
 from working import raising
 
-from ranking.workspace import blobs
-from ranking.workspace.blobs import Blobs, link
-from ranking.workspace.store import Store
+from ranking.storage import blobs
+from ranking.storage.blobs import Blobs, link
+from ranking.storage.store import Store
 
 KEY = "0123456789abcdef"
 
@@ -101,14 +101,14 @@ def test_uploads_of_a_home_of_an_earlier_version_are_where_they_were(tmp_path):
     (tmp_path / "models" / f"{by_settings}.json").write_text(json.dumps(record))
 
     store = Store(tmp_path)
-    assert store.edge_names(KEY) == [by_edges]
-    np.testing.assert_array_equal(store.edges_of(KEY, by_edges), edges)
-    [vectors], [network] = store.vectors_of(KEY), store.networks()
+    assert store.features.edge_names(KEY) == [by_edges]
+    np.testing.assert_array_equal(store.features.edges_of(KEY, by_edges), edges)
+    [vectors], [network] = store.features.vectors_of(KEY), store.features.networks()
     assert (vectors.name, vectors.title, vectors.size) == (by_vectors, "mine", 2)
     assert (network.name, network.title, network.settings) == (by_settings, "a net", settings)
-    assert (store.features / f"{by_model}.onnx").read_bytes() == b"a model"
+    assert (store.features.cache / f"{by_model}.onnx").read_bytes() == b"a model"
     before = {
         file: file.read_bytes() for file in tmp_path.rglob("*") if file.suffix in (".npy", ".json", ".onnx")
     }
-    assert store.keep_edges(KEY, edges) == by_edges
+    assert store.features.keep_edges(KEY, edges) == by_edges
     assert {file: file.read_bytes() for file in before} == before, "the same content under the same names"

@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from labelled_pictures import patches_of
 
-from ranking.workspace import database_copies
-from ranking.workspace.corrections import CorrectionStore, csv_text
-from ranking.workspace.database_copies import COPIES, keep_copy, rebuild
-from ranking.workspace.home import DATABASE
-from ranking.workspace.room_quotas import DISK, FullError, bytes_of
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
+from ranking.storage import database_copies
+from ranking.storage.corrections import CorrectionStore, csv_text
+from ranking.storage.database_copies import COPIES, keep_copy, rebuild
+from ranking.storage.home import DATABASE
+from ranking.storage.space import DISK, FullError, bytes_of
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
 
 SET, SECOND_SET = "a" * 16, "b" * 16
 
@@ -89,11 +89,11 @@ def test_marks_and_undos_in_any_order_come_to_what_a_list_of_them_does(store):
 
 def test_it_is_on_disk_when_mark_returns(tmp_path):
     program = (
-        "import os, sys; from ranking.workspace.corrections import CorrectionStore\n"
+        "import os, sys; from ranking.storage.corrections import CorrectionStore\n"
         f"CorrectionStore(sys.argv[1]).mark('{SET}', 'sea', {{'s1': False}}, True); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", program, str(tmp_path)], check=False)
-    assert labels(CorrectionStore(tmp_path)) == {"s1": True}
+    assert labels(Store(tmp_path).corrections) == {"s1": True}
 
 
 def test_csv_has_a_line_per_corrected_label_of_all_classes(store, monkeypatch):
@@ -117,7 +117,7 @@ def test_corrections_go_with_their_image_set_and_come_back_with_it(tmp_path, mon
     here = Store(tmp_path)
     patches_of(here, 12)
     [row] = here.image_sets()
-    store = CorrectionStore(tmp_path)
+    store = Store(tmp_path).corrections
     for key in (row.key, SECOND_SET):
         store.mark(key, "day", {"s1": False}, True)
     here.delete_set(row.key)
@@ -137,11 +137,11 @@ def test_corrections_go_with_their_image_set_and_come_back_with_it(tmp_path, mon
 
 def test_a_full_room_refuses_a_correction_and_keeps_those_that_it_has(tmp_path, monkeypatch):
     room = Rooms(tmp_path).make("room-of-anna")
-    CorrectionStore(room).mark(SET, "sea", {"s1": False}, True)
+    Store(room).corrections.mark(SET, "sea", {"s1": False}, True)
     monkeypatch.setenv(DISK, str(bytes_of(room)))
     with pytest.raises(FullError):
-        CorrectionStore(room).mark(SET, "sea", {"s2": False}, True)
-    assert labels(CorrectionStore(room)) == {"s1": True}
+        Store(room).corrections.mark(SET, "sea", {"s2": False}, True)
+    assert labels(Store(room).corrections) == {"s1": True}
 
 
 # ------------------------------------------------------------------------------- a database that is lost
@@ -159,7 +159,7 @@ def damaged(home: Path, table: str) -> None:
 
 @pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without"])
 def test_corrections_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_path, with_copy):
-    store = CorrectionStore(tmp_path)
+    store = Store(tmp_path).corrections
     store.mark(SET, "sea", {f"s{n:03}": False for n in range(300)}, True)
     store.mark(SET, "sea", {"t1": False}, True)
     if with_copy:
@@ -172,7 +172,7 @@ def test_corrections_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_p
         database.commit()
     damaged(tmp_path, "run")
     rebuild(tmp_path)
-    kept = CorrectionStore(tmp_path).all(SET)
+    kept = Store(tmp_path).corrections.all(SET)
     assert [each.sample for each in kept][-1] == "t2"
     assert kept == (expected if with_copy else expected[1:]), (
         "a row that is none of ours comes from the copy alone"
@@ -182,7 +182,7 @@ def test_corrections_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_p
 def test_the_copy_with_most_corrections_stays(tmp_path, monkeypatch):
     names = iter(f"2026-01-01-0000{second:02}" for second in range(99))
     monkeypatch.setattr(database_copies.time, "strftime", lambda *_: next(names))
-    store = CorrectionStore(tmp_path)
+    store = Store(tmp_path).corrections
     store.mark(SET, "sea", {"s1": False, "s2": False}, True)
     keep_copy(tmp_path)
     [full] = (tmp_path / COPIES).iterdir()
@@ -190,6 +190,6 @@ def test_the_copy_with_most_corrections_stays(tmp_path, monkeypatch):
         database.execute("delete from correction")
         database.commit()
     for _ in range(5):
-        Store(tmp_path).create_run("train", {})
+        Store(tmp_path).runs.create("train", {})
         keep_copy(tmp_path)
     assert full in list((tmp_path / COPIES).iterdir())

@@ -17,8 +17,8 @@ from ranking.features import load_features
 from ranking.methods import method_class
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.reports.findings import Findings
-from ranking.workspace import examples
-from ranking.workspace.store import Store
+from ranking.storage import examples
+from ranking.storage.store import Store
 
 SETS = {source.name: load_image_set(examples.folder_of(source.name)) for source in program.SETS}
 

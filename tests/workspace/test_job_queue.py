@@ -14,11 +14,11 @@ from reference import serve_one_by_one
 from working import LONGEST, Held
 
 from ranking.jobs import jobs
-from ranking.workspace.job_queue import JobQueue, Ticket, in_order
-from ranking.workspace.room_quotas import JOBS
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.run import Kind, Run
-from ranking.workspace.store import Store
+from ranking.storage.queue import JobQueue, Ticket, in_order
+from ranking.storage.space import JOBS
+from ranking.storage.rooms import Rooms
+from ranking.storage.run import Kind, Run
+from ranking.storage.store import Store
 
 
 def order(tickets: list[Ticket], served: dict[str, int]) -> list[str]:

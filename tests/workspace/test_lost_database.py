@@ -21,15 +21,16 @@ from working import FOREVER, SCRIPTED, Held, cancelled, iterating, start, troubl
 from ranking.core import errors
 from ranking.core.errors import HomeError
 from ranking.jobs import jobs
-from ranking.workspace import database_copies, home
-from ranking.workspace.answers import AnswerEvent, AnswerStore
-from ranking.workspace.database_copies import COPIES, MOST, is_due, keep_copy, rebuild
-from ranking.workspace.home import DATABASE
-from ranking.workspace.room_quotas import DISK, bytes_of
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.row_files import LATER, ROW
-from ranking.workspace.run import VERSION, Run
-from ranking.workspace.store import ImageSetRow, Store
+from ranking.storage import database_copies, home
+from ranking.storage.answers import AnswerEvent, AnswerStore
+from ranking.storage.database_copies import COPIES, MOST, is_due, keep_copy, rebuild
+from ranking.storage.home import DATABASE
+from ranking.storage.space import DISK, bytes_of
+from ranking.storage.rooms import Rooms
+from ranking.storage.row_files import LATER, ROW
+from ranking.storage.run import VERSION, Run
+from ranking.storage.sets import ImageSetRow
+from ranking.storage.store import Store
 
 PAINTER = {"source": "Painter", "source_settings": {}}
 
@@ -202,7 +203,7 @@ WAYS += [
 @pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
 def test_sets_and_runs_are_recovered_however_the_database_is_lost(tmp_path, way, with_copy):
     here = furnished(tmp_path)
-    AnswerStore(tmp_path).append([answer(1)])
+    Store(tmp_path).answers.append([answer(1)])
     if with_copy:
         keep_copy(tmp_path)
     late = here.create_run("train", {"set": "other-set", "late": True})  # no copy knows it
@@ -221,7 +222,7 @@ def test_sets_and_runs_are_recovered_however_the_database_is_lost(tmp_path, way,
     ]
     assert {row.source for row in recovered[2]} == {"Painter"}
     if with_copy and way is not without_rows:
-        assert AnswerStore(tmp_path).events("k" * 8) == [answer(1)]
+        assert Store(tmp_path).answers.events("k" * 8) == [answer(1)]
 
 
 def checkpointed(folder: Path) -> None:
@@ -438,7 +439,7 @@ def test_files_of_an_earlier_version_are_as_new_as_their_rows(tmp_path):
 def test_a_home_of_the_version_before_opens(tmp_path, monkeypatch, lost):
     """As that version left it: six layouts, files beside the rows that tell no version of what they hold."""
     before = furnished(tmp_path)
-    AnswerStore(tmp_path).append([answer(1), answer(2)])
+    Store(tmp_path).answers.append([answer(1), answer(2)])
     runs, *rest = known(before)
     checkpointed(tmp_path)
     with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
@@ -458,7 +459,7 @@ def test_a_home_of_the_version_before_opens(tmp_path, monkeypatch, lost):
     after = opened(tmp_path)
     assert known(after) == (runs, *rest)
     assert {run.version for run in (*after.runs(), *after.runs(deleted=True))} == {0}
-    assert AnswerStore(tmp_path).events("k" * 8) == [answer(1), answer(2)]
+    assert Store(tmp_path).answers.events("k" * 8) == [answer(1), answer(2)]
     assert after.create_run("train", {"set": "k"}).version == VERSION
 
 
@@ -602,7 +603,7 @@ def page_of(file: Path, table: str) -> int:
 
 @pytest.mark.parametrize("with_copy", [True, False], ids=["with a copy", "without"])
 def test_answers_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_path, with_copy):
-    here, answers = furnished(tmp_path), AnswerStore(tmp_path)
+    here, answers = furnished(tmp_path), Store(tmp_path).answers
     answers.append([answer(number) for number in range(1, 6)])
     if with_copy:
         keep_copy(tmp_path)
@@ -614,14 +615,14 @@ def test_answers_that_can_be_read_in_a_damaged_database_are_taken_over(tmp_path,
     at, whole = page_of(file, "run"), file.read_bytes()
     file.write_bytes(whole[:at] + b"\xff" * 4096 + whole[at + 4096 :])
     again = opened(tmp_path)
-    assert AnswerStore(tmp_path).events("k" * 8) == [answer(number) for number in range(400, 500)]
-    assert AnswerStore(tmp_path).count("k" * 8, deleted=True) == 399
+    assert Store(tmp_path).answers.events("k" * 8) == [answer(number) for number in range(400, 500)]
+    assert Store(tmp_path).answers.count("k" * 8, deleted=True) == 399
     assert len(again.runs()) == len(here.runs())
 
 
 def test_answers_around_damage_are_taken_over_and_those_that_are_none_are_not(tmp_path):
-    Store(tmp_path).create_run("train", {})
-    AnswerStore(tmp_path).append([answer(number) for number in range(1, 1000)])
+    Store(tmp_path).runs.create("train", {})
+    Store(tmp_path).answers.append([answer(number) for number in range(1, 1000)])
     with closing(sqlite3.connect(tmp_path / DATABASE)) as database:
         database.execute("update answer set kind = 'perhaps' where number = 1")
         database.commit()
@@ -635,7 +636,7 @@ def test_answers_around_damage_are_taken_over_and_those_that_are_none_are_not(tm
     whole[middle : middle + 4096] = b"\xff" * 4096
     file.write_bytes(whole)
     opened(tmp_path)
-    numbers = [event.number for event in AnswerStore(tmp_path).events("k" * 8)]
+    numbers = [event.number for event in Store(tmp_path).answers.events("k" * 8)]
     assert numbers == sorted(numbers)
     assert (numbers[0], numbers[-1]) == (2, 999)
     assert 900 < len(numbers) < 998
@@ -668,13 +669,13 @@ def test_copies_that_lost_their_answers_push_none_out_that_has_them(tmp_path, mo
     here = Store(tmp_path)
     names = iter(f"2026-01-01-0000{second:02}" for second in range(99))
     monkeypatch.setattr(database_copies.time, "strftime", lambda *_: next(names))
-    AnswerStore(tmp_path).append([answer(1), answer(2)])
+    Store(tmp_path).answers.append([answer(1), answer(2)])
     keep_copy(tmp_path)
     [full] = (tmp_path / COPIES).iterdir()
     without_rows(tmp_path / DATABASE)
     changed("none", "delete from answer")(tmp_path / DATABASE)
     for _ in range(5):
-        AnswerStore(tmp_path).append([answer(3)])
+        Store(tmp_path).answers.append([answer(3)])
         here.create_run("train", {})
         keep_copy(tmp_path)
     assert len(copies(tmp_path)) == MOST
@@ -687,7 +688,7 @@ def test_copies_that_lost_their_answers_push_none_out_that_has_them(tmp_path, mo
 
 
 def test_an_hour_later_another_is_due(tmp_path):
-    Store(tmp_path).create_run("train", {})
+    Store(tmp_path).runs.create("train", {})
     assert is_due(tmp_path)
     keep_copy(tmp_path)
     assert not is_due(tmp_path)
@@ -697,7 +698,7 @@ def test_an_hour_later_another_is_due(tmp_path):
 
 
 def test_a_damaged_database_takes_no_copy_s_place(tmp_path):
-    Store(tmp_path).create_run("train", {})
+    Store(tmp_path).runs.create("train", {})
     keep_copy(tmp_path)
     before = copies(tmp_path)
     checkpointed(tmp_path)
@@ -709,12 +710,12 @@ def test_a_damaged_database_takes_no_copy_s_place(tmp_path):
 
 def test_a_damaged_copy_is_passed_over(tmp_path):
     here = Store(tmp_path)
-    AnswerStore(tmp_path).append([answer(1)])
+    Store(tmp_path).answers.append([answer(1)])
     keep_copy(tmp_path)
     (tmp_path / COPIES / "2999-01-01-000000.sqlite").write_bytes(b"SQLite format 3\0" + b"x" * 5000)
     (tmp_path / DATABASE).unlink()
     rebuild(here.home)
-    assert AnswerStore(tmp_path).events("k" * 8) == [answer(1)]
+    assert Store(tmp_path).answers.events("k" * 8) == [answer(1)]
 
 
 def test_rebuilding_twice_is_rebuilding_once(tmp_path):
@@ -730,7 +731,7 @@ def test_rebuilding_twice_is_rebuilding_once(tmp_path):
 
 def test_copies_do_not_count_towards_the_storage_limit(tmp_path, monkeypatch):
     room = Rooms(tmp_path).make("room-of-anna")
-    AnswerStore(room).append([answer(number) for number in range(1, 2000)])
+    Store(room).answers.append([answer(number) for number in range(1, 2000)])
     monkeypatch.setenv(DISK, str(bytes_of(room) + 1000))
     keep_copy(room)
     assert copies(room) == []

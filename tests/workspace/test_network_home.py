@@ -12,11 +12,11 @@ from working import trouble
 
 from ranking.core import file_systems
 from ranking.core.file_systems import journal_mode, network_file_system
-from ranking.workspace import home
-from ranking.workspace.home import MACHINE, Home, network_warning
-from ranking.workspace.job_queue import JobQueue
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
+from ranking.storage import home
+from ranking.storage.home import MACHINE, Home, network_warning
+from ranking.storage.queue import JobQueue
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
 
 TABLE = """22 27 0:21 / /proc rw,relatime - proc proc rw
 27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
@@ -63,21 +63,21 @@ def test_the_deepest_mount_point_says_what_a_folder_lies_on(share, tmp_path, mon
 def test_no_database_on_a_network_file_system_has_a_log(share):
     folder = share("nfs4")
     store = Store(folder / "home")
-    run = store.create_run("train", {"set": "k"})
+    run = store.runs.create("train", {"set": "k"})
     assert {file.name for file in store.home.rglob("*.sqlite")} == {"ranking.sqlite", "queue.sqlite"}
     assert {mode_of(file) for file in store.home.rglob("*.sqlite")} == {"delete"}
     assert not list(store.home.rglob("*-wal"))
-    assert Store(store.home).run(run.id) == run
+    assert Store(store.home).runs.get(run.id) == run
 
 
 def test_a_home_that_moves_has_the_journal_of_where_it_lies(share, tmp_path):
     folder = share("ext4") / "home"
-    run = Store(folder).create_run("train", {})
+    run = Store(folder).runs.create("train", {})
     files = [folder / name for name in ("ranking.sqlite", "queue.sqlite")]
     assert [mode_of(file) for file in files] == ["wal", "wal"]
     for kind, mode in (("cifs", "delete"), ("xfs", "wal")):
         share(kind)
-        assert Store(folder).run(run.id) == run
+        assert Store(folder).runs.get(run.id) == run
         JobQueue(folder)
         assert [mode_of(file) for file in files] == [mode, mode]
 

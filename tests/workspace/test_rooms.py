@@ -29,11 +29,11 @@ from ranking.jobs.events import Report
 from ranking.jobs.run_archive import import_run_isolated
 from ranking.jobs.worker import PATHS, import_images, preview_uploaded_features
 from ranking.reports.at_home import results_at_home, trials_of
-from ranking.workspace.answers import AnswerEvent, AnswerStore
-from ranking.workspace.corrections import CorrectionStore
-from ranking.workspace.home import Home
-from ranking.workspace.job_queue import JobQueue
-from ranking.workspace.room_layout import (
+from ranking.storage.answers import AnswerEvent, AnswerStore
+from ranking.storage.corrections import CorrectionStore
+from ranking.storage.home import Home
+from ranking.storage.queue import JobQueue
+from ranking.storage.room_layout import (
     CLASS_ROOM,
     FOLDERS,
     MARK,
@@ -42,8 +42,8 @@ from ranking.workspace.room_layout import (
     is_room,
     server_of,
 )
-from ranking.workspace.room_places import DAY, EMPTY, UNDECIDED, USED
-from ranking.workspace.room_quotas import (
+from ranking.storage.room_places import DAY, EMPTY, UNDECIDED, USED
+from ranking.storage.space import (
     COUNT,
     DISK,
     JOBS,
@@ -54,9 +54,9 @@ from ranking.workspace.room_quotas import (
     bytes_of,
     check_disk,
 )
-from ranking.workspace.rooms import Rooms, new_name
-from ranking.workspace.row_files import ROW
-from ranking.workspace.store import Store
+from ranking.storage.rooms import Rooms, new_name
+from ranking.storage.row_files import ROW
+from ranking.storage.store import Store
 
 HOSTILE = ["", "short", "../../../etc", "a/../../b-long-enough", ".bundled", "ends-so-", "Capital-letters"]
 HOSTILE += ["letters-é-beyond", "ends-in-newline\n", "nul\0inside-of-it", "x" * 65, "`touch /tmp/room`"]
@@ -129,15 +129,15 @@ def test_workspaces_cannot_read_each_other(rooms, room, pictures):
     draft = mine.create_run("import", {"source": "Patches", "source_settings": {}})
     mine.end_run(draft.id, "finished", result={"key": key, "title": "Patches", "images": 1, "problems": 0})
     mine.keep_edges(key, np.array([[0, 1]]))
-    AnswerStore(mine.home).append([answer(run.id, key)])
+    Store(mine.home).answers.append([answer(run.id, key)])
 
     for store in (theirs, server):
-        assert store.image_sets() == store.runs() == store.equal_runs("train", {"set": key}) == []
-        assert AnswerStore(store.home).events(key) == list(store.edges.iterdir()) == []
+        assert store.sets.rows() == store.runs.all() == store.runs.equal("train", {"set": key}) == []
+        assert Store(store.home).answers.events(key) == list(store.edges.iterdir()) == []
         store.sweep()
-    acts: list[Callable[[], Any]] = [lambda: theirs.image_set(key), lambda: theirs.thumbnails(key)]
-    acts += [lambda act=act: act(run.id) for act in (theirs.run, theirs.delete_run, theirs.restore_run)]
-    acts += [lambda: theirs.name_run(run.id, "stolen"), lambda: theirs.star_run(run.id)]
+    acts: list[Callable[[], Any]] = [lambda: theirs.sets.get(key), lambda: theirs.sets.thumbnails(key)]
+    acts += [lambda act=act: act(run.id) for act in (theirs.run, theirs.runs.delete, theirs.runs.restore)]
+    acts += [lambda: theirs.runs.rename(run.id, "stolen"), lambda: theirs.runs.star(run.id)]
     acts += [lambda: theirs.keep(draft.id), lambda: theirs.discard(draft.id)]
     acts += [lambda: jobs.poll(theirs, run.id), lambda: jobs.cancel(theirs, run.id)]
     for act in acts:
@@ -170,12 +170,12 @@ def class_room(tmp_path: Path, pictures: Path, monkeypatch: pytest.MonkeyPatch) 
     """Of a teacher: a set, a finished training, one that failed, one that was deleted."""
     monkeypatch.setenv(CLASS_ROOM, TEACHER)
     store = Store(Rooms(tmp_path / "server").make(TEACHER))
-    key = store.adopt(pictures, "Patches")
-    load_features(store.image_set(key), (("Colour", {}),), store.features)
+    key = store.sets.add(pictures, "Patches")
+    load_features(store.sets.get(key), (("Colour", {}),), store.features.cache)
     for state in ("finished", "failed", "finished"):
-        run = store.create_run("train", {"set": key, "features": [["Colour", {}]]})
-        store.end_run(run.id, state)  # type: ignore[arg-type]
-    store.delete_run(store.runs()[0].id)
+        run = store.runs.create("train", {"set": key, "features": [["Colour", {}]]})
+        store.runs.end(run.id, state)  # type: ignore[arg-type]
+    store.runs.delete(store.runs.all()[0].id)
     return store
 
 
@@ -198,7 +198,7 @@ def test_an_open_workspace_sees_what_is_shared_later(rooms, room, pictures, monk
     bundled = Store(rooms.bundled)
     key = bundled.adopt(pictures, "Patches")
     monkeypatch.setenv(CLASS_ROOM, TEACHER)
-    run = Store(Rooms(rooms.home).make(TEACHER)).create_run("train", {})
+    run = Store(Rooms(rooms.home).make(TEACHER)).runs.create("train", {})
     assert [row.key for row in room.image_sets()] == [key]
     assert room.run(run.id).shared
 
@@ -222,7 +222,7 @@ def test_shared_image_sets_and_runs_are_read_only(class_room, room):
     room.empty_deleted()
     room.sweep()
     jobs.recover(room)
-    AnswerStore(room.home).append([answer(run.id)])
+    Store(room.home).answers.append([answer(run.id)])
     room.create_run("train", run.settings)
     assert class_room.runs() == rows
     assert content(class_room.home) == before
@@ -379,8 +379,8 @@ def test_a_full_workspace_refuses_more_and_says_what_fills_it(rooms, room, pictu
     with trouble(FullError, why="and 3 MB more would exceed the limit"):
         check_disk(Store(rooms.make("room-of-carl")).home, 3_000_000)
     assert [run.id for run in room.runs()] == [draft.id]
-    Store(rooms.make("room-of-bert")).create_run("train", {})
-    Store(rooms.home).create_run("train", {})
+    Store(rooms.make("room-of-bert")).runs.create("train", {})
+    Store(rooms.home).runs.create("train", {})
 
 
 @pytest.mark.parametrize("kind", ["train", "study"])
@@ -457,7 +457,7 @@ def test_a_full_room_counts_what_its_sets_take_until_they_are_removed(room, pict
 def test_a_server_has_so_many_rooms_and_says_so(rooms, monkeypatch):
     monkeypatch.setenv(COUNT, "2")
     for name in ("room-of-anna", "room-of-bert"):
-        Store(rooms.make(name)).create_run("train", {})
+        Store(rooms.make(name)).runs.create("train", {})
     with trouble(NoRoomError, "this server", "its limit of 2 workspaces") as caught:
         rooms.make("room-of-carl")
     assert COUNT in caught.value.remedy
@@ -475,8 +475,8 @@ def test_empty_workspaces_are_removed_to_make_new_ones(rooms, pictures, monkeypa
     """Each visit to the bare address begins one; of those that give their place up, that visited longest ago goes."""
     monkeypatch.setenv(COUNT, "6")
     kept = ("room-with-set", "room-with-run", "room-with-answer")
-    Store(rooms.make(kept[0])).adopt(pictures, "Patches")
-    run = Store(rooms.make(kept[1])).create_run("train", {"set": "0123456789"})
+    Store(rooms.make(kept[0])).sets.add(pictures, "Patches")
+    run = Store(rooms.make(kept[1])).runs.create("train", {"set": "0123456789"})
     AnswerStore(rooms.make(kept[2])).append([answer(run.id)])
     imports = Store(rooms.make("room-of-imports"))
     for state, result in (("failed", None), ("cancelled", None), ("finished", {"decision": "discarded"})):
@@ -490,12 +490,12 @@ def test_empty_workspaces_are_removed_to_make_new_ones(rooms, pictures, monkeypa
         rooms.make(new)
         left = left - {gone} | {new}
         assert {row.name for row in rooms.all()} == left
-        Store(rooms.make(new)).adopt(pictures, "Patches")
+        Store(rooms.make(new)).sets.add(pictures, "Patches")
     rooms.make("room-of-emil")
-    Store(rooms.make("room-of-emil")).create_run("import", {})  # it waits for its turn
+    Store(rooms.make("room-of-emil")).runs.create("import", {})  # it waits for its turn
     with pytest.raises(NoRoomError):
         rooms.make("room-of-fred")
-    assert Store(rooms.make(kept[1])).run(run.id).state == "queued"
+    assert Store(rooms.make(kept[1])).runs.get(run.id).state == "queued"
 
 
 def folders_of(rooms: Rooms) -> set[str]:
@@ -513,25 +513,25 @@ def unvisited(rooms: Rooms, days: float, *names: str) -> None:
 
 def with_import(store: Store, **settings: Any) -> Store:
     """With a finished import, or look, that nobody has decided about."""
-    run = store.create_run("import", {"source": "Patches", "source_settings": {}, **settings})
-    store.end_run(run.id, "finished", result={"key": "k" * 8, "title": "x"})
+    run = store.runs.create("import", {"source": "Patches", "source_settings": {}, **settings})
+    store.runs.end(run.id, "finished", result={"key": "k" * 8, "title": "x"})
     return store
 
 
 def with_training(store: Store) -> Store:
-    run = store.create_run("train", {"set": "x"})
-    store.end_run(run.id, "finished", result={"test": {}})
-    store.star_run(run.id)
+    run = store.runs.create("train", {"set": "x"})
+    store.runs.end(run.id, "finished", result={"test": {}})
+    store.runs.star(run.id)
     return store
 
 
 def with_answer(store: Store) -> Store:
-    AnswerStore(store.home).append([answer("r" * 10)])
+    Store(store.home).answers.append([answer("r" * 10)])
     return store
 
 
 def with_correction(store: Store) -> Store:
-    CorrectionStore(store.home).mark("k" * 8, "day", {"one": False}, True)
+    Store(store.home).corrections.mark("k" * 8, "day", {"one": False}, True)
     return store
 
 
@@ -545,7 +545,7 @@ def with_correction(store: Store) -> Store:
         (with_training, 1, USED),
         (with_answer, 1, USED),
         (with_correction, 1, USED),
-        (lambda store: store.adopt(store.home.parent / "patches", "Patches"), 1, USED),
+        (lambda store: store.sets.add(store.home.parent / "patches", "Patches"), 1, USED),
     ],
 )
 def test_how_long_a_room_keeps_its_place(rooms, pictures, monkeypatch, make, opened, days):
@@ -600,7 +600,7 @@ def test_a_room_that_was_put_back_by_hand_is_not_swept_away(rooms):
     home = with_training(Store(rooms.make("room-of-anna"))).home
     (home / MARK).unlink()
     rooms.make("room-of-bert")
-    assert len(Store(rooms.make("room-of-anna")).own_runs()) == 1
+    assert len(Store(rooms.make("room-of-anna")).runs.all_own()) == 1
 
 
 def test_the_reason_why_workspaces_cannot_be_made_has_no_path(rooms, monkeypatch):
@@ -679,9 +679,9 @@ def test_after_a_thousand_visits_with_a_failed_import_workspaces_can_be_made(roo
 
 
 def without_runs(store: Store) -> Store:
-    for run in store.runs():
-        store.delete_run(run.id)
-    store.empty_deleted()
+    for run in store.runs.all():
+        store.runs.delete(run.id)
+    store.runs.empty_trash()
     return store
 
 
@@ -714,9 +714,9 @@ def test_corrections_of_a_shared_set_belong_to_the_workspace(class_room, room):
     assert row.shared
     folder = class_room.home / "sets" / row.key
     before = {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    assert CorrectionStore(room.home).mark(row.key, "day", {"one": False}, True) == 1
-    assert list(CorrectionStore(room.home).standing(row.key, "day")) == ["one"]
-    assert CorrectionStore(class_room.home).standing(row.key, "day") == {}
+    assert Store(room.home).corrections.mark(row.key, "day", {"one": False}, True) == 1
+    assert list(Store(room.home).corrections.standing(row.key, "day")) == ["one"]
+    assert Store(class_room.home).corrections.standing(row.key, "day") == {}
     assert {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()} == before
 
 

@@ -7,7 +7,7 @@ import pytest
 from numpy.lib import format as npy
 from refusals import refused
 
-from ranking.workspace.run_files import read_scores
+from ranking.storage.run_files import read_scores
 
 SCORES = np.linspace(-1.0, 1.0, 7)
 

@@ -21,12 +21,12 @@ from ranking.core import errors
 from ranking.core.errors import HomeError, InputError
 from ranking.core.run_settings import LookSettings, TrainSettings
 from ranking.jobs import jobs
-from ranking.workspace import home, image_set_store, run_store
-from ranking.workspace.row_files import ROW
-from ranking.workspace.run import VERSION, Run
-from ranking.workspace.run_names import LONGEST_NAME
-from ranking.workspace.run_store import DELETED_DAYS
-from ranking.workspace.store import Store
+from ranking.storage import home, image_set_store, run_store
+from ranking.storage.row_files import ROW
+from ranking.storage.run import VERSION, Run
+from ranking.storage.run_names import LONGEST_NAME
+from ranking.storage.home import DELETED_DAYS
+from ranking.storage.store import Store
 
 DAY = 86400.0
 
@@ -77,7 +77,7 @@ def test_a_new_run_is_queued_and_has_an_empty_folder(here):
     assert [file.name for file in run.folder.iterdir()] == [ROW]
     assert here.run(run.id) == run
     seen = []
-    rest = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs())))
+    rest = here.create_run("train", {}, prepare=lambda folder: seen.append((folder, Store(here.home).runs.all())))
     assert seen == [(rest.folder, [run])], "it is prepared before anyone sees it"
 
 
@@ -218,7 +218,7 @@ def test_a_run_is_starred_and_named_and_unprintable_names_are_refused(here):
     names = ["first try", "=1+1", "Größe 🏅 排序", "👩‍🔬", "*" * LONGEST_NAME, "<b>'--", ""]
     for name in (*names, *(f"{unseen}x" for unseen in UNSEEN), "kept"):
         here.name_run(run.id, f"  {name} ")
-        assert Store(here.home).run(run.id).name == name
+        assert Store(here.home).runs.get(run.id).name == name
     with refused("length of a name", LONGEST_NAME + 1):
         here.name_run(run.id, "x" * (LONGEST_NAME + 1))
     hostile = [(f"x{control}y", ascii(control)) for control in CONTROLS]
@@ -578,7 +578,7 @@ def test_a_home_that_was_emptied_under_a_running_app_says_so(here):
     shutil.rmtree(here.home)
     with trouble(remedy=errors.GONE):
         here.runs()
-    assert Store(here.home).runs() == []
+    assert Store(here.home).runs.all() == []
 
 
 def test_a_database_damaged_under_a_running_app_says_so(here):
@@ -653,9 +653,9 @@ def test_a_data_folder_of_an_older_layout_is_migrated(here, tmp_path, monkeypatc
         assert layout_of(place) == before + 1
         with database_of(place) as database:
             stars = [star for (star,) in database.execute("select star from image_set")]
-        assert stars == [7] * len(opened.image_sets())
-    assert Store(here.home).runs() == runs
-    assert Store(here.home).image_sets() == rows
+        assert stars == [7] * len(opened.sets.rows())
+    assert Store(here.home).runs.all() == runs
+    assert Store(here.home).sets.rows() == rows
 
 
 def test_runs_of_the_first_layout_have_no_name_and_no_star(tmp_path, monkeypatch):
@@ -667,7 +667,7 @@ def test_runs_of_the_first_layout_have_no_name_and_no_star(tmp_path, monkeypatch
             "insert into run (id, kind, state, settings, created) values ('aaaaaaaaaa', 'train',"
             " 'finished', '{}', 1.0)"
         )
-    run = Store(tmp_path).run("aaaaaaaaaa")
+    run = Store(tmp_path).runs.get("aaaaaaaaaa")
     assert (run.name, run.star, run.deleted, run.imported, run.version) == ("", False, None, None, 0)
 
 
@@ -756,7 +756,7 @@ def test_a_migration_that_fails_or_is_not_known_changes_nothing(here, monkeypatc
     assert layout_of(here.home) == before
     with database_of(here.home) as database:
         assert "star" not in {row[1] for row in database.execute("pragma table_info(image_set)")}
-    assert Store(here.home).runs() == [run]
+    assert Store(here.home).runs.all() == [run]
     with database_of(here.home) as database:
         database.execute("pragma user_version = 99")
     with trouble(why=f"(layout 99, not {before})"):

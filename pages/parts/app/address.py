@@ -54,8 +54,8 @@ def amend(**changes: str | None) -> None:
 
 def only(**names: str) -> dict[str, str]:
     """These parameters and the workspace, for a link."""
-    room = st.query_params.get(keys.ROOM)
-    return names if room is None else {keys.ROOM: room, **names}
+    workspace = st.query_params.get(keys.WORKSPACE)
+    return names if workspace is None else {keys.WORKSPACE: workspace, **names}
 
 
 def send() -> None:

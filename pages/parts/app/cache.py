@@ -41,10 +41,10 @@ from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Interval, Resampled
 from ranking.metrics.ranked import Ranking
 from ranking.reports.markup import data_url
-from ranking.workspace import examples
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.run_files import projection_of, read_scores
-from ranking.workspace.store import Store
+from ranking.storage import examples
+from ranking.storage.run import ENDED, Run
+from ranking.storage.run_files import projection_of, read_scores
+from ranking.storage.store import Store
 
 if TYPE_CHECKING:  # these imports would load compiled modules before the first page is shown
     from ranking.core import Features
@@ -86,13 +86,13 @@ class NoFeatures(home.Gone):
 
 def image_set(key: str) -> ImageSet:
     with home.missing_as_error():
-        return _image_set_at(str(home.store().home_of_set(key)), key)
+        return _image_set_at(str(home.store().sets.folder(key)), key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
 def _image_set_at(home: str, key: str) -> ImageSet:
     """home: the folder with the image set, so that a set that many workspaces share is cached once."""
-    return Store(home).image_set(key)
+    return Store(home).sets.get(key)
 
 
 class GuardedThumbnails(Thumbnails):
@@ -109,7 +109,7 @@ class GuardedThumbnails(Thumbnails):
 
 def thumbnails(key: str) -> Thumbnails:
     with home.missing_as_error():
-        return _thumbnails_at(str(home.store().home_of_set(key)), key)
+        return _thumbnails_at(str(home.store().sets.folder(key)), key)
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
@@ -160,14 +160,14 @@ def splits(images: ImageSet) -> list[str]:
 def criteria(key: str) -> tuple[str, ...]:
     """The criteria of an image set; () if it has none."""
     return (
-        home.store().image_set(key).criteria
+        home.store().sets.get(key).criteria
     )  # not the cached image set: this reads all sets, the cache holds few
 
 
 @of_home()
 def image_labels(key: str) -> LabelSet:
     """The images of a set with the labels of all their samples, without features."""
-    images = home.store().image_set(key)  # not the cached image set: this reads all sets, the cache holds few
+    images = home.store().sets.get(key)  # not the cached image set: this reads all sets, the cache holds few
     return label_set(images, np.zeros((len(images), 0), np.float32))
 
 
@@ -178,14 +178,18 @@ def image_labels(key: str) -> LabelSet:
 
 def features_of(run: Run, described: Named) -> Features:
     """(n, d) features that a run learned from, before any projection; NoFeatures if they are not stored. The features
-    of a bundled example are computed when they are first needed, in about a second."""
+    of a shared run are computed when they are first needed, those of an example in about a second."""
     images = image_set(run.settings["set"])
-    features = cached_features(images, described, home.store().features)
-    if features is None and run.id in examples.run_folders():
-        features = load_features(images, described, home.common().features)
+    if run.shared:
+        return load_features(images, described, home.common_features())
+    features = cached_features(images, described, home.store().features.cache)
     if features is None:
         raise NoFeatures(f"the features of run {run.id} are not stored in this workspace; compute them again")
     return features
+
+
+def _folder_of_features(run: Run) -> Path:
+    return home.common_features() if run.shared else home.store().features.cache
 
 
 def method_of(run: Run) -> Any:
@@ -277,7 +281,7 @@ def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
 @of_home()
 def has_images(key: str) -> bool:
     """Whether a set has images, not only features."""
-    return home.store().image_set(key).image_features is None  # not the cached image set, as for `criteria`
+    return home.store().sets.get(key).image_features is None  # not the cached image set, as for `criteria`
 
 
 @of_home(needs="scores")
@@ -343,7 +347,7 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
 
     images = image_set(run.settings["set"])
     described = TrainSettings.from_json(run.settings).features
-    load_features(images, described, home.common().features)  # computes them if they are not stored
+    load_features(images, described, _folder_of_features(run))  # computes them if they are not stored
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
 
 
@@ -356,7 +360,7 @@ def training_planes(run: Run) -> TrainingPlanes:
     from ranking.explain.training_planes import training_planes as find
 
     images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
-    features = load_features(images, settings.features, home.common().features)
+    features = load_features(images, settings.features, _folder_of_features(run))
     relevance = images.relevance(settings.query, settings.corrections)
     query = query_of(images, settings, features, relevance, ~images.test, projection=projection(run))
     return find(method_of(run), query)
@@ -380,7 +384,7 @@ def neighbourhood(run: Run) -> Neighbourhood:
 
     images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = features_of(run, settings.features)
-    edges = home.store().edges_of(settings.set, settings.graph)
+    edges = home.store().features.edges_of(settings.set, settings.graph)
     query = query_of(images, settings, features, edges=edges, projection=projection(run))
     method = method_of(run)
     potentials = method.potentials_of(query)

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import rooms
+from pages.parts.app import workspaces
 
 # The media type of a file by its extension, and the icon of its button.
 KINDS = {
@@ -26,4 +26,6 @@ KINDS = {
 def offer(label: str, make: Callable[[], str | bytes], file: str, **looks: Any) -> None:
     """A download button; `make` creates the content on a click, in the page's workspace."""
     kind, icon = KINDS[file.rpartition(".")[2]]
-    st.download_button(label, rooms.kept(make), file, kind, **{"icon": icon, "on_click": "ignore", **looks})
+    st.download_button(
+        label, workspaces.kept(make), file, kind, **{"icon": icon, "on_click": "ignore", **looks}
+    )

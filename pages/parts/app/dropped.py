@@ -12,7 +12,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import DeletedFile, UploadedFile
 
-from pages.parts.app import frame, keys, rooms
+from pages.parts.app import keys, workspaces
 from ranking.core.errors import HomeError
 
 
@@ -30,6 +30,5 @@ def once(file: UploadedFile | DeletedFile, begin: Callable[[UploadedFile], str])
         try:
             before[file.file_id] = TakenUp(begin(file))
         except (ValueError, HomeError) as error:
-            frame.note(error)
-            before[file.file_id] = TakenUp(refused=rooms.without_paths(str(error)))
+            before[file.file_id] = TakenUp(refused=workspaces.without_paths(str(error)))
     return before.get(file.file_id, TakenUp())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -12,16 +11,13 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.scriptrunner import RerunException
 
-from pages.parts.app import address, home_repair, keys, menu, room_space, room_view, rooms
+from pages.parts.app import address, keys, menu, workspaces
 from pages.parts.app.home import Gone
 from pages.parts.app.page_end import PageEnd
 from pages.parts.app.page_end import end_page as end_page
 from pages.parts.app.presses import pressed as pressed
 from ranking.core.errors import HomeError
 from ranking.reports.prose import escaped as escaped  # what every page needs
-from ranking.workspace.room_quotas import FullError
-
-log = logging.getLogger(__name__)
 
 # The button that opens the menu on a phone. Its styles are not isolated, so they are in frame.css.
 _mount_button = st.components.v2.component(
@@ -46,7 +42,6 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     guard()
     st.session_state[keys.PAGE_SHOWN] = name
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
-    st.session_state[keys.REBUILDS] = set()
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
     linked: dict[str, str] | None = None  # the URL parameters in the menu's links
     with st.session_state[keys.MENU]:
@@ -57,17 +52,14 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     messages, complete = st.container(key="messages"), True
     try:
         with suppress(PageEnd):
-            entered = rooms.enter()
+            workspaces.enter()
             linked = st.query_params.to_dict()
             with st.session_state[keys.MENU]:
                 menu.draw("menu-first")
-            if not entered:
-                room_view.offer_instead()
             steps()
     except (HomeError, Gone) as error:
-        note(error)
         with messages:
-            _show_error(error, "of the page")
+            _show_error(error)
     except RerunException:
         complete = False  # the next run shows the messages
         raise
@@ -86,26 +78,11 @@ def errors_in_place() -> Iterator[None]:
     try:
         yield
     except (HomeError, Gone) as error:
-        note(error)
-        _show_error(error, f"in place {error}")
+        _show_error(error)
 
 
-def _show_error(error: HomeError | Gone, part: str) -> None:
-    """An error, with a button that rebuilds a lost database unless it is that of another workspace."""
-    st.error(escaped(rooms.without_paths(str(error))), icon=":material/error:")
-    offered: set[Path] = st.session_state[keys.REBUILDS]
-    if not isinstance(error, HomeError) or error.lost is None or rooms.is_of_another(error.lost):
-        return
-    if error.lost not in offered:
-        offered.add(error.lost)
-        log.error("%s: %s", error.lost, error)
-        home_repair.offer(error.lost, part)
-
-
-def note(error: Exception) -> None:
-    """Remember that the workspace is full, so that all pages offer to free up storage until it is not."""
-    if isinstance(error, FullError):
-        st.session_state[keys.ROOM_FULL] = True
+def _show_error(error: HomeError | Gone) -> None:
+    st.error(escaped(workspaces.without_paths(str(error))), icon=":material/error:")
 
 
 def picture(name: str) -> DeltaGenerator:
@@ -119,9 +96,6 @@ def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
     if st.query_params.to_dict() != linked:
         menu.show_again()
     st.session_state[keys.MENU_ROW] = None
-    if st.session_state.get(keys.ROOM_FULL):
-        with messages:
-            room_space.offer_until_enough()
     for message in address.complaints():
         messages.warning(escaped(message), icon=":material/warning:")
 

@@ -1,34 +1,25 @@
-"""The visitor's data folder (the server's own, or a workspace): its stores, and the caches of its content."""
+"""The visitor's data folder (the server's own, or a workspace): its store, and the caches of its content."""
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
-from math import inf
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile
 
 import streamlit as st
 
-from pages.parts.app import rooms
-from ranking.core.errors import HomeError
-from ranking.core.text import counted
+from pages.parts.app import workspaces
 from ranking.jobs import jobs
-from ranking.workspace.answers import AnswerStore
-from ranking.workspace.corrections import CorrectionStore
-from ranking.workspace.database_copies import is_due, keep_copy
-from ranking.workspace.room_layout import has_quotas, unnamed
-from ranking.workspace.room_quotas import FullError
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store, TakenIn
+from ranking.reports.prose import escaped
+from ranking.storage.home import home_folder
+from ranking.storage.run import Run
+from ranking.storage.space import FullError
+from ranking.storage.store import Store
 
-log = logging.getLogger(__name__)
 EACH = 32  # entries of a cache: enough for a class of thirty with a workspace each
-CHECK_SECONDS = 60  # between two checks whether a copy of the database is due
 SOME = 8  # entries of a cache whose entries take much memory
 
 # The message if the folder of the examples is incomplete.
@@ -46,65 +37,35 @@ class Gone(Exception):
 def store() -> Store:
     """The store of the visitor's data folder; when it is first opened, runs of crashed workers are marked as failed.
 
-    Outside of a page run, such as in a download, the function that calls this must be wrapped in `rooms.kept`.
+    Outside of a page run, such as in a download, the function that calls this must be wrapped in `workspaces.kept`.
     """
-    if rooms.used():
-        common()  # its content is shared with the visitor's workspace
-    opened, _ = _recovered(rooms.here())
-    now = time.monotonic()
-    if now - _checked.get(opened.home, -inf) > CHECK_SECONDS:
-        _checked[opened.home] = now
-        if is_due(opened.home):
-            keep_copy(opened.home)
-    return opened
+    return _recovered(workspaces.here())
 
 
-def taken_in() -> TakenIn:
-    """What was missing in the visitor's database when it was first opened."""
-    return _recovered(rooms.here())[1]
+def common_features() -> Path:
+    """The folder of computed features of shared image sets, which is the server's: no visitor computes them twice."""
+    return _recovered(str(home_folder())).features.cache
 
 
-def look_again() -> None:
-    """Reopen the visitor's store, so that repairs take effect."""
-    _opened.pop(rooms.here(), None)
-
-
-def common() -> Store:
-    """The store of the bundled data, which all workspaces share; without workspaces, the visitor's store."""
-    return _recovered(str(rooms.all_rooms().bundled))[0] if rooms.used() else store()
+def show_damage() -> None:
+    """Name the folders and files that cannot be read."""
+    for damage in store().damage():
+        st.warning(
+            escaped(f"{damage.why}. What is left of it is kept ({damage.path.name}); everything else opens."),
+            icon=":material/warning:",
+        )
 
 
 # Not a cache of Streamlit's: a page needs its store thirty times, and each look into such a cache takes 0.1 ms.
-_opened: dict[str | None, tuple[Store, TakenIn]] = {}
-_checked: dict[Path, float] = {}  # when it was last checked whether a copy of the database is due
+_opened: dict[str | None, Store] = {}
 
 
-def _recovered(home: str | None) -> tuple[Store, TakenIn]:
+def _recovered(home: str | None) -> Store:
     if home not in _opened:
-        _opened.setdefault(home, _open(home))  # of two that open it at the same time, the first
+        opened = Store(home)
+        jobs.recover(opened)
+        _opened.setdefault(home, opened)  # of two that open it at the same time, the first
     return _opened[home]
-
-
-def _open(home: str | None) -> tuple[Store, TakenIn]:
-    opened = Store(home)
-    taken = jobs.recover(opened)
-    for message in (*(f"image set {title}: listed again" for title in taken.sets), *taken.refused):
-        log.warning("%s: %s", opened.home, message)
-    if taken.runs:
-        log.warning("%s: %s listed again", opened.home, counted(len(taken.runs), "run"))
-    adopt_examples(opened)
-    return opened, taken
-
-
-def adopt_examples(opened: Store) -> None:
-    """Copy the bundled examples to a store, except to a workspace, which shares them. If that fails, as on a full disk,
-    the content of the store can still be used."""
-    if has_quotas(opened.home):
-        return
-    try:
-        opened.adopt_examples()
-    except HomeError as error:
-        log.error("%s", error)
 
 
 @contextmanager
@@ -117,8 +78,7 @@ def missing_as_error() -> Iterator[None]:
     except FullError:
         raise
     except (ValueError, OSError, EOFError, BadZipFile) as error:
-        home = rooms.here()  # an error about a shared file must not reveal the name of the shared workspace
-        raise Gone(str(error) if home is None else unnamed(Path(home), str(error))) from error
+        raise Gone(str(error)) from error
 
 
 def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -> Callable[[Any], Any]:
@@ -149,15 +109,3 @@ def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -
         return get
 
     return decorate
-
-
-@of_home()
-def answers() -> AnswerStore:
-    """The answers about images in the visitor's data folder."""
-    return AnswerStore(store().home)
-
-
-@of_home()
-def corrections() -> CorrectionStore:
-    """The label corrections in the visitor's data folder."""
-    return CorrectionStore(store().home)

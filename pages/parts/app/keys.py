@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 # URL parameters: the state that a link shares.
-ROOM = "room"  # name of the visitor's workspace, which is also the key to it
+WORKSPACE = "workspace"  # name of the visitor's workspace, which is also the key to it
 LECTURE = "lecture"  # "on": larger type and the main figure, for a projector; "notes": the whole page
 SET = "set"  # key of the image set
 IMPORT = "import"  # id of the import that is shown
@@ -208,12 +208,10 @@ IMPLIED = "parameters that the run in the URL implies"
 COMPLAINTS = "messages about the URL"  # that no page has shown yet
 COMPLAINED = "messages about the URL that were shown"  # (messages, the URL after them)
 BOOTED = "pages are registered"
-IN_ROOM = "workspace of the session"
-ROOM_FULL = "workspace is full"  # whether; until there is space again
+IN_WORKSPACE = "workspace of the session"
 EVENTS = "events read so far"  # run id: (byte offset, events)
 MENU = "container of the menu"
 MENU_ROW = "row of the menu"  # kept free by a fragment, to be filled at the end of the page run
-REBUILDS = "rebuilds"  # the data folders whose database this run of the page has offered to rebuild
 PAGE_RUNS = "page runs"  # whether the page itself runs, and shows its menu at its end
 PAGE_SHOWN = "page that is shown"
 LECTURE_SHOWN = "lecture mode of the URL"

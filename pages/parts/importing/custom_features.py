@@ -11,9 +11,9 @@ from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
-from ranking.workspace.room_quotas import format_bytes
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.uploads import KeptNetwork, KeptVectors
+from ranking.storage.run import ENDED, Run
+from ranking.storage.space import format_bytes
+from ranking.storage.uploads import KeptNetwork, KeptVectors
 
 TYPES = ["npy", "npz", "parquet", "onnx"]
 PATH = keys.widget("own features path")
@@ -42,7 +42,7 @@ def show(images: ImageSet) -> None:
 
 
 def _preview_run(images: ImageSet, run_id: str) -> Run:
-    run = home.store().run(run_id)
+    run = home.store().runs.get(run_id)
     if run.task != "features" or run.settings["set"] != images.key:
         raise ValueError("expected a preview of features for this image set")
     return run
@@ -93,7 +93,7 @@ def _offer(images: ImageSet, again: Run | None) -> None:
 
 def _list_waiting(images: ImageSet) -> None:
     """A button for each pending preview; pressing it shows the preview."""
-    for run in home.store().runs(set_key=images.key, task="features"):
+    for run in home.store().runs.all(set_key=images.key, task="features"):
         if run.state == "finished" and "decision" not in run.result:
             called = escaped(FeaturesSettings.from_json(run.settings).file_name)
             jobs_panel.offer_decision(run, f"preview of {called}", keys.OWN)
@@ -152,9 +152,9 @@ def _delete(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
     store = home.store()
     try:
         if isinstance(features, KeptNetwork):
-            store.delete_network(features.name)
+            store.features.delete_network(features.name)
         else:
-            store.delete_vectors(images.key, features.name)
+            store.features.delete_vectors(images.key, features.name)
     except ValueError as error:
         st.error(escaped(str(error)), icon=":material/error:")
     else:

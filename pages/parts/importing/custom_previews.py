@@ -18,7 +18,7 @@ from ranking.features.uploads.array_files import ArrayInfo
 from ranking.features.uploads.model_preview import ModelPreview
 from ranking.features.uploads.vector_matrix import BY_ORDER
 from ranking.features.uploads.vectors_preview import VectorsPreview
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form
 
@@ -64,7 +64,7 @@ def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
     with frame.errors_in_place():
         with home.missing_as_error():
             store = home.store()
-            name = store.keep_network(run.id, title) if is_model else store.keep_vectors(run.id, title)
+            name = store.features.keep_network(run.id, title) if is_model else store.features.keep_vectors(run.id, title)
         link = address.only(**{keys.SET: images.key, keys.FEATURES: name})
         st.switch_page("pages/train.py", query_params=link)
 

@@ -16,7 +16,7 @@ from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
 from ranking.formats.tree_source import tree_sources
 from ranking.jobs import jobs
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 FILES, SOURCES = "ZIP file or folder", "Another source"
 PATH = keys.widget("path of an import")

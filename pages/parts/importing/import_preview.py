@@ -18,7 +18,7 @@ from ranking.formats.import_preview import ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
 from ranking.reports.markup import data_url
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 
 def called(run: Run) -> str:
@@ -84,7 +84,7 @@ def _preview_as(run_id: str, key: str) -> None:
     source = st.session_state[key]
     if source is not None:
         with frame.errors_in_place():
-            again = uploads.preview_again(home.store().run(run_id), source=source, source_settings={})
+            again = uploads.preview_again(home.store().runs.get(run_id), source=source, source_settings={})
             address.put(**{keys.IMPORT: again.id})
 
 

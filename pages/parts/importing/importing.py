@@ -18,7 +18,7 @@ from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.stored_copies import stored_copies
-from ranking.workspace.run import ENDED, Run
+from ranking.storage.run import ENDED, Run
 
 EXAMPLES = 12
 
@@ -46,7 +46,7 @@ def _list_waiting() -> None:
     """A button for each pending preview, and for each pending import with near copies across its split, which shows it.
     Other finished imports are kept."""
     here = _keys_here()
-    for run in home.store().runs("import"):
+    for run in home.store().runs.all("import"):
         if run.task == "features":
             continue
         if run.state == "finished" and "decision" not in run.result and run.result.get("key") not in here:
@@ -67,7 +67,7 @@ def _waiting(run: Run) -> str:
 def _which_try(run: Run) -> str:
     """The number of this attempt among the imports with the same settings, and when it ended, which distinguish
     repeated failures; "" for the only attempt."""
-    tries = [equal.id for equal in home.store().equal_runs("import", run.settings)]
+    tries = [equal.id for equal in home.store().runs.equal("import", run.settings)]
     if len(tries) == 1:
         return ""
     ended = datetime.fromtimestamp(run.created if run.ended is None else run.ended)
@@ -106,7 +106,7 @@ def _show(run: Run) -> None:
 
 def _keys_here() -> set[str]:
     """The keys of the existing image sets; an import of one of them leaves nothing to decide."""
-    return {row.key for row in home.store().image_sets()}
+    return {row.key for row in home.store().sets.rows()}
 
 
 def _show_known(run: Run) -> None:
@@ -130,7 +130,7 @@ def _show_known(run: Run) -> None:
 
 
 def _import(run_id: str) -> Run:
-    run = home.store().run(run_id)
+    run = home.store().runs.get(run_id)
     if run.task not in ("images", "look"):
         raise ValueError(f"expected an import, got: {run.called}")
     return run

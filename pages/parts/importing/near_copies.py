@@ -15,7 +15,7 @@ from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails
 from ranking.datasets.splits import moved_words
 from ranking.datasets.stored_copies import StoredCopies, are_together, split_together, stored_copies
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 PAIRS = 6  # pairs that are shown
 SIDE = 112  # pixels of each of the two images

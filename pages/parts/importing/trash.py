@@ -9,14 +9,13 @@ import streamlit as st
 from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from ranking.core.text import counted
-from ranking.workspace import examples
-from ranking.workspace.run_store import DELETED_DAYS
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.home import DELETED_DAYS
+from ranking.storage.sets import ImageSetRow
 
 
 def offer_delete(row: ImageSetRow) -> None:
     """The button that deletes an image set; none for shared and bundled image sets."""
-    if row.shared or row.key in examples.set_folders():
+    if row.shared:
         return
     used = _used(row.key)
     st.button(
@@ -41,13 +40,13 @@ def offer_undo(key: str) -> None:
 
 def _used(key: str) -> str | None:
     """Say how many runs use an image set; None if none does."""
-    users = len(home.store().users_of_set(key))
+    users = len(home.store().sets.users(key))
     return f"Used by {counted(users, 'run')}, including runs in the trash." if users else None
 
 
 def show_last_change() -> None:
     """The image set that was just deleted, with a button that restores it."""
-    deleted = {row.key: row for row in home.store().deleted_image_sets()}
+    deleted = {row.key: row for row in home.store().sets.deleted_rows()}
     row = deleted.get(st.session_state.get(keys.JUST_DELETED_SET, ""))
     if row is not None:
         with st.container(horizontal=True, vertical_alignment="center"):
@@ -58,7 +57,7 @@ def show_last_change() -> None:
 
 def show() -> None:
     """The image sets in the trash, a button that restores each, and one that empties the trash."""
-    rows = home.store().deleted_image_sets()
+    rows = home.store().sets.deleted_rows()
     if not rows:
         return
     with st.expander(f"Trash: {counted(len(rows), 'image set')}", icon=":material/delete:"):
@@ -78,14 +77,14 @@ def show() -> None:
         with st.popover("Empty trash", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(rows), 'image set')} will be deleted permanently.")
             if frame.pressed("Delete permanently", "empty sets", type="primary"):
-                removed = home.store().empty_deleted_sets()
+                removed = home.store().sets.empty_trash()
                 st.toast(f"{counted(removed, 'image set')} deleted permanently.")
                 st.rerun()
 
 
 def _delete(key: str) -> None:
     try:
-        home.store().delete_set(key)
+        home.store().sets.delete(key)
     except ValueError as error:  # a training run on it was started in another tab
         address.complain(str(error))
         return
@@ -95,7 +94,7 @@ def _delete(key: str) -> None:
 
 def _restore(key: str) -> None:
     try:
-        home.store().restore_set(key)
+        home.store().sets.restore(key)
     except ValueError as error:  # the trash was emptied in another tab
         address.complain(str(error))
         return

@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import Any, NoReturn, TypeVar
 
 import streamlit as st
+from ranking.storage.room_layout import open_folders
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -22,8 +23,7 @@ from pages.parts.app.frame import escaped
 from ranking.core.run_settings import FeaturesSettings, ImportSettings, LookSettings
 from ranking.core.text import readable
 from ranking.jobs import jobs
-from ranking.workspace.room_layout import open_folders
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 T = TypeVar("T")
 
@@ -135,16 +135,16 @@ def _pass_on(preview: Run, settings: dict[str, Any]) -> Run:
     A repeated call, as by a page that was interrupted, returns the same run.
     """
     store = home.store()
-    preview = store.run(preview.id)
+    preview = store.runs.get(preview.id)
     if "next" in preview.result:
-        return store.run(preview.result["next"])
+        return store.runs.get(preview.result["next"])
     if preview.settings["brought"] is None:
         run = jobs.start_once(store, "import", settings)
     else:
         run = jobs.start(
             store, "import", settings, lambda run: os.rename(preview.uploaded_file, run.uploaded_file)
         )
-    store.update_run(preview.id, result={**preview.result, "next": run.id})
+    store.runs.update(preview.id, result={**preview.result, "next": run.id})
     store.discard(preview.id)
     return run
 

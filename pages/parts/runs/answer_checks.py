@@ -8,8 +8,8 @@ from pages.parts.app import cache, home
 from ranking.core.errors import InputError
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.jobs.uploaded_image import is_own_image
-from ranking.workspace.answers import AnswerEvent
-from ranking.workspace.run import Run
+from ranking.storage.answers import AnswerEvent
+from ranking.storage.run import Run
 
 
 def refused(events: Iterable[AnswerEvent]) -> dict[AnswerEvent, str]:
@@ -28,7 +28,7 @@ def refused(events: Iterable[AnswerEvent]) -> dict[AnswerEvent, str]:
 
 def _run(run_id: str) -> Run | str:
     try:
-        return home.store().run(run_id)
+        return home.store().runs.get(run_id)
     except ValueError as error:
         return str(error)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
 from ranking.core.spreadsheets import rows_csv
-from ranking.workspace.answers import AnswerEvent, ImageAnswers, by_image, fold
+from ranking.storage.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 
 def csv_text(images: Mapping[str, ImageAnswers]) -> str:

@@ -13,7 +13,7 @@ from pages.parts.runs import runs
 from ranking.core import Bounds
 from ranking.core.run_settings import TASK_SETTINGS, BagTrainSettings
 from ranking.core.text import counted
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"

@@ -12,7 +12,7 @@ from pages.parts.components import grid, selection
 from pages.parts.runs import run_actions, runs, training_runs
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import ENDED, Run
+from ranking.storage.run import ENDED, Run
 
 FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the suggested first method with a similarity graph
 

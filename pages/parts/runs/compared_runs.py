@@ -17,8 +17,8 @@ from ranking import method_names
 from ranking.core.run_settings import TrainSettings
 from ranking.core.text import counted
 from ranking.reports.comparison_words import listed as listed_in_words
-from ranking.workspace import examples
-from ranking.workspace.run import ENDED, SAMPLES, Run
+from ranking.storage import examples
+from ranking.storage.run import ENDED, SAMPLES, Run
 
 Subject = tuple[str, str]
 SUBJECT = keys.widget("compared subject")
@@ -29,7 +29,7 @@ def choose() -> tuple[list[Run], DeltaGenerator]:
     """Two to four training runs with scores, in the order of their rows, and the container beside them for another
     control. Ends the page if there are fewer."""
     named = in_address()
-    usable = {run.id: run for run in home.store().runs(task=SAMPLES) if _usable(run)}
+    usable = {run.id: run for run in home.store().runs.all(task=SAMPLES) if _usable(run)}
     if not usable:
         frame.show_empty_state(
             "A comparison needs two training runs with rankings, and there are none yet",
@@ -154,14 +154,14 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
 
 def _without_examples(listed: Sequence[Run], shown: str | None) -> Sequence[Run]:
     """The runs without the bundled ones, if at least two of them have a ranking and the run `shown` is not bundled."""
-    bundled = examples.run_folders()
-    own = [run for run in listed if run.id not in bundled]
-    return own if shown not in bundled and sum(run.has_scores for run in own) >= 2 else listed
+    own = [run for run in listed if not examples.is_example(run.folder)]
+    wanted = shown is None or any(run.id == shown for run in own)
+    return own if wanted and sum(run.has_scores for run in own) >= 2 else listed
 
 
 def _choose_subject(subject: Subject, subjects: dict[Subject, list[Run]]) -> None:
     """The choice of image set and query; a change starts a new comparison."""
-    titles = {row.key: row.title for row in home.store().image_sets()}
+    titles = {row.key: row.title for row in home.store().sets.rows()}
     alike = [*titles.values()].count
 
     def name(subject: Subject) -> str:

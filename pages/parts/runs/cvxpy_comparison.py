@@ -14,7 +14,7 @@ from pages.parts.runs import jobs_panel, lessons
 from pages.parts.runs.certificate import percent
 from ranking.core.run_settings import CvxpySettings, TrainSettings
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.storage.run import ENDED, Run
 
 # What a program omits of the problem of its method.
 OMITTED = {

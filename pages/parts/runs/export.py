@@ -18,7 +18,7 @@ from ranking.datasets import Thumbnails
 from ranking.features.graph.image_graph import graph_words
 from ranking.jobs.run_archive import export_run
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 
 def archive(run: Run) -> bytes:
@@ -86,7 +86,7 @@ def _read_sheet(run: Run) -> None:
 
 def _read_edges(run: Run) -> None:
     with home.missing_as_error():
-        home.store().edges_of(run.settings["set"], run.settings.get("graph"))
+        home.store().features.edges_of(run.settings["set"], run.settings.get("graph"))
 
 
 def csv_text(images: ImageSet, rankings: Mapping[str, Ranking]) -> str:

@@ -18,7 +18,7 @@ from ranking.core.text import readable
 from ranking.features import default_names, feature_names
 from ranking.features.onnx_model import OnnxModel
 from ranking.features.uploaded_vectors import OwnVectors, is_vectors_name, short_name
-from ranking.workspace.uploads import KeptNetwork, KeptVectors, is_network_name, network_name, short_network
+from ranking.storage.uploads import KeptNetwork, KeptVectors, is_network_name, network_name, short_network
 
 LONGEST_TITLE = 40  # letters of a title in lists of training runs
 NEW = "new"  # value of keys.OWN: the form for uploads, before there is a preview
@@ -41,8 +41,8 @@ def choose(images: ImageSet) -> list[str]:
 def uploaded(images: ImageSet) -> list[KeptVectors | KeptNetwork]:
     """The vectors that were uploaded for a set, and the uploaded models, unless the set has only features."""
     store = home.store()
-    models = store.networks() if images.image_features is None else []
-    return [*store.vectors_of(images.key), *models]
+    models = store.features.networks() if images.image_features is None else []
+    return [*store.features.vectors_of(images.key), *models]
 
 
 def words(images: ImageSet) -> Callable[[str], str]:
@@ -53,7 +53,7 @@ def words(images: ImageSet) -> Callable[[str], str]:
 
 def named(names: Sequence[str]) -> Named:
     """The features with their settings, those of crops with their defaults. Gone if a model no longer exists."""
-    networks = {kept.name: kept.settings for kept in home.store().networks()}
+    networks = {kept.name: kept.settings for kept in home.store().features.networks()}
     return tuple(_named(name, networks) for name in names)
 
 
@@ -94,7 +94,7 @@ def called(name: str, set_key: str) -> str:
     """The label of an uploaded feature in lists of runs: its title, followed by a short id if another feature has the
     same title; only the short id if the feature no longer exists."""
     store = home.store()
-    kept: list[KeptVectors | KeptNetwork] = [*store.vectors_of(set_key), *store.networks()]
+    kept: list[KeptVectors | KeptNetwork] = [*store.features.vectors_of(set_key), *store.features.networks()]
     titles = {uploaded.name: readable(uploaded.title, LONGEST_TITLE) for uploaded in kept}
     title = titles.get(name)
     if not title:

@@ -29,7 +29,7 @@ def choose(images: ImageSet, method: str) -> str | None:
     if not method_class(method).uses_graph:
         return None
     refused = _take_up(images)
-    uploaded = home.store().edge_names(images.key)
+    uploaded = home.store().features.edge_names(images.key)
     graph: str = st.selectbox(
         "Similarity graph: which samples are neighbours",
         [*GRAPHS, *uploaded],
@@ -37,7 +37,7 @@ def choose(images: ImageSet, method: str) -> str | None:
         **address.bound(keys.GRAPH, lambda text: _known(text, uploaded), FIRST_GRAPH),
     )
     with frame.errors_in_place(), home.missing_as_error():
-        edges = home.store().edges_of(images.key, graph)
+        edges = home.store().features.edges_of(images.key, graph)
         st.caption(f"{SAME_IMAGE if edges is None else in_words(images, edges)} {LEAN}")
     _offer(images, refused)
     return graph

@@ -14,8 +14,8 @@ from pages.parts.runs import choices, runs
 from ranking.core import Bools, Floats, ImageSet, Ints
 from ranking.losses import loss_names, make_loss
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import ENDED, SAMPLES, Run
-from ranking.workspace.run_files import read_scores
+from ranking.storage.run import ENDED, SAMPLES, Run
+from ranking.storage.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -97,10 +97,10 @@ def address_of(run: Run) -> dict[str, str] | None:
 
 def with_scores() -> list[Run]:
     """Training runs with scores: running ones, then those whose training uses most violated rankings."""
-    here = {row.key for row in home.store().image_sets()}
+    here = {row.key for row in home.store().sets.rows()}
     live = [
         run
-        for run in home.store().runs(task=SAMPLES)
+        for run in home.store().runs.all(task=SAMPLES)
         if run.state not in ENDED and run.scores_so_far_file.exists() and run.settings["set"] in here
     ]
     return [*live, *sorted(runs.with_scores(), key=lambda run: runs.loss_of(run) is None)]

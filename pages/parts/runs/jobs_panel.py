@@ -12,7 +12,8 @@ from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from ranking.core.text import counted
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.storage import queue
+from ranking.storage.run import ENDED, Run
 
 POLL_SECONDS = 0.5  # between two polls of a running run
 WAIT_SECONDS = 2.0  # between two polls of a queued run, because there may be many of them
@@ -50,7 +51,7 @@ def offer_decision(run: Run, waits: str, name: str) -> None:
 
 def _waits_for(run: Run) -> int:
     """The number of runs that a run waits for."""
-    return jobs.waits_for(home.store(), run) if run.state == "queued" else 0
+    return queue.waits_for(home.store().home, run) if run.state == "queued" else 0
 
 
 def _show(run: Run, live: Live | None) -> None:

@@ -1,6 +1,6 @@
 """Label corrections: mark selected samples, undo it, and choose whether a new training run uses the corrections.
 
-They are stored in the visitor's workspace (`ranking.workspace.corrections`); image sets do not change.
+They are stored in the visitor's workspace (`ranking.storage.corrections`); image sets do not change.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from pages.parts.components import tiles
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
 from ranking.reports.comparison_words import by_split
-from ranking.workspace.corrections import csv_text
-from ranking.workspace.run import Run
+from ranking.storage.corrections import csv_text
+from ranking.storage.run import Run
 
 
 def choose(images: ImageSet, query: str) -> tuple[str, ...]:
     """The ids of the samples whose corrections a new training run uses; nothing is shown without corrections."""
-    corrected = tuple(home.corrections().standing(images.key, query))
+    corrected = tuple(home.store().corrections.standing(images.key, query))
     if not corrected:
         return ()
     use = controls.toggle(
@@ -38,7 +38,7 @@ def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
     query, used = run.settings["query"], run.corrections
     relevance, rows = images.relevance(query), np.flatnonzero(np.isin(images.ids, list(used)))
     in_run = {str(images.ids[row]): not relevance[row] for row in rows}
-    standing = home.corrections().standing(images.key, query)
+    standing = home.store().corrections.standing(images.key, query)
     return in_run | {sample: each.corrected for sample, each in standing.items()}
 
 
@@ -50,7 +50,7 @@ def say_labels(images: ImageSet, run: Run) -> None:
             "All metrics use the labels that this run was trained with, including "
             f"{counted(len(used), 'corrected label')}: {by_split(images, used)}."
         )
-    elif corrected := home.corrections().standing(images.key, query):
+    elif corrected := home.store().corrections.standing(images.key, query):
         verb = "is" if len(corrected) == 1 else "are"
         st.caption(
             f"All metrics use the original labels; your {counted(len(corrected), 'correction')} of "
@@ -61,9 +61,9 @@ def say_labels(images: ImageSet, run: Run) -> None:
 def offer(images: ImageSet, query: str, rows: Ints) -> None:
     """Buttons that mark the samples in these rows as relevant or irrelevant, and one that undoes the last correction of
     any tab."""
-    store, relevance = home.corrections(), images.relevance(query) > 0
+    store, relevance = home.store().corrections, images.relevance(query) > 0
     undone = st.session_state.pop(keys.UNDO, None)
-    if undone is not None and store.undo(undone):
+    if undone is not None and store.undo(images.key, undone):
         st.rerun()
     if undone is not None:
         st.warning(
@@ -105,7 +105,7 @@ def _undo(press: str) -> None:
 
 def offer_file(images: ImageSet) -> None:
     """The download of all corrections of an image set, for all classes; nothing without corrections."""
-    store, key = home.corrections(), images.key
+    store, key = home.store().corrections, images.key
     if store.all(key):
         name = file_name("corrections", images.title, key, "csv")
         downloads.offer("Corrections as CSV", lambda: csv_text(store.all(key)), name)

@@ -16,8 +16,8 @@ from ranking import method_names
 from ranking.core.run_settings import LabelTrainSettings
 from ranking.reports.line_styles import Look
 from ranking.reports.settings_words import against
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, Run
+from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "C-star p@k", "Independent p@k"
 MOST_LABELS_OF_ONE = 2.0  # image sets with fewer labels per image on average have no labels to rank

@@ -14,8 +14,8 @@ from pages.parts.runs.label_models import Player
 from ranking.core import Bools, Floats, LabelSet
 from ranking.explain.lookahead import LabellingModel, Position, Question, fixed_order
 from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, strategies_for
-from ranking.workspace.answers import AnswerEvent, ImageAnswers, fold
-from ranking.workspace.run import Run
+from ranking.storage.answers import AnswerEvent, ImageAnswers, fold
+from ranking.storage.run import Run
 
 WITH_RANKING = (
     1  # number of answers ahead for which rankings are sent to the browser; for later ones only questions

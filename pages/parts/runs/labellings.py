@@ -15,7 +15,7 @@ from pages.parts.views import charts
 from ranking.core import Bools, ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 MOST_MOVED = 5  # samples helped most, and samples hurt most
 NO_SAMPLE = "No sample in this split."

@@ -15,8 +15,8 @@ from pages.parts.views.lesson_settings import Lesson
 from ranking.core import ImageSet
 from ranking.core.run_settings import AnyTrainSettings
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Kind, Run
-from ranking.workspace.store import Store
+from ranking.storage.run import ENDED, Kind, Run
+from ranking.storage.store import Store
 
 DONE = "lessons"  # folder of a workspace with an empty file for each completed lesson
 
@@ -24,7 +24,7 @@ DONE = "lessons"  # folder of a workspace with an empty file for each completed 
 def bundled(source: str) -> ImageSet:
     """Return a bundled image set; end the page if the visitor's workspace does not list it."""
     images, _ = cache.ready_made(source)
-    if images.key not in {row.key for row in home.store().image_sets()}:
+    if images.key not in {row.key for row in home.store().sets.rows()}:
         frame.show_empty_state(f"The lesson needs the image set {source}", "Image sets", "image_sets")
     return images
 
@@ -53,7 +53,7 @@ def finished(named: dict[str, Run]) -> dict[str, Run]:
     if broken:
         if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
             for run in broken:
-                jobs.start_once(home.common(), "train", run.settings)
+                jobs.start_once(home.store(), "train", run.settings)
             st.rerun()
         frame.end_page()
     return named
@@ -61,7 +61,7 @@ def finished(named: dict[str, Run]) -> dict[str, Run]:
 
 def run_of(settings: AnyTrainSettings) -> Run:
     """Return the best run with these settings; start one if there is none."""
-    store, values = home.common(), settings.to_json()
+    store, values = home.store(), settings.to_json()
     return best_equal(store, "train", values) or jobs.start_once(store, "train", values)
 
 
@@ -70,7 +70,7 @@ def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None
 
     Imported runs are ignored, because an imported file must not decide what all other visitors see.
     """
-    equal = [run for run in store.equal_runs(kind, settings) if run.imported is None]
+    equal = [run for run in store.runs.equal(kind, settings) if run.imported is None]
     shown = [run for run in equal if run.state != "finished" or run.usable or not run.learns]
     return min(shown, key=lambda run: (run.state != "finished", run.state in ENDED), default=None)
 

@@ -20,7 +20,7 @@ from ranking.features import load_features
 from ranking.inference import bounds_of
 from ranking.metrics.ranked import Ranking
 from ranking.reports.prose import change
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 
 def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
@@ -52,7 +52,7 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
             bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
 
         with home.missing_as_error():
-            load_features(images, run.settings["features"], home.store().features, on_progress)
+            load_features(images, run.settings["features"], home.store().features.cache, on_progress)
 
     training_runs.train_first(
         "The features of this training run are not stored: it was trained elsewhere, or they were removed.",

@@ -11,8 +11,8 @@ from ranking.core.run_settings import BagTrainSettings
 from ranking.core.settings import settings_dict
 from ranking.core.text import counted
 from ranking.features.windows.settings import WindowSettings
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "Latent AP-SVM", "MI-SVM"
 PICKER = training_runs.Picker(

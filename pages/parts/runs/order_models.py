@@ -16,8 +16,8 @@ from ranking.core.text import written
 from ranking.datasets.sequences import HIGHEST
 from ranking.experiments.order_training import make_drawing
 from ranking.reports.markup import data_url
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "MidRank", "RankSVM"
 PICKER = training_runs.Picker(

@@ -17,7 +17,7 @@ from pages.parts.components.tile import Tile
 from pages.parts.runs import runs, training_runs
 from ranking.core.text import written
 from ranking.features.windows.settings import GIVEN
-from ranking.workspace.run import SAMPLES, Run
+from ranking.storage.run import SAMPLES, Run
 
 if TYPE_CHECKING:
     from ranking.explain.playback import Frame
@@ -209,7 +209,7 @@ def comparable(run: Run) -> list[Run]:
     """The ended runs with a recording and the same image set and query, newest first."""
     return [
         each
-        for each in home.store().runs(set_key=run.settings["set"], task=SAMPLES)
+        for each in home.store().runs.all(set_key=run.settings["set"], task=SAMPLES)
         if each.id != run.id
         and each.has_scores
         and each.settings["query"] == run.settings["query"]

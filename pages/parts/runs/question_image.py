@@ -13,8 +13,8 @@ from pages.parts.components import tiles
 from pages.parts.components.picture import picture
 from pages.parts.runs import uploaded_image
 from ranking.core import Ints, LabelSet
-from ranking.workspace.answers import ImageAnswers
-from ranking.workspace.run import Run
+from ranking.storage.answers import ImageAnswers
+from ranking.storage.run import Run
 
 
 class Shown(NamedTuple):
@@ -37,7 +37,7 @@ def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | No
         shown = Shown(*uploaded, known=False)
     else:
         queue = np.flatnonzero(images.test) if images.test.any() else np.arange(len(images))
-        row = choose_image(images, queue, home.answers().images(run.settings["set"]))
+        row = choose_image(images, queue, home.store().answers.images(run.settings["set"]))
         set_of_images = cache.image_set(run.settings["set"])
         width, height = set_of_images.image_sizes[row].tolist()
         source = cache.whole_image(set_of_images.key, row)

@@ -17,9 +17,9 @@ from pages.parts.runs import export, runs
 from ranking.core.run_settings import CALLED
 from ranking.core.text import counted as in_number
 from ranking.jobs.run_archive import import_run_isolated
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.run_names import LONGEST_NAME
-from ranking.workspace.run_store import DELETED_DAYS
+from ranking.storage.home import DELETED_DAYS
+from ranking.storage.run import ENDED, Run
+from ranking.storage.run_names import LONGEST_NAME
 
 MOST_COMPARED = 4  # rankings on the page Compare rankings
 
@@ -112,7 +112,7 @@ def _star(chosen: Sequence[Run]) -> None:
 
 
 def _star_now(run_ids: Sequence[str], star: bool) -> None:
-    _act(home.store().star_run, run_ids, star)
+    _act(home.store().runs.star, run_ids, star)
 
 
 def _name(run: Run | None) -> None:
@@ -121,7 +121,7 @@ def _name(run: Run | None) -> None:
             with st.form(f"name {run.id}", border=False):
                 name = st.text_input("Name", run.name, LONGEST_NAME, help="Leave empty to remove the name.")
                 saved = st.form_submit_button("Save", type="primary")
-                if saved and runs.done(home.store().name_run, run.id, name):
+                if saved and runs.done(home.store().runs.rename, run.id, name):
                     st.rerun()
 
 
@@ -156,12 +156,12 @@ def _is_shared(chosen: Sequence[Run]) -> bool:
 
 def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
     with frame.errors_in_place():
-        chosen = [run for run in home.store().runs() if run.id in run_ids]
+        chosen = [run for run in home.store().runs.all() if run.id in run_ids]
         for run in chosen:
             if run.state not in ENDED:
                 _keep_error(f"{runs.short_name(run)} is still running. Cancel it before you delete it.")
                 return
-    st.session_state[keys.JUST_DELETED] = deleted = _act(home.store().delete_run, run_ids)
+    st.session_state[keys.JUST_DELETED] = deleted = _act(home.store().runs.delete, run_ids)
     if not deleted:
         return
     chosen_last = next(run for run in chosen if run.id == deleted[-1])
@@ -223,7 +223,7 @@ def show_errors() -> None:
 def show_deleted(task: str) -> None:
     """Show what was just deleted, with an undo button, and the errors of failed actions."""
     show_errors()
-    deleted = {run.id: run for run in home.store().runs(deleted=True, task=task)}
+    deleted = {run.id: run for run in home.store().runs.all(deleted=True, task=task)}
     just = [deleted[run_id] for run_id in st.session_state.get(keys.JUST_DELETED, []) if run_id in deleted]
     if just:
         what = escaped(runs.short_name(just[0])) if len(just) == 1 else counted(len(just), task)
@@ -234,7 +234,7 @@ def show_deleted(task: str) -> None:
 
 def show_trash(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
     """Show the deleted runs of a task, a button per run that restores it, and a button that empties the trash."""
-    deleted = home.store().runs(deleted=True, task=task)
+    deleted = home.store().runs.all(deleted=True, task=task)
     if not deleted:
         return
     with st.expander(f"Trash: {counted(len(deleted), task)}", icon=":material/delete:"):
@@ -253,13 +253,13 @@ def show_trash(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
         with st.popover("Empty trash", icon=":material/delete_forever:"):
             st.markdown(f"{counted(len(deleted), task).capitalize()} will be deleted permanently.")
             if frame.pressed("Delete permanently", "empty deleted", type="primary"):
-                removed = home.store().empty_deleted(task)
+                removed = home.store().runs.empty_trash(task)
                 st.toast(f"{counted(removed, task).capitalize()} deleted permanently.")
                 st.rerun()
 
 
 def _restore(*run_ids: str) -> None:
-    _act(home.store().restore_run, run_ids)
+    _act(home.store().runs.restore, run_ids)
 
 
 def show_import() -> None:

@@ -12,8 +12,8 @@ import streamlit as st
 from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.runs import run_actions, runs
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, SAMPLES, Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, SAMPLES, Run
+from ranking.storage.sets import ImageSetRow
 
 REFRESH_SECONDS = 1.0  # between two checks whether a run in the table is still running
 NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # if there are several runs
@@ -24,8 +24,8 @@ def show(row: ImageSetRow) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.subheader("Training runs", anchor=False, width="content")
         everywhere = controls.toggle("Show all image sets", keys.EVERYWHERE)
-        listed = home.store().runs(set_key=None if everywhere else row.key, task=SAMPLES)
-        others = 0 if listed else len(home.store().runs(task=SAMPLES))
+        listed = home.store().runs.all(set_key=None if everywhere else row.key, task=SAMPLES)
+        others = 0 if listed else len(home.store().runs.all(task=SAMPLES))
         if others:
             counted = run_actions.counted(others, SAMPLES)
             st.markdown(f"{counted} on other image sets", width="content")
@@ -64,7 +64,7 @@ def _table(listed: Sequence[Run], everywhere: bool) -> list[Run]:
     rows = sorted(ids.index(run_id) for run_id in chosen)
     if key not in st.session_state or sorted(st.session_state[key]["selection"]["rows"]) != rows:
         st.session_state[key] = {"selection": {"rows": rows, "columns": [], "cells": []}}
-    titles = {row.key: row.title for row in home.store().image_sets()}
+    titles = {row.key: row.title for row in home.store().sets.rows()}
     st.dataframe(
         [_row(run) | ({"Image set": _set_title(run, titles)} if everywhere else {}) for run in listed],
         key=key,
@@ -124,7 +124,7 @@ def _row(run: Run) -> dict[str, Any]:
 def state_of(run: Run) -> str:
     """The state and the origin of a run as text."""
     return (
-        runs.STATES[run.state] + (", imported" if run.imported else "") + (", shared" if run.shared else "")
+        runs.STATES[run.state] + (", imported" if run.imported else "") + runs.origin_of(run, ", ")
     )
 
 

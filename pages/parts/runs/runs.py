@@ -38,7 +38,9 @@ from ranking.reports.settings_words import (
     setting_words,
     shown,
 )
-from ranking.workspace.run import SAMPLES, Run
+from ranking.storage import examples
+from ranking.storage.run import SAMPLES, Run
+from ranking.storage.sets import ImageSetRow
 
 LEAST = LabelTrainSettings("", (), "").min_images  # the default for the fewest images of a label
 
@@ -89,7 +91,7 @@ def _given(run: Run) -> dict[str, str]:
 
 def of_task(run_id: str, task: str) -> Run:
     """Return the run with that id; ValueError if it is of another task."""
-    run = home.store().run(run_id)
+    run = home.store().runs.get(run_id)
     if run.task != task:
         raise ValueError(f"expected: {CALLED[task]}, got: {run.called}")
     return run
@@ -105,9 +107,9 @@ def kept_of_task(run_id: str, task: str) -> Run:
 
 def with_scores() -> list[Run]:
     """Return the training runs that have scores, newest first, but those on the image set in the URL before others."""
-    here = {row.key for row in home.store().image_sets()}
+    here = {row.key for row in home.store().sets.rows()}
     scored = [
-        run for run in home.store().runs(task=SAMPLES) if run.has_scores and run.settings["set"] in here
+        run for run in home.store().runs.all(task=SAMPLES) if run.has_scores and run.settings["set"] in here
     ]
     return sorted(scored, key=lambda run: run.settings["set"] != address.get(keys.SET))
 
@@ -127,7 +129,7 @@ def loss_of(run: Run) -> str | None:
 
 def set_is_here(run: Run) -> bool:
     """Whether the image set of a training run exists in this workspace."""
-    return run.settings["set"] in {row.key for row in home.store().image_sets()}
+    return run.settings["set"] in {row.key for row in home.store().sets.rows()}
 
 
 def missing_set(run: Run) -> str:
@@ -237,7 +239,7 @@ def measured(run: Run) -> str:
 
 
 def when(run: Run) -> str:
-    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M") + (" · shared" if run.shared else "")
+    return datetime.fromtimestamp(run.created).strftime("%d %b %H:%M") + origin_of(run)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -345,3 +347,10 @@ def _changes(plugin: type | None, old: Settings, new: Settings, prefix: str = ""
         for name in {**old, **new}
         if old.get(name) != new.get(name)
     ]
+
+
+def origin_of(item: Run | ImageSetRow, before: str = " · ") -> str:
+    """Where a read-only run or image set comes from, after `before`; "" for those of the visitor."""
+    if not item.shared:
+        return ""
+    return before + ("example" if examples.is_example(item.folder) else "shared")

@@ -10,15 +10,10 @@ import streamlit as st
 from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import runs
-from ranking.workspace import examples
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 FIGURES = "Action figures"  # the source of the default image set
-NO_SETS = (
-    "there are no image sets. Import images on the page Image sets, or start the app with a new data folder "
-    "(RANKING_HOME): a new folder gets the examples, a folder from which they were deleted does not"
-)
 # Words of criteria and classes about what people are rather than do; a page never opens on these by default.
 PERSONAL = re.compile(
     r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
@@ -28,9 +23,9 @@ PERSONAL = re.compile(
 
 def choose(label: str = "Image set") -> ImageSetRow:
     """The choice of an image set; by default that of the training run in the URL, else `_first`."""
-    known = {row.key: row for row in home.store().image_sets()}
+    known = {row.key: row for row in home.store().sets.rows()}
     if not known:
-        raise home.Gone(NO_SETS if examples.set_folders() else home.NO_EXAMPLES)
+        raise home.Gone(home.NO_EXAMPLES)
     run = runs.chosen()
     if run is not None and run.settings["set"] in known:
         address.amend(**{keys.SET: None})  # a run implies its image set
@@ -54,7 +49,7 @@ def choose_among(
     label_of: Callable[[ImageSetRow], str],
 ) -> ImageSetRow:
     """The choice of one of the image sets that a page can use, with the URL parameter `name`; by default that of `run`,
-    the run in the URL, else a set of `source`, else the newest. label_of: the label of a set."""
+    the run in the URL, else a set of `source`, else the first. label_of: the label of a set."""
     first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
     if run is not None and run.settings["set"] in known:
         first = run.settings["set"]
@@ -75,11 +70,11 @@ def _key_of(text: str, known: dict[str, ImageSetRow]) -> str:
 
 
 def title(row: ImageSetRow) -> str:
-    return f"{row.title} — {row.images:,} images, {row.samples:,} samples{' · shared' if row.shared else ''}"
+    return f"{row.title} — {row.images:,} images, {row.samples:,} samples{runs.origin_of(row)}"
 
 
 def _first(rows: list[ImageSetRow]) -> str:
-    """The key of the default set: the newest of FIGURES, else the newest."""
+    """The key of the default set: the first of FIGURES, else the first."""
     return next((row for row in rows if row.source == FIGURES), rows[0]).key
 
 

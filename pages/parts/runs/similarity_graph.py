@@ -34,7 +34,7 @@ from ranking.core.text import counted
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
 from ranking.reports.markup import data_url
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 COLOURS = {"label": "Label", "map": "Best labelling (MAP)", "correct": "Correctness"}
 LEGENDS = {

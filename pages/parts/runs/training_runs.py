@@ -17,8 +17,8 @@ from ranking.core.run_settings import AnyTrainSettings, BagTrainSettings, Named
 from ranking.features import default_names
 from ranking.jobs import jobs
 from ranking.reports.settings_words import method_settings
-from ranking.workspace.run import ENDED, Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import ENDED, Run
+from ranking.storage.sets import ImageSetRow
 
 
 @dataclass(frozen=True)
@@ -45,13 +45,13 @@ class Picker:
         return address.read(self.run, lambda run_id: runs.kept_of_task(run_id, self.task), None)
 
     def runs(self, set_key: str) -> list[Run]:
-        return home.store().runs(set_key=set_key, task=self.task)
+        return home.store().runs.all(set_key=set_key, task=self.task)
 
     def choose_set(
         self, fits: Callable[[ImageSetRow], bool], title: Callable[[ImageSetRow], str] = sets.title
     ) -> ImageSetRow:
         """Choose one of the image sets for which `fits` is true."""
-        known = {row.key: row for row in home.store().image_sets() if fits(row)}
+        known = {row.key: row for row in home.store().sets.rows() if fits(row)}
         if not known:
             frame.show_empty_state(self.needs, "Import images", "image_sets")
         return sets.choose_among(known, self.set, self.source, self.named(), title)
@@ -120,7 +120,7 @@ class Picker:
         run_id = st.session_state.get(keys.STARTED)
         if run_id is None or run_id in [run.id for run in live]:
             return
-        run = home.store().run(run_id)
+        run = home.store().runs.get(run_id)
         if run.task != self.task or run.deleted or run_id == address.get(self.run):
             return
         if not run.usable:

@@ -13,8 +13,8 @@ from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
 from ranking.jobs.uploaded_image import describe_isolated, name_of, note
-from ranking.workspace.run import Run
-from ranking.workspace.store import Store
+from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 LARGEST = 50  # megabytes, as for an imported image
 
@@ -52,7 +52,7 @@ def choose(run: Run) -> UploadedImage | None:
 @st.cache_resource(show_spinner="Computing the features of your image …", max_entries=4)
 def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     store = Store(home)
-    run = store.run(run_id)
+    run = store.runs.get(run_id)
     method, _ = cache.label_ranker(run)
     with tempfile.TemporaryDirectory() as folder:
         images, features = describe_isolated(store, data, run.settings["features"], Path(folder))

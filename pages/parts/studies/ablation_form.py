@@ -13,8 +13,8 @@ from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
 from ranking.experiments.ablations import FIGURES
 from ranking.experiments.order_training import make_drawing
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
 USUAL_LENGTH = 20  # of the sequences of the paper's cars

@@ -20,8 +20,8 @@ from ranking.core.stored_settings import Grids
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
 from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
 from ranking.features import default_names
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 LIKE, SMALL, PAPER = "The one above", "Small", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000

@@ -41,7 +41,7 @@ from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
 from ranking.reports.line_styles import of_compared
 from ranking.reports.report import latex_tables, protocol_json, report_html
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
 GRID_NAMES = {"eta": "η"}  # how texts name a setting; others by their own names

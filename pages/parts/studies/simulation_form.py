@@ -13,8 +13,8 @@ from pages.parts.studies.study_page import StudyPage
 from ranking import method_class, method_names
 from ranking.core.run_settings import SimulationSettings
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.workspace.run import Run
-from ranking.workspace.store import ImageSetRow
+from ranking.storage.run import Run
+from ranking.storage.sets import ImageSetRow
 
 USUAL = SimulationSettings("", (), (), ())  # for its defaults
 MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000

@@ -12,7 +12,7 @@ from pages.parts.app import address, downloads, figures_file, frame, home
 from pages.parts.runs import jobs_panel, run_actions, runs
 from ranking.core.run_settings import AnyStudySettings
 from ranking.jobs import jobs
-from ranking.workspace.run import ENDED, Run
+from ranking.storage.run import ENDED, Run
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import LabellingModel, Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 OWN, BASELINE = "C-star", "Independent"  # the methods of the two runs, as the lesson shows them
 QUESTIONS = 10

@@ -21,7 +21,7 @@ from ranking.features.colour import Colour
 from ranking.features.hog import HOG
 from ranking.features.strokes import Strokes, strokes
 from ranking.metrics.ranked import Ranking
-from ranking.workspace.run import Run
+from ranking.storage.run import Run
 
 AVERAGED = 20  # crops, or images, from the top of the ranking
 SIDE = 128  # of their average, in pixels

@@ -38,11 +38,11 @@ from ranking.features.uploads.model_preview import ModelPreview, preview_model, 
 from ranking.files import Limits
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.workspace.room_layout import FOLDERS
-from ranking.workspace.room_quotas import DISK, FullError, bytes_of
-from ranking.workspace.rooms import Rooms
-from ranking.workspace.store import Store
-from ranking.workspace.uploads import kept_networks
+from ranking.storage.room_layout import FOLDERS
+from ranking.storage.space import DISK, FullError, bytes_of
+from ranking.storage.rooms import Rooms
+from ranking.storage.store import Store
+from ranking.storage.uploads import kept_networks
 
 NAME = "onnx-" + "0" * 32
 IMAGE, SAME = port("image", (1, 3, 4, 4)), port("y", (1, 3, 4, 4))
@@ -324,39 +324,39 @@ def test_a_model_that_does_not_fit_into_the_room_is_not_copied(uploaded, images,
 def kept(tmp_path, images):
     """A store with the set, and what makes a finished look at a model."""
     store = Store(tmp_path / "home")
-    key = store.adopt(images.folder, "x")
+    key = store.sets.add(images.folder, "x")
 
     def looked(settings):
-        run = store.create_run("import", FeaturesSettings(key, brought="net.onnx").to_json())
+        run = store.runs.create("import", FeaturesSettings(key, brought="net.onnx").to_json())
         run.uploaded_file.write_bytes(mean_colour())
         network = {"model": model_name(run.uploaded_file), "columns": 3, **settings}
-        store.end_run(run.id, "finished", result={"network": network})
-        return store.run(run.id)
+        store.runs.end(run.id, "finished", result={"network": network})
+        return store.runs.get(run.id)
 
     return store, looked
 
 
 def test_a_model_is_kept_once_with_each_of_its_settings(kept):
     store, looked = kept
-    first, second = (store.keep_network(looked({"mean": mean}).id, f"net {mean}") for mean in "01")
-    assert store.keep_network(looked({"mean": "0"}).id) == first != second
-    assert {network.name for network in store.networks()} == {first, second}
+    first, second = (store.features.keep_network(looked({"mean": mean}).id, f"net {mean}") for mean in "01")
+    assert store.features.keep_network(looked({"mean": "0"}).id) == first != second
+    assert {network.name for network in store.features.networks()} == {first, second}
     models = store.home / "models"
     assert len(list(models.glob("*.onnx"))) == 1
     assert not list(store.home.glob("runs/*"))
-    assert len(list(store.features.glob("onnx-*.onnx"))) == 1, "where features look for it"
-    store.delete_network(first)
-    assert [network.name for network in store.networks()] == [second]
+    assert len(list(store.features.cache.glob("onnx-*.onnx"))) == 1, "where features look for it"
+    store.features.delete_network(first)
+    assert [network.name for network in store.features.networks()] == [second]
     assert list(models.glob("*.onnx"))
-    store.delete_network(second)
-    store.delete_network(second)
+    store.features.delete_network(second)
+    store.features.delete_network(second)
     assert not list(models.iterdir())
-    assert not list(store.features.glob("onnx-*"))
+    assert not list(store.features.cache.glob("onnx-*"))
 
 
 def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch):
     store, looked = kept
-    name = store.keep_network(looked({}).id)
+    name = store.features.keep_network(looked({}).id)
     monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
     rooms = Rooms(tmp_path / "server")
     shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
@@ -367,7 +367,7 @@ def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch)
 
 def test_settings_beside_a_model_must_be_those_of_its_name(kept):
     store, looked = kept
-    name = store.keep_network(looked({}).id)
+    name = store.features.keep_network(looked({}).id)
     file = store.home / "models" / f"{name}.json"
     record = json.loads(file.read_text())
     for text in ("", "[]", json.dumps({**record, "settings": {**record["settings"], "model": "../../x"}})):

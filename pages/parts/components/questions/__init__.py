@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts.app import colours
 from pages.parts.components.tile import COLOURS
-from ranking.workspace.answers import CHECKS, LONGEST_TEXT, AnswerEvent
+from ranking.storage.answers import CHECKS, LONGEST_TEXT, AnswerEvent
 
 FOLDER = Path(__file__).parent
 BUTTONS = (("yes", "yes", "1"), ("no", "no", "0"), ("skip", "skip", "S"), ("undo", "undo", "U"))

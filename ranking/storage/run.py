@@ -1,0 +1,295 @@
+"""A run: a snapshot of its record, the files in its folder, and the lock of its worker.
+
+Its record is the file RECORD: the columns of `Run` except the folder's name, its id, and whether it is shared.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ranking.core import is_number
+from ranking.core.errors import InputError
+from ranking.core.run_settings import CALLED, ImportSettings, LookSettings, TrainSettings
+from ranking.storage.records import Records
+
+# An import never waits for runs of other kinds, the user decides about its result, and an import that does not finish
+# leaves nothing. The task of a run says what it is about within its kind.
+Kind = Literal["import", "train", "study"]
+State = Literal["queued", "running", "finished", "cancelled", "failed"]
+ENDED = ("finished", "cancelled", "failed")
+SAMPLES = TrainSettings.task
+# The task of a run whose settings do not name it.
+IMPLIED_TASKS = {"import": ImportSettings.task, "train": SAMPLES}
+LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run has a later time
+LOCK, RECORD = "lock", "run.json"  # the names that are needed before there is a Run
+TIMES = ("started", "ended", "deleted", "cancelled")  # None if they have not happened
+
+
+def task_of(kind: str, settings: Mapping[str, Any]) -> str:
+    """Return the task of a run: what an import imports, what a training run ranks (`ranking.experiments.tasks`), or
+    what a study measures (`ranking.experiments.studies`).
+
+    >>> task_of("train", {"task": "orders"}), task_of("train", {}), task_of("import", {"look": "/home/anna"})
+    ('orders', 'samples', 'look')
+    """
+    if kind == "import" and "look" in settings:
+        return LookSettings.task
+    return str(settings.get("task", IMPLIED_TASKS.get(kind, "")))
+
+
+@dataclass(frozen=True)
+class Run:
+    """A snapshot of an import, a training run or a study.
+
+    Times are seconds since the epoch. pid: the worker's process; cancelled: when the user cancelled it, by the system's
+    monotonic clock. A finished import has result["decision"] "kept" or "discarded" once it is decided. name, star: set
+    by the user; deleted: when the user deleted it, None if not. shared: whether it belongs to a shared data folder,
+    which is read-only.
+    """
+
+    id: str
+    kind: Kind
+    state: State
+    settings: dict[str, Any]
+    result: dict[str, Any]
+    reason: str
+    created: float
+    started: float | None
+    ended: float | None
+    folder: Path
+    pid: int | None = None
+    cancelled: float | None = None
+    name: str = ""
+    star: bool = False
+    deleted: float | None = None
+    shared: bool = False
+
+    @property
+    def imported(self) -> dict[str, Any] | None:
+        """The origin of an imported run (see `ranking.jobs.run_archive`), None for others."""
+        origin = self.result.get("imported")
+        return origin if isinstance(origin, dict) else None
+
+    @property
+    def called(self) -> str:
+        """The name in messages of a run of its task."""
+        return CALLED.get(self.task, "run")
+
+    @property
+    def task(self) -> str:
+        """The task: see `task_of`."""
+        return task_of(self.kind, self.settings)
+
+    @property
+    def corrections(self) -> tuple[str, ...]:
+        """The ids of the samples with corrected labels, with which a run was trained."""
+        return tuple(self.settings.get("corrections", ()))
+
+    @property
+    def intake(self) -> bool:
+        """Whether it previews or imports what the user uploads."""
+        return self.kind == "import"
+
+    @property
+    def learns(self) -> bool:
+        """Whether it is a training run, whose weights are kept even if it is cancelled."""
+        return self.kind == "train"
+
+    @property
+    def parts_done(self) -> int:
+        """Number of stored folds of a simulation, or trials of an experiment; 0 if its record has none."""
+        if isinstance(done := self.result.get("done"), int):
+            return done
+        try:
+            return min(len(curve["folds"]) for curve in self.result["curves"])
+        except (KeyError, TypeError, ValueError):
+            return 0
+
+    @property
+    def has_model(self) -> bool:
+        """Whether it is a training run that has ended with weights and their metrics."""
+        return self.state in ENDED and "test" in self.result and self.model_file.exists()
+
+    @property
+    def has_scores(self) -> bool:
+        """Whether it is a training run that has ended with scores and their metrics."""
+        return self.state in ENDED and "test" in self.result and self.scores_file.exists()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it is a training run that has ended with what its task shows: a model for labels, otherwise
+        scores."""
+        return self.has_model if self.task == "labels" else self.has_scores
+
+    @property
+    def lock_file(self) -> Path:
+        """The file that its worker holds locked for its whole life."""
+        return self.folder / LOCK
+
+    @property
+    def events_file(self) -> Path:
+        """The events of its worker: see `ranking.jobs.events`."""
+        return self.folder / "events.jsonl"
+
+    @property
+    def stderr_file(self) -> Path:
+        """The output of its worker's process."""
+        return self.folder / "stderr.txt"
+
+    @property
+    def model_file(self) -> Path:
+        """The trained method, for `type(method).load`."""
+        return self.folder / "model.npz"
+
+    @property
+    def projection_file(self) -> Path:
+        """The `ranking.features.projection.Projection` through which a method sees features, where it has one."""
+        return self.folder / "projection.npz"
+
+    @property
+    def scores_file(self) -> Path:
+        """(n,) float64: scores of all samples of the set; for a sequence-ranking run, of the members of its test
+        sequences; for a localisation run, of all images."""
+        return self.folder / "scores.npy"
+
+    @property
+    def scores_so_far_file(self) -> Path:
+        """(t,) float64, during training with loss-augmented inference: scores of the training samples at its last
+        call."""
+        return self.folder / "scores_so_far.npy"
+
+    @property
+    def playback_file(self) -> Path:
+        """The recording of a run that ranks samples, sequences or images: `ranking.explain.playback`."""
+        return self.folder / "playback.npz"
+
+    @property
+    def localisation_file(self) -> Path:
+        """What a localisation run located: `ranking.explain.localisation`."""
+        return self.folder / "localisation.npz"
+
+    @property
+    def problems_file(self) -> Path:
+        """The `Problem`s of an import, as JSON."""
+        return self.folder / "problems.json"
+
+    @property
+    def looks(self) -> bool:
+        """Whether it is a preview of an upload, of images or features, which builds no image set."""
+        return self.intake and self.task != ImportSettings.task
+
+    @property
+    def uploaded_file(self) -> Path:
+        """The file that the user uploaded, a ZIP file or one of features, until it is imported or discarded."""
+        return self.folder / "brought.zip"
+
+    @property
+    def look_file(self) -> Path:
+        """A preview as JSON: `ranking.formats.import_preview`, or one of `ranking.features.uploads`."""
+        return self.folder / "look.json"
+
+    @property
+    def draft(self) -> Path:
+        """The folder in which an import builds its image set."""
+        return self.folder / "draft"
+
+    @property
+    def draft_vectors(self) -> Path:
+        """The matrix of a feature preview, until it is kept."""
+        return self.folder / "vectors.npy"
+
+    @property
+    def scratch(self) -> Path:
+        """The folder in which a feature preview unpacks arrays while it reads them."""
+        return self.folder / "scratch"
+
+    @property
+    def alive(self) -> bool:
+        """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
+        return is_held(self.lock_file)
+
+
+COLUMNS = tuple(field.name for field in fields(Run) if field.name not in ("id", "folder", "shared"))
+
+
+def is_held(lock_file: Path) -> bool:
+    """Return whether a process holds a lock; False without the file."""
+    try:
+        lock = os.open(lock_file, os.O_RDONLY)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
+def record_of(run: Run) -> dict[str, Any]:
+    """Return the content of RECORD."""
+    return {name: getattr(run, name) for name in COLUMNS}
+
+
+def _run(folder: Path, record: dict[str, Any], shared: bool) -> Run:
+    sound = (
+        is_run_id(folder.name)
+        and record.keys() == set(COLUMNS)
+        and record["kind"] in get_args(Kind)
+        and record["state"] in get_args(State)
+        and isinstance(record["settings"], dict)
+        and isinstance(record["result"], dict)
+        and isinstance(record["reason"], str)
+        and isinstance(record["name"], str)
+        and isinstance(record["star"], bool)
+        and is_time(record["created"])
+        and all(record[name] is None or is_time(record[name]) for name in TIMES)
+        and (record["pid"] is None or is_count(record["pid"]))
+    )
+    if not sound:
+        raise ValueError("not a record of a run")
+    return Run(id=folder.name, folder=folder, shared=shared, **record)
+
+
+RUNS = Records(RECORD, _run)
+
+
+def is_run_id(text: str) -> bool:
+    """Return whether `text` is a valid id of a run: only valid ids may become part of a path."""
+    return re.fullmatch(r"[a-z0-9]{10}", text) is not None
+
+
+def is_set_key(text: str) -> bool:
+    """Return whether `text` is a valid key of an image set: only valid keys may become part of a path."""
+    return re.fullmatch(r"[0-9a-zA-Z_-]{8,128}", text) is not None
+
+
+def checked_key(text: str) -> str:
+    """Return a key of an image set unchanged; InputError for an invalid one, which must not become part of a path."""
+    if not is_set_key(text):
+        raise InputError("key of an image set", "8 to 128 letters and digits", f"{text[:140]!r}")
+    return text
+
+
+def is_count(value: object) -> bool:
+    """Return whether a JSON value is a whole number from 0 that a browser can represent."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
+
+
+def is_time(value: object) -> bool:
+    """Return whether a JSON value is seconds since the epoch, up to LAST_TIME."""
+    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` has checked it
+
+
+def take_lock(folder: Path) -> int:
+    """Return the lock on a run's folder as an open file; BlockingIOError if a worker holds it."""
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    return lock

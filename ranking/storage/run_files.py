@@ -1,0 +1,61 @@
+"""Read the projection and the scores of a training run from its folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from numpy.lib import format as npy
+
+from ranking.core import Floats
+from ranking.core.errors import InputError
+from ranking.features.projection import Projection
+from ranking.storage.run import Run
+
+AGAIN = "train again"
+
+
+def read_scores(file: Path, whose: str, count: int) -> Floats:
+    """Return the scores (count,) in `file`, none of them NaN; InputError if they cannot be read, or do not match.
+
+    No more is read than that. NumPy's own message is not shown, because it suggests running code in the file.
+    """
+    try:
+        with open(file, "rb") as stream:
+            version = npy.read_magic(stream)
+            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
+            shape, _, dtype = header(stream)
+            if dtype.kind != "f" or shape != (count,):
+                raise InputError(
+                    f"scores of {whose}",
+                    f"{count:,} numbers in {file.name}",
+                    f"{dtype} of shape {shape}",
+                    AGAIN,
+                )
+            scores: Floats = np.fromfile(stream, dtype, count)
+    except InputError:
+        raise
+    except FileNotFoundError as error:
+        raise InputError(f"scores of {whose}", f"a file {file.name}", "none", AGAIN) from error
+    except (OSError, ValueError) as error:
+        raise _damaged(file, whose) from error
+    if len(scores) != count or np.isnan(scores).any():
+        raise _damaged(file, whose)
+    return scores
+
+
+def _damaged(file: Path, whose: str) -> InputError:
+    return InputError(f"scores of {whose}", f"numbers in {file.name}", "a damaged file", AGAIN)
+
+
+def projection_of(run: Run) -> Projection | None:
+    """Return the projection that a training run of any task saved next to its method; None for no projection.
+
+    ValueError if the file is missing or cannot be read.
+    """
+    if run.settings.get("projection") is None:
+        return None
+    if not run.projection_file.exists():
+        folder = f"the projection of training run {run.id} in its folder"
+        raise InputError(run.projection_file.name, folder, remedy="train again")
+    return Projection.load(run.projection_file)

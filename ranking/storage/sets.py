@@ -1,0 +1,270 @@
+"""The image sets of a data folder: their records in lists, new sets, and deleted ones."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import time
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ranking.core.errors import InputError
+from ranking.core.text import counted
+from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably
+from ranking.storage.records import Damage, Json, Records, write_record
+from ranking.storage.run import Run, is_set_key, is_time
+from ranking.storage.runs import Runs
+from ranking.storage.space import bytes_of, check_space
+
+if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
+    from ranking.core import ImageSet
+    from ranking.datasets import Thumbnails
+
+RECORD = "set.json"
+ADDED = "*.jsonl"  # the answers and corrections of a set, in its folder
+
+
+@dataclass(frozen=True)
+class ImageSetRow:
+    """An image set in lists, without reading its files.
+
+    deleted: when the user deleted it, in seconds since the epoch; None if not. folder: where it is. shared: whether it
+    belongs to a shared data folder, which is read-only.
+    """
+
+    key: str
+    title: str
+    source: str
+    images: int
+    samples: int
+    classes: tuple[str, ...]
+    created: float
+    deleted: float | None
+    folder: Path
+    shared: bool = False
+
+
+COLUMNS = tuple(field.name for field in fields(ImageSetRow) if field.name not in ("folder", "shared"))
+
+
+class Sets:
+    """The image sets of the data folder `home`, after those of the data folders that are `shared` with it."""
+
+    def __init__(self, home: Home, shared: Sequence[Home], runs: Runs) -> None:
+        self._home, self._shared, self._runs = home, shared, runs
+
+    # ---------------------------------------------------------------------------------------- reading
+
+    def rows(self) -> list[ImageSetRow]:
+        """Return the image sets: shared ones, then those of this data folder, newest first."""
+        shared = {row.key: row for home in self._shared for row in _rows_in(home)}
+        own = [row for row in _rows_in(self._home) if row.key not in shared]
+        return [*shared.values(), *own]
+
+    def deleted_rows(self) -> list[ImageSetRow]:
+        """Return the deleted image sets of this data folder that can be restored, newest first."""
+        return _rows_in(self._home, deleted=True)
+
+    def get(self, key: str) -> ImageSet:
+        """Return the image set with that key; ValueError that lists the existing ones for an unknown key."""
+        from ranking.datasets import load_image_set
+
+        return load_image_set(self.folder(key))
+
+    def thumbnails(self, key: str) -> Thumbnails:
+        """Return the thumbnails of an image set; ValueError that lists the existing ones for an unknown key."""
+        from ranking.datasets import Thumbnails
+
+        return Thumbnails(self.folder(key))
+
+    def folder(self, key: str) -> Path:
+        """Return the folder of the image set with that key; ValueError that lists the existing ones otherwise."""
+        own = self._home.sets / key
+        if is_set_key(key) and (own / RECORD).exists() and read_row(own).deleted is None:
+            return own  # without reading the records of all sets
+        rows = {row.key: row for row in self.rows()}
+        if key in rows:
+            return rows[key].folder
+        there = ", ".join(f"{row.title} ({row.key})" for row in rows.values())
+        raise InputError(
+            "image set",
+            f"the key of one in {home_in_words(self._home.path)}",
+            f"{key[:80]!r}",
+            f"choose one of: {there}" if there else "import one",
+        )
+
+    def users(self, key: str) -> list[Run]:
+        """Return the runs that need an image set, including deleted ones that can be restored."""
+        runs = self._runs.all_own(set_key=key) + self._runs.all_own(set_key=key, deleted=True)
+        return [run for run in runs if not run.intake]
+
+    def bytes_of(self, key: str) -> int:
+        """Return the disk space of an image set and its uploads, in bytes."""
+        return sum(map(bytes_of, self._folders_of(key)))
+
+    def damage(self) -> list[Damage]:
+        """Return the folders of sets whose record was lost, and of those that cannot be opened. They are kept."""
+        return [damage for damage in SETS.read_all(self._home.sets)[1] if is_set(damage.path)]
+
+    # ---------------------------------------------------------------------------------------- changing
+
+    def add(self, folder: Path, source: str, move: bool = False) -> str:
+        """Add the image set that was built in `folder`, a copy of it or the folder itself, and return its key.
+
+        source: its origin, for its record. A set with this key is restored if it was deleted. ValueError if `folder`
+        contains no image set, or a damaged one.
+        """
+        from ranking.datasets import load_image_set
+
+        row = row_of(load_image_set(folder), folder, source, time.time())
+        if any(shared.key == row.key for home in self._shared for shared in _rows_in(home)):
+            return row.key
+        check_space(self._home.path)
+        part = self._home.sets / f"{row.key}{PARTIAL}"
+        with self._home.change():
+            target = self._home.sets / row.key
+            if _files(folder) == _files(target):
+                write_record(target / RECORD, record_of(replace(read_row(target), deleted=None)))
+                return row.key
+            self._home.throw_away(part)  # left by a crashed process
+            try:
+                (shutil.move if move else shutil.copytree)(folder, part)
+                write_record(part / RECORD, record_of(row))
+                for file in target.glob(ADDED):
+                    shutil.copy2(file, part)
+                self._home.throw_away(target)
+                move_durably(part, target)
+            except OSError:  # as on a full disk, whose last bytes the part would keep
+                self._home.throw_away(part)
+                raise
+            finally:
+                self._home.empty_trash()
+        return row.key
+
+    def delete(self, key: str) -> None:
+        """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days.
+
+        Repeating it is harmless. ValueError if a run uses it, including deleted runs that can be restored.
+        """
+        if users := self.users(key):
+            raise InputError(
+                "image set",
+                "one that no run uses",
+                f"one used by {counted(len(users), 'run')}",
+                "delete them and empty the trash first",
+            )
+        self._mark(key, time.time())
+
+    def restore(self, key: str) -> None:
+        """Undo `delete`. ValueError if the set was permanently removed."""
+        self._mark(key, None)
+
+    def empty_trash(self) -> int:
+        """Permanently remove all deleted image sets and their files now; return their number."""
+        return self._remove(self.deleted_rows())
+
+    def sweep(self) -> None:
+        """Remove what was deleted long ago, and sets that were never complete."""
+        self._remove([row for row in self.deleted_rows() if is_expired(row.deleted)])
+        with self._home.change():
+            for folder in self._home.sets.glob(f"*{PARTIAL}"):
+                self._home.throw_away(folder)
+        self._home.empty_trash()
+
+    def _mark(self, key: str, deleted: float | None) -> None:
+        with self._home.change():
+            folder = self._home.sets / key
+            if not is_set_key(key) or not is_set(folder):
+                raise InputError(
+                    "image set",
+                    f"the key of one in {home_in_words(self._home.path)}",
+                    f"{key[:80]!r}",
+                    "choose one from the list",
+                )
+            row = read_row(folder)
+            if row.deleted is None or deleted is None:
+                write_record(folder / RECORD, record_of(replace(row, deleted=deleted)))
+
+    def _remove(self, rows: Sequence[ImageSetRow]) -> int:
+        with self._home.change():
+            for row in rows:
+                for folder in self._folders_of(row.key):
+                    self._home.throw_away(folder)
+        self._home.empty_trash()
+        return len(rows)
+
+    def _folders_of(self, key: str) -> list[Path]:
+        return [folder / key for folder in (self._home.sets, self._home.edges, self._home.vectors)]
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Records
+# ---------------------------------------------------------------------------------------------------------
+
+
+def row_of(images: ImageSet, folder: Path, source: str, created: float) -> ImageSetRow:
+    """Return the row of an image set in `folder`."""
+    counts = len(images.image_names), len(images)
+    return ImageSetRow(images.key, images.title, source, *counts, images.classes, created, None, folder)
+
+
+def record_of(row: ImageSetRow) -> Json:
+    """Return the content of RECORD."""
+    return {name: value for name, value in asdict(row).items() if name in COLUMNS}
+
+
+def is_set(folder: Path) -> bool:
+    """Return whether a folder has an image set, not only what was added to a shared one."""
+    return any(file.suffix != ".jsonl" for file in folder.iterdir()) if folder.is_dir() else False
+
+
+def read_row(folder: Path) -> ImageSetRow:
+    """Return the row of the set in a folder; if its record was lost, a row made from its files, whose source is
+    unknown. InputError if these cannot be read either."""
+    from ranking.datasets import load_image_set
+
+    try:
+        return SETS.read(folder)
+    except InputError:
+        return row_of(load_image_set(folder), folder, "", folder.stat().st_mtime)
+
+
+def _row(folder: Path, record: Json, shared: bool) -> ImageSetRow:
+    sound = (
+        record.keys() == set(COLUMNS)
+        and (shared or record["key"] == folder.name)
+        and all(isinstance(record[name], str) for name in ("key", "title", "source"))
+        and all(isinstance(record[name], int) for name in ("images", "samples"))
+        and isinstance(record["classes"], list)
+        and all(isinstance(name, str) for name in record["classes"])
+        and is_time(record["created"])
+        and (record["deleted"] is None or is_time(record["deleted"]))
+    )
+    if not sound:
+        raise ValueError("not a record of an image set")
+    columns = {**record, "classes": tuple(record["classes"])}
+    return ImageSetRow(**columns, folder=folder, shared=shared)
+
+
+SETS = Records(RECORD, _row)
+
+
+def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
+    """Return the image sets of a data folder, newest first: the deleted ones, or the others."""
+    rows, damaged = SETS.read_all(home.sets, home.shared)
+    for folder in (damage.path for damage in damaged if is_set(damage.path)):
+        with contextlib.suppress(InputError):  # `damage` names it
+            rows.append(read_row(folder))
+    chosen = [row for row in rows if (row.deleted is not None) == deleted]
+    return sorted(chosen, key=lambda row: (-row.created, row.key))
+
+
+def _files(folder: Path) -> dict[str, int]:
+    """Return the files of an image set with their sizes in bytes; none without a folder."""
+    return {
+        str(path.relative_to(folder)): path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != RECORD and path.suffix != ".jsonl"
+    }

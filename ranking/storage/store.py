@@ -1,0 +1,63 @@
+"""Everything that is stored in a data folder."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from ranking.storage import examples, queue
+from ranking.storage.answers import Answers
+from ranking.storage.corrections import Corrections
+from ranking.storage.features import FeatureStore
+from ranking.storage.home import SHARED, Home, is_workspace, remove_partial_files, server_of
+from ranking.storage.records import Damage
+from ranking.storage.runs import Runs
+from ranking.storage.sets import Sets
+
+
+class Store:
+    """Everything that is stored under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+
+    The bundled image sets and runs can be read in every data folder, and in the workspace of a visitor also those that
+    the server shares. Raises ranking.core.errors.HomeError, an OSError, if the folder cannot be written.
+
+    Attributes
+    ----------
+    home : Path
+        The data folder.
+    shared : list of Path
+        The data folders whose content can be read too.
+    runs, sets, features, answers, corrections
+        What is stored, by kind.
+    """
+
+    def __init__(self, home: Path | str | None = None) -> None:
+        opened = Home(home)
+        self.home = opened.path
+        self.shared = shared_with(self.home)
+        shared = [Home(path, shared=True) for path in self.shared]
+        self.runs = Runs(opened, shared)
+        self.sets = Sets(opened, shared, self.runs)
+        self.features = FeatureStore(opened, shared, self.sets, self.runs)
+        self.answers = Answers(opened)
+        self.corrections = Corrections(opened)
+        self._home = opened
+
+    def damage(self) -> list[Damage]:
+        """Return the folders and files that cannot be read. Nothing is removed, and everything else opens."""
+        return [*self.sets.damage(), *self.runs.damage(), *self.answers.damage(), *self.corrections.damage()]
+
+    def sweep(self) -> None:
+        """Finish or remove what crashes have left, and remove what was deleted long ago."""
+        queue.remove_dead(self.home)
+        self.runs.sweep()
+        self.sets.sweep()
+        self.answers.sweep()
+        if not any(run.alive for run in self.runs.all_own()):
+            home = self._home
+            remove_partial_files((home.features, home.edges, home.vectors, home.models))
+
+
+def shared_with(home: Path) -> list[Path]:
+    """Return the data folders whose content is also shown in `home`."""
+    server = [server_of(home) / SHARED] if is_workspace(home) else []
+    return [path for path in (*server, examples.FOLDER) if path != home]
