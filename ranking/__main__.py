@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from ranking.commands import comparison, experiment, import_images, rank, report, rooms, sets, train
+from ranking.commands import comparison, experiment, import_images, rank, report, sets, train, workspaces
 from ranking.commands.watching import FAILED, INTERRUPTED, NotFinished
 
 COMMANDS = {
@@ -26,7 +26,7 @@ COMMANDS = {
     "comparison": comparison,
     "rank": rank,
     "report": report,
-    "rooms": rooms,
+    "workspaces": workspaces,
 }
 
 

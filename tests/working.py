@@ -15,12 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from refusals import refused
 
-from ranking.core.errors import HomeError, InputError
+from ranking.core.errors import HomeError
 from ranking.jobs import jobs, worker
-from ranking.jobs.run_archive import import_run
-from ranking.storage.database_copies import COPIES
 from ranking.storage.run import ENDED, Kind, Run
 from ranking.storage.store import Store
 
@@ -30,7 +27,6 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
 LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
-DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
 
 
 def wait(condition: Callable[[], Any]) -> Any:
@@ -152,30 +148,11 @@ def kill_all(store: Store) -> None:
 
 
 def contents(store: Store) -> dict[str, bytes]:
-    """All files and folders of a home but the databases, once the trash is empty."""
+    """All files and folders of a home, once the trash is empty."""
     wait(lambda: not any((store.home / "trash").iterdir()))
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in files_of(store)}
 
 
 def files_of(store: Store) -> list[Path]:
     """The same without what they hold."""
-    copies = store.home / COPIES
-    paths = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
-    return sorted(path for path in paths if path != copies and copies not in path.parents)
-
-
-def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> Any:
-    """The store refuses the archive of a run and keeps nothing of it. Returns the error that is the reason.
-
-    subject: of the reason. inner: the subject of the reason's own reason. came: of the reason, or of its own where
-    `inner` is given. Empty for any.
-    """
-    before = store.runs.all(), files_of(store)
-    with refused("this file") as caught:
-        import_run(store, data)
-    reason: Any = caught.value.__cause__
-    assert not subject or (isinstance(reason, InputError) and reason.subject == subject), reason
-    assert not inner or reason.__cause__.subject == inner, reason
-    assert came is None or (reason.__cause__ if inner else reason).came == came, reason
-    assert (store.runs.all(), files_of(store)) == before
-    return reason
+    return sorted(store.home.rglob("*"))

@@ -8,13 +8,6 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
-from ranking.core.first_settings import (
-    as_first_meant,
-    as_stored,
-    read_ablation_settings,
-    read_source_settings,
-    read_train_settings,
-)
 from ranking.core.stored_settings import OPTIONAL, Grids, StoredSettings, limited, one_of
 from ranking.core.stored_settings import Named as Named
 from ranking.core.stored_settings import Settings as Settings
@@ -54,11 +47,6 @@ class ImportSettings(StoredSettings):
     source_settings: Settings = field(default_factory=dict)
     brought: str | None = field(default=None, metadata=OPTIONAL)
     title: str = field(default="", metadata=OPTIONAL)
-
-    @classmethod
-    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        settings = read_source_settings(read["source"], read.get("source_settings", {}))
-        return {**read, "source_settings": settings}
 
 
 @dataclass(frozen=True)
@@ -116,13 +104,6 @@ class OfMethod(StoredSettings):
 
     method: str
     method_settings: Settings
-
-    @classmethod
-    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        return read_train_settings(read)
-
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "method_settings": as_stored(self.method, self.method_settings)}
 
 
 @dataclass(frozen=True)
@@ -275,13 +256,6 @@ class AblationSettings(StoredSettings):
     drawing: Settings = field(default_factory=dict)
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
-    @classmethod
-    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        return read_ablation_settings(read)
-
-    def to_json(self) -> dict[str, Any]:
-        return {**super().to_json(), "method_settings": as_stored("MidRank", self.method_settings)}
-
 
 LEAST_SHARE = 0.05  # of the samples of a timing, so that both classes have some
 TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
@@ -351,21 +325,6 @@ class Protocol(StoredSettings):
     tolerance: float = 1e-3
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
     widen: bool = True
-
-    @classmethod
-    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        """Protocols without `widen` were stored before C had a unit, and keep their meaning."""
-        if "widen" in read:
-            return read
-        methods = read.get("methods", PAPER_METHODS)
-        first = tuple((name, _first_fixed(name, given)) for name, given in methods)
-        return {**read, "methods": first, "widen": False}
-
-
-def _first_fixed(method: str, fixed: Settings) -> Settings:
-    """Return the fixed settings of a method in a protocol stored before C had a unit; the unit becomes one of them."""
-    first = as_first_meant(method, fixed)
-    return {**fixed, "unit": first["unit"]} if "unit" in first else fixed
 
 
 @dataclass(frozen=True)

@@ -58,7 +58,7 @@ class StoredSettings:
         cls._check_names(values)
         kinds = _kinds(cls)
         read = {name: _read(name, kinds[name], value) for name, value in values.items()}
-        settings = cls(**cls.as_meant(read))
+        settings = cls(**read)
         settings.check()
         return settings
 
@@ -70,11 +70,6 @@ class StoredSettings:
             if not ("optional" in item.metadata and getattr(self, item.name) == item.default)
         }
         return {**record, "task": self.task} if self.task and not self.implied else record
-
-    @classmethod
-    def as_meant(cls, read: dict[str, Any]) -> dict[str, Any]:
-        """Return stored settings in today's meaning."""
-        return read
 
     def check(self) -> None:
         """Raise InputError about the first value that is not among its field's choices, or out of its range."""

@@ -74,24 +74,6 @@ def cached_features(
     return _joined(cached, paths, None) if len(cached) == len(features) else None
 
 
-def to_compute(
-    image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
-) -> tuple[str, int]:
-    """Return the name, shown during computation, of the parts that `cache` lacks, and how many bytes `load_features`
-    will write; "" and 0 if it lacks none. The content of the files is not checked."""
-    features, paths = _files(image_set, parts, cache)
-    missing = [
-        feature
-        for feature, path in zip(features, paths, strict=True)
-        if not isinstance(feature, Given) and not path.exists()
-    ]
-    columns = sum(feature.size for feature in missing)
-    whole = (len(image_set), sum(feature.size for feature in features))
-    if missing and matrix_files.is_large(whole):
-        columns += whole[1]  # the concatenation is stored too
-    return _called(missing), len(image_set) * columns * np.dtype(np.float32).itemsize
-
-
 def _called(features: Sequence[Feature]) -> str:
     return " and ".join(feature.name for feature in features)
 

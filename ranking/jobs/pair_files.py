@@ -11,7 +11,7 @@ from ranking.core.errors import InputError
 from ranking.features.graph.image_graph import GRAPHS
 from ranking.features.graph.uploaded_pairs import MAX_PAIRS, edges_from_csv
 from ranking.files.isolated import Crashed, ask, serve
-from ranking.storage.space import check_disk
+from ranking.storage.space import check_space
 from ranking.storage.store import Store
 
 
@@ -21,7 +21,7 @@ def keep_pairs_isolated(store: Store, set_key: str, name: str, data: bytes) -> s
     name: the name of the uploaded file. ValueError, with the line and the remedy, for an invalid CSV; FullError in a
     workspace that is full.
     """
-    check_disk(store.home)  # here, because pages offer to free storage after a FullError
+    check_space(store.home)  # here, because pages offer to free storage after a FullError
     try:
         return ask("ranking.jobs.pair_files", [str(store.home), set_key], data).decode()
     except Crashed:

@@ -38,7 +38,7 @@ from ranking.jobs.run_json import read_run, written_run
 from ranking.methods import method_class, score_direction
 from ranking.metrics import evaluate_or_count
 from ranking.storage.run import ENDED, SAMPLES, Run
-from ranking.storage.space import check_disk
+from ranking.storage.space import check_space
 from ranking.storage.store import Store
 from ranking.storage.uploads import keep_edges
 
@@ -159,7 +159,7 @@ def import_run_isolated(store: Store, data: bytes) -> Run:
     """Run `import_run` in an isolated process, so that a server stays responsive.
 
     FullError in a workspace that is full, after which pages offer to free storage."""
-    check_disk(store.home)
+    check_space(store.home)
     return store.runs.get(ask("ranking.jobs.run_archive", [str(store.home)], data).decode())
 
 

@@ -39,9 +39,9 @@ from ranking.files.isolated import INTAKE_MEMORY, lift_memory_limit, limit_memor
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.jobs.jobs import LOCK_VARIABLE
 from ranking.storage import queue
-from ranking.storage.room_layout import check_source, unnamed
+from ranking.storage.home import check_source, write_whole
 from ranking.storage.run import ENDED, Run, State, take_lock
-from ranking.storage.space import DiskWatch, check_disk
+from ranking.storage.space import SpaceWatch, check_space
 from ranking.storage.store import Store
 
 if (
@@ -80,12 +80,11 @@ def main(arguments: Sequence[str]) -> int:
     report.state("running")
     state, reason, result = _work(store, run, report)
     if run.intake and state != "finished":
-        store.free(run)  # first: if the run has filled the disk, no row can be written
+        store.runs.clear(run)  # first: if the run has filled the disk, no record can be written
     with contextlib.suppress(OSError):  # on a full disk the row may still fit, and the row is authoritative
         report.state(state, reason)
-    store.runs.end(run.id, state, reason, result)  # last: readers of the row then see all events and files
-    if run.intake and state != "finished":
-        store.clear(run)
+    store.runs.end(run.id, state, reason, result)  # last: its readers then see all events and files
+    queue.leave(store.home, run)
     return 0
 
 
@@ -110,7 +109,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
         with _in_time(store, run) if run.intake else contextlib.nullcontext():
             result = works[run.kind](store, run, report)
         if run.intake:
-            check_disk(store.home)  # finished runs are kept, however full the workspace is by then
+            check_space(store.home)  # finished runs are kept, however full the workspace is by then
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to report
@@ -119,7 +118,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
             return "cancelled", why_it_ended(store.runs.get(run.id)), None
         with contextlib.suppress(OSError):  # stderr is a file on the same disk
             traceback.print_exc()
-        reason = unnamed(store.home, _as_called(run, reason_of(error, memory)))
+        reason = _as_called(run, reason_of(error, memory))
         return "failed", why_it_ended(run, reason), None
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, BEST_KEPT), result
@@ -136,7 +135,7 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
     def end() -> None:
         try:
             if store.runs.end(run.id, "failed", limits.too_slow):
-                store.clear(run)  # here, because after a restart of the server no process waits for this one
+                store.runs.clear(run)  # here, because after a restart of the server no process waits for this one
         finally:
             os._exit(1)
 
@@ -160,30 +159,12 @@ def _converged(result: Result) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _within_quota(store: Store, report: Report) -> Callable[[str, float, int], None]:
-    """Return `report.progress` that also ends a run which exceeds the storage limit of the workspace."""
-    watch = DiskWatch(store.home)
+def _within_limits(store: Store, report: Report) -> Callable[[str, float, int], None]:
+    """Return `report.progress` that also ends a run whose workspace, or server, is full."""
+    watch = SpaceWatch(store.home)
 
     def progress(what: str, done: float, total: int) -> None:
         watch()
-        report.progress(what, done, total)
-
-    return progress
-
-
-def _features_within_quota(
-    store: Store, report: Report, image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]
-) -> Callable[[str, float, int], None]:
-    """Return `report.progress` that also ends the computing of features which would exceed the storage limit of the
-    workspace, before they are written."""
-    from ranking.features.extract import to_compute
-
-    computed, more = to_compute(image_set, parts, store.features.cache)
-    watch = DiskWatch(store.home, more)
-
-    def progress(what: str, done: float, total: int) -> None:
-        if what == computed:
-            watch()
         report.progress(what, done, total)
 
     return progress
@@ -201,7 +182,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
     """Build the image set of a source in the run's draft folder; the user decides whether to keep it."""
     settings = ImportSettings.from_json(run.settings)
     check_source(store.home, _paths(settings.source_settings))
-    progress = _within_quota(store, report)
+    progress = _within_limits(store, report)
     progress("Reading the source", 0, 1)
     from ranking.datasets import build_image_set, make_source
 
@@ -214,7 +195,7 @@ def import_images(store: Store, run: Run, report: Report) -> Result:
     )
     report.flush()
     written = json.dumps([asdict(problem) for problem in problems])
-    _write_whole(run.problems_file, lambda path: path.write_text(written))
+    write_whole(run.problems_file, lambda path: path.write_text(written))
     counts = image_set.labels.sum(axis=0)
     return {
         "key": image_set.key,
@@ -231,7 +212,7 @@ def look(store: Store, run: Run, report: Report) -> Result:
     """Preview an import, as in `ranking.formats.import_preview`; the user decides whether to import it."""
     settings = LookSettings.from_json(run.settings)
     check_source(store.home, [settings.look, *_paths(settings.source_settings)])
-    progress = _within_quota(store, report)
+    progress = _within_limits(store, report)
     progress("Reading the upload", 0, 1)
     from ranking.formats.import_preview import preview_import
 
@@ -241,7 +222,7 @@ def look(store: Store, run: Run, report: Report) -> Result:
     )
     report.flush()
     written = json.dumps(replace(preview, refused=_as_called(run, preview.refused)).to_json())
-    _write_whole(run.look_file, lambda path: path.write_text(written))
+    write_whole(run.look_file, lambda path: path.write_text(written))
     return {"source": preview.source}
 
 
@@ -250,7 +231,7 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     to keep it."""
     settings = FeaturesSettings.from_json(run.settings)
     check_source(store.home, [settings.place])
-    progress = _within_quota(store, report)
+    progress = _within_limits(store, report)
     progress("Reading the image set", 0, 1)
     from ranking.features.uploads.model_preview import is_network
     from ranking.features.uploads.vectors_preview import preview_vectors
@@ -267,7 +248,7 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
         path, settings.file_name, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
     report.flush()
-    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
+    write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
     return {"name": preview.name, "columns": preview.columns, "matched": preview.matched}
 
 
@@ -280,11 +261,11 @@ def _look_at_network(
 
     check_size(path)
     if settings.brought is None:
-        check_disk(store.home, path.stat().st_size)
+        check_space(store.home)
         shutil.copyfile(path, run.uploaded_file)
     preview = preview_model(run.uploaded_file, images, settings.network, report.progress)
     report.flush()
-    _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
+    write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
     return {"network": {} if preview.refused else preview.settings}
 
 
@@ -318,21 +299,16 @@ def train(store: Store, run: Run, report: Report) -> Result:
     def keep(method: Any, projection: Projection | None) -> None:
         report.saving()
         if projection is not None:  # first: without it the method cannot be used
-            _write_whole(run.projection_file, projection.save)
-        _write_whole(run.model_file, method.save)
+            write_whole(run.projection_file, projection.save)
+        write_whole(run.model_file, method.save)
         report.measuring()
 
     images = store.sets.get(settings.set)
-    on_step = (
-        _features_within_quota(store, report, images, settings.features)
-        if settings.features
-        else _within_quota(store, report)
-    )
     trained = tasks.train(
         images,
         settings,
         store.features.cache,
-        on_step=on_step,
+        on_step=_within_limits(store, report),
         on_iteration=report.iteration,
         on_fitted=keep,
         on_scores=_SoFar(run.scores_so_far_file).keep,
@@ -343,9 +319,9 @@ def train(store: Store, run: Run, report: Report) -> Result:
     run.scores_so_far_file.unlink(missing_ok=True)
     metrics, scores, bounds, localisation = trained.measured
     if localisation is not None:
-        _write_whole(run.localisation_file, localisation.save)
+        write_whole(run.localisation_file, localisation.save)
     if scores is not None:
-        _write_whole(run.scores_file, lambda path: _save_scores(path, scores))
+        write_whole(run.scores_file, lambda path: _save_scores(path, scores))
     result = {"certificate": certificate_numbers(trained.certificate), **metrics}
     return result if bounds is None else {**result, "bounds": bounds._asdict()}
 
@@ -384,9 +360,7 @@ def study(store: Store, run: Run, report: Report) -> Result:
         store.features.cache,
         trials=tuple(home / FOLDER for home in (store.home, *store.shared)),
         edges=None if images is None else store.features.edges_of(images.key, settings.graph),
-        on_step=report.progress
-        if images is None
-        else _features_within_quota(store, report, images, settings.features),
+        on_step=_within_limits(store, report),
         on_result=lambda result: store.runs.update(run.id, result=result),
         check=report.check,
     )
@@ -398,15 +372,6 @@ def study(store: Store, run: Run, report: Report) -> Result:
 # ---------------------------------------------------------------------------------------------------------
 # Files that the worker writes
 # ---------------------------------------------------------------------------------------------------------
-
-
-def _write_whole(file: Path, write: Callable[[Path], object]) -> None:
-    """Write `file` completely or not at all."""
-    partial = file.with_name(f"partial-{file.name}")
-    write(partial)
-    with open(partial, "rb+") as stream:
-        os.fsync(stream.fileno())
-    os.replace(partial, file)
 
 
 class _SoFar:
@@ -422,14 +387,14 @@ class _SoFar:
             with contextlib.suppress(
                 OSError
             ):  # only a view for another page; on a full disk, training continues without it
-                _write_whole(self._file, lambda path: _save_scores(path, scores))
+                write_whole(self._file, lambda path: _save_scores(path, scores))
 
 
 def _record(run: Run, recording: Playback) -> None:
     with contextlib.suppress(
         OSError
     ):  # only a view of the run; on a full disk, training continues without it
-        _write_whole(run.playback_file, recording.save)
+        write_whole(run.playback_file, recording.save)
 
 
 def _save_scores(file: Path, scores: Floats) -> None:

@@ -10,11 +10,10 @@ import numpy as np
 
 from ranking.core import Bools, Floats, OnProgress
 from ranking.core.errors import InputError
-from ranking.core.first_settings import RANKING_UNIT
 from ranking.core.settings import setting
 from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
+from ranking.methods.common_settings import COST, RANKING_UNIT, cost_in, cost_unit, penalty
 from ranking.methods.high_order import HighOrderMethod, Neighbours
 from ranking.methods.linear import Start
 from ranking.methods.registry import METHODS

@@ -12,7 +12,6 @@ import numpy.typing as npt
 
 from ranking.core import Bools, Certificate, Floats, OnProgress, Query, SampleMethod, check_relevance
 from ranking.core.errors import InputError
-from ranking.core.first_settings import as_first_meant
 from ranking.core.settings import check_settings, settings_dict
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
@@ -147,7 +146,7 @@ class LinearMethod(SampleMethod):
         """Return the method that `save` wrote, from its file or the bytes of one; ValueError for another file."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
+            method: Self = METHODS.make(cls.name, **header["settings"])
             cuts = None
             if "cut_losses" in arrays:
                 cuts = WorkingSet(arrays["cut_coefficients"], arrays["cut_losses"], arrays["cut_normals"])

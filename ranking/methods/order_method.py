@@ -13,7 +13,6 @@ import numpy.typing as npt
 
 from ranking.core import Certificate, Floats, Method, OnProgress, Query, SequenceSet
 from ranking.core.errors import InputError
-from ranking.core.first_settings import as_first_meant
 from ranking.core.settings import check_settings, settings_dict
 from ranking.methods import saved
 from ranking.methods.registry import METHODS
@@ -130,7 +129,7 @@ class OrderMethod(Method):
         """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **as_first_meant(cls.name, header["settings"]))
+            method: Self = METHODS.make(cls.name, **header["settings"])
             proven = header["certificate"]
             method.certificate = None if proven is None else Certificate(**proven)
             method.columns = int(header["columns"])

@@ -10,10 +10,9 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ranking.core import Bools, Floats, OnProgress
-from ranking.core.first_settings import RANKING_UNIT
 from ranking.core.settings import setting
 from ranking.losses.weighted_zero_one import misclassification_costs
-from ranking.methods.common_settings import COST, cost_in, cost_unit, penalty
+from ranking.methods.common_settings import COST, RANKING_UNIT, cost_in, cost_unit, penalty
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet

@@ -18,14 +18,14 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from ranking.core.errors import HomeError, explained
+from ranking.core.errors import HomeError, InputError, explained
 
 FOLDERS = ("sets", "runs", "edges", "vectors", "models", "features", "trash")
 WORKSPACES, SHARED = (
     "workspaces",
     "shared",
 )  # on a server: visitors' data folders, and the one that all may read
-PARTIAL = ".part"  # suffix of a file or folder while it is written
+PARTIAL, UNFINISHED = ".part", "unfinished-"  # suffix of a folder, and prefix of a file, while it is written
 DELETED_DAYS = 30  # how long what was deleted can be restored
 EARLIER = "ranking.sqlite"  # what only data folders of earlier versions contain
 
@@ -123,6 +123,12 @@ def home_in_words(home: Path) -> str:
     return "this workspace" if is_workspace(home) else str(home)
 
 
+def check_source(home: Path, paths: Iterable[str]) -> None:
+    """Raise InputError if a visitor of a workspace names files of the server by path."""
+    for path in filter(str.strip, paths) if is_workspace(home) else ():
+        raise InputError("path", "an uploaded file", f"{path[:200]!r}", "upload the file instead")
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Writing
 # ---------------------------------------------------------------------------------------------------------
@@ -130,7 +136,7 @@ def home_in_words(home: Path) -> str:
 
 def write_whole(file: Path, write: Callable[[Path], object]) -> None:
     """Write `file` completely or not at all: `write` fills a file beside it, which is flushed and renamed."""
-    partial = file.with_name(f"{secrets.token_hex(4)}-{file.name}{PARTIAL}")
+    partial = file.with_name(f"{UNFINISHED}{secrets.token_hex(4)}-{file.name}")
     try:
         write(partial)
         with open(partial, "rb+") as stream:
@@ -159,5 +165,5 @@ def is_expired(deleted: float | None) -> bool:
 def remove_partial_files(folders: Iterable[Path]) -> None:
     """Remove the files that crashed processes left half written."""
     for folder in folders:
-        for file in folder.rglob(f"*{PARTIAL}"):
+        for file in (*folder.rglob(f"*{PARTIAL}"), *folder.rglob(f"{UNFINISHED}*")):
             file.unlink(missing_ok=True)

@@ -91,6 +91,8 @@ class Lines:
 
     def append(self, records: Sequence[Json]) -> None:
         """Write all records to disk before returning, or none."""
+        if not records:
+            return
         self.file.parent.mkdir(exist_ok=True)
         lines = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records).encode()
         handle = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)

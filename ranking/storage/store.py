@@ -54,7 +54,7 @@ class Store:
         self.answers.sweep()
         if not any(run.alive for run in self.runs.all_own()):
             home = self._home
-            remove_partial_files((home.features, home.edges, home.vectors, home.models))
+            remove_partial_files((home.runs, home.features, home.edges, home.vectors, home.models))
 
 
 def shared_with(home: Path) -> list[Path]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -18,14 +17,12 @@ import numpy as np
 from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
 from ranking.core.json_numbers import json_numbers
-from ranking.experiments.cross_validation import old_trials
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.explain.playback import Playback, read_playback
 
 FOLDER = "experiments"  # of a data folder
 RECORDINGS = "recordings"  # folder of the recordings of some trials, named by their keys
 PARTIAL = ".part"  # the end of the name of a file that is being written
-UNREAD = ("states", "claims", "ends")  # folders of earlier versions, which took up to 2 GB
 
 
 class TrialStore:
@@ -42,9 +39,6 @@ class TrialStore:
         self._explained = f"the data folder {folder}"
         with explained(self._explained):
             self._trials.mkdir(parents=True, exist_ok=True)
-            for name in UNREAD:
-                if (folder / name).is_dir():
-                    shutil.rmtree(folder / name)
 
     def outcomes(self, keys: Iterable[str] | None = None) -> dict[str, Outcome]:
         """Return the outcomes of the finished trials among `keys`, or of all trials, by key."""
@@ -52,15 +46,9 @@ class TrialStore:
             if keys is None:
                 keys = {file.name for folder in self._folders for file in (folder / "trials").glob("?" * 64)}
             wanted = list(keys)
-            unread = [key for key in wanted if key not in self._known]
-            for key in unread:
+            for key in (key for key in wanted if key not in self._known):
                 if (content := self._content(key)) is not None:
                     self._known[key] = _outcome(**json.loads(content.partition(b"\n")[0]))
-            unread = [key for key in unread if key not in self._known]
-            for folder in self._folders if unread else ():
-                self._known |= {
-                    key: _outcome(*row) for key, row in old_trials.outcomes(folder, unread).items()
-                }
             return {key: self._known[key] for key in wanted if key in self._known}
 
     def scores(self, key: str) -> Floats:
@@ -68,15 +56,9 @@ class TrialStore:
         finished."""
         with explained(self._explained):
             content = self._content(key)
-            if content is not None:
-                scores: bytes | None = content.partition(b"\n")[2]
-            else:
-                scores = next(
-                    filter(None, (old_trials.scores(folder, key) for folder in self._folders)), None
-                )
-        if scores is None:
+        if content is None:
             raise InputError("trial", "a finished trial", key[:12], "run its experiment first")
-        return np.frombuffer(scores, "<f8").astype(np.float64)
+        return np.frombuffer(content.partition(b"\n")[2], "<f8").astype(np.float64)
 
     def recording(self, key: str, held: int) -> Playback | None:
         """Return the recording of a trial with `held` held-out samples; None if there is none. Raises InputError if it

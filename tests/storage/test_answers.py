@@ -1,22 +1,20 @@
 from __future__ import annotations
 
 import json
+import os
 import random
-import sqlite3
+import subprocess
+import sys
 import time
-from collections import deque
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
 from refusals import refused
+from working import trouble
 
-from ranking.storage import home
-from ranking.storage.answers import AnswerEvent, AnswerKind, AnswerStore, fold
-from ranking.storage.space import DISK, FullError, bytes_of
-from ranking.storage.rooms import Rooms
-from ranking.storage.store import Store
+from ranking.storage import records
+from ranking.storage.answers import ANSWERS, AnswerEvent, AnswerKind, Answers, fold
 
 SET, RUN = "a" * 16, "b" * 10
 FIRST, SECOND = "1" * 32, "2" * 32  # sessions
@@ -31,21 +29,23 @@ def event(
 
 
 @pytest.fixture
-def answers(tmp_path: Path) -> AnswerStore:
-    return AnswerStore(tmp_path / "home")
+def answers(store) -> Answers:
+    return store.answers
 
 
-def test_a_log_that_is_sent_again_and_again_counts_once(answers):
+def lines_of(store) -> Path:
+    return store.home / "sets" / SET / ANSWERS
+
+
+def test_an_event_that_is_sent_again_counts_once(answers):
     log = [event(number, f"label {number}") for number in range(1, 31)]
     new = [answers.append(log[: length + 1]) for length in range(30)]
     assert new == [1] * 30
-    assert answers.append(log) == 0
+    assert answers.append(log) == answers.append([]) == 0
     assert answers.events(SET, "7") == log
-    assert answers.saved([FIRST, SECOND]) == {FIRST: 30, SECOND: 0}
-    assert answers.append([]) == 0
 
 
-def test_the_first_event_of_a_number_stands_and_those_of_two_tabs_in_the_order_of_arrival(answers):
+def test_the_first_event_of_a_number_stands_and_those_of_two_tabs_are_in_the_order_of_arrival(answers):
     answers.append([event(1, "sand", "yes")])
     assert answers.append([event(1, "sand", "no"), event(2, "sea", "no")]) == 1
     answers.append([event(1, "sand", "no", SECOND)])
@@ -54,52 +54,59 @@ def test_the_first_event_of_a_number_stands_and_those_of_two_tabs_in_the_order_o
     assert stored == [("sand", "yes"), ("sea", "no"), ("sand", "no"), ("sky", "yes")]
 
 
-def test_deleted_answers_come_back_and_are_removed_for_good_at_once_or_after_thirty_days(
-    answers, monkeypatch
-):
+def test_deleted_answers_are_restored_or_removed_after_thirty_days_or_at_once(store, answers, monkeypatch):
     answers.append([event(1, "sand"), event(2, "sea"), replace(event(3, "sky"), set="c" * 16)])
     answers.delete(SET)
-    assert (
-        answers.events(SET),
-        answers.images(SET),
-        answers.count(SET),
-        answers.count(SET, deleted=True),
-    ) == ([], {}, 0, 2)
-    assert answers.count("c" * 16) == 1
-    assert answers.saved([FIRST]) == {FIRST: 3}, "the browser sends them no more"
+    assert (answers.events(SET), answers.images(SET), len(answers.deleted(SET))) == ([], {}, 2)
+    assert len(answers.events("c" * 16)) == 1
+    assert answers.append([event(1, "sand")]) == 0, "it is known"
+    answers.append([event(4, "sky")])
     answers.restore(SET)
-    assert [each.label for each in answers.events(SET)] == ["sand", "sea"]
+    assert {each.label for each in answers.events(SET)} == {"sand", "sea", "sky"}
     answers.delete(SET)
-    here = Store(answers.home)
     now = time.time()
-    for days, left in ((29, 2), (31, 0)):
+    for days, left in ((29, 3), (31, 0)):
         monkeypatch.setattr(time, "time", lambda days=days: now + days * 86400)
-        here.sweep()
-        assert answers.count(SET, deleted=True) == left
+        store.sweep()
+        assert len(answers.deleted(SET)) == left
     answers.delete("c" * 16)
-    assert answers.bytes_of(deleted=True) > 100
     answers.empty_deleted()
-    assert (answers.bytes_of(deleted=True), answers.count("c" * 16, deleted=True)) == (0, 0)
+    assert answers.deleted("c" * 16) == []
 
 
-def test_what_is_removed_for_good_gives_its_space_back(answers):
-    file = answers.home / "ranking.sqlite"
-    answers.append([event(number, "x" * 900) for number in range(1, 1000)])
-    full = file.stat().st_size
-    answers.delete(SET)
-    answers.empty_deleted()
-    assert file.stat().st_size < full / 5
+def test_answers_are_on_disk_when_append_returns(store):
+    program = (
+        "import json, os, sys; from ranking.storage.answers import AnswerEvent; from ranking.storage.store import Store\n"
+        "Store(sys.argv[1]).answers.append([AnswerEvent.from_json(json.loads(sys.argv[2]))]); os.kill(os.getpid(), 9)"
+    )
+    sent = json.dumps(event(1, "sand").to_json())
+    subprocess.run([sys.executable, "-c", program, str(store.home), sent], check=False)
+    assert store.answers.events(SET) == [event(1, "sand")]
 
 
-def test_a_room_takes_no_more_answers_than_it_has_space_for(tmp_path, monkeypatch):
-    room = Rooms(tmp_path).make("room-of-anna")
-    monkeypatch.setenv(DISK, "3000000")
-    answers = Store(room).answers
-    messages = ([event(100 * number + i, "é" * 1000) for i in range(1, 101)] for number in range(1000))
-    with pytest.raises(FullError):
-        deque(map(answers.append, messages), maxlen=0)
-    assert bytes_of(room) <= 3_000_000
-    assert answers.count(SET) >= 100
+def test_a_cut_line_costs_itself_only_and_is_named(store):
+    store.answers.append([event(1, "sand"), event(2, "sea")])
+    lines_of(store).write_bytes(lines_of(store).read_bytes()[:-20])
+    store.answers.append([event(3, "sky")])
+    assert [each.label for each in store.answers.events(SET)] == ["sand", "sky"]
+    assert [damage.path for damage in store.damage()] == [lines_of(store)]
+
+
+def test_answers_that_do_not_fit_on_the_disk_are_refused_whole(store, monkeypatch):
+    store.answers.append([event(1, "sand")])
+    write = os.write
+
+    def half(handle: int, content: bytes) -> int:
+        if len(content) < 50:
+            raise OSError(28, "No space left on device")
+        return write(handle, content[: len(content) // 2])
+
+    with monkeypatch.context() as patch, trouble(why="No space left on device"):
+        patch.setattr(records.os, "write", half)
+        store.answers.append([event(2, "sea"), event(3, "sky")])
+    assert [each.label for each in store.answers.events(SET)] == ["sand"]
+    assert store.damage() == []
+    assert store.answers.append([event(2, "sea")]) == 1
 
 
 def test_images_and_sets_are_kept_apart(answers):
@@ -158,19 +165,3 @@ def test_what_is_no_answer_is_refused():
     for value in (None, [], "yes", {}, {**answer, "more": 1}):
         with refused("answer", f"{value!r:.80}"):
             AnswerEvent.from_json(value)
-
-
-def test_an_error_before_the_commit_leaves_nothing_half(answers, monkeypatch):
-    class Dying(sqlite3.Connection):
-        def execute(self, statement, *arguments):
-            if statement == "commit":
-                raise KeyboardInterrupt
-            return super().execute(statement, *arguments)
-
-    answers.append([event(1, "sand")])
-    with monkeypatch.context() as patch:
-        patch.setattr(home.sqlite3, "connect", partial(sqlite3.connect, factory=Dying))
-        with pytest.raises(KeyboardInterrupt):
-            answers.append([event(2, "sea"), event(3, "sky")])
-    assert [each.label for each in answers.events(SET)] == ["sand"]
-    assert answers.append([event(2, "sea")]) == 1, "and the home can be used"

@@ -1,0 +1,59 @@
+"""Runs wait for their turn in the order of pressing, and a dead worker gives its place back."""
+
+from __future__ import annotations
+
+import pytest
+from working import Held
+
+from ranking.core.errors import HomeError
+from ranking.storage import queue, workspaces
+from ranking.storage.queue import IMPORTS_AT_ONCE, RUNS_AT_ONCE, leave, waits_for
+from ranking.storage.store import Store
+
+
+@pytest.fixture
+def held():
+    made = Held()
+    yield made
+    made.let_die()
+
+
+def waiting(store, runs):
+    return [waits_for(store.home, run) for run in runs]
+
+
+def test_runs_start_in_the_order_of_pressing_and_imports_do_not_wait_for_them(store, held):
+    runs = [held(store) for _ in range(RUNS_AT_ONCE + 3)]
+    assert waiting(store, runs) == [0] * RUNS_AT_ONCE + [1, 2, 3]
+    imports = [held(store, "import") for _ in range(IMPORTS_AT_ONCE + 1)]
+    assert waiting(store, imports) == [0] * IMPORTS_AT_ONCE + [1]
+    held.let_die(runs[RUNS_AT_ONCE])  # one that waits is cancelled
+    assert waiting(store, runs[-2:]) == [1, 2]
+    held.let_die(runs[0])  # one that runs ends, or is killed
+    assert waiting(store, runs[-2:]) == [0, 1]
+    leave(store.home, runs[1])  # one lives on, without a place
+    assert waiting(store, runs[-2:]) == [0, 0]
+    queue.enter(store.home, runs[1])
+    assert waits_for(store.home, runs[1]) == 0
+
+
+def test_visitors_share_one_queue_and_have_at_most_one_waiting_run_each(store, held):
+    anna, bert = (Store(store.home / "workspaces" / workspaces.create(store.home)) for _ in range(2))
+    runs = [held(anna) for _ in range(RUNS_AT_ONCE)]
+    last = held(anna)
+    with pytest.raises(HomeError, match=f"one of yours is waiting already, with {RUNS_AT_ONCE} before it"):
+        anna.runs.create("train", {})
+    assert waits_for(bert.home, held(bert)) == 2
+    assert waits_for(store.home, held(store)) == 3, "the data folder of the server is in the same queue"
+    held(anna, "import")
+    held.let_die(*runs)
+    assert waits_for(anna.home, last) == 0
+    assert held(anna).state == "queued"
+
+
+def test_entries_of_dead_workers_are_removed(store, held):
+    held(store)
+    dead = held(store)
+    held.let_die(dead)
+    queue.remove_dead(store.home)
+    assert len(list((store.home / "queue" / "runs").iterdir())) == 1
