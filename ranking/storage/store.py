@@ -14,6 +14,9 @@ from ranking.storage.runs import Runs
 from ranking.storage.sets import Sets
 
 
+BUNDLED = (examples.FOLDER,)  # data folders that are shared with all others
+
+
 class Store:
     """Everything that is stored under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
 
@@ -60,4 +63,4 @@ class Store:
 def shared_with(home: Path) -> list[Path]:
     """Return the data folders whose content is also shown in `home`."""
     server = [server_of(home) / SHARED] if is_workspace(home) else []
-    return [path for path in (*server, examples.FOLDER) if path != home]
+    return [*server, *BUNDLED]

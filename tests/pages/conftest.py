@@ -35,8 +35,8 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
-from pages.parts.app import home
 from ranking.jobs import jobs
+from ranking.storage import store as store_module
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -53,7 +53,7 @@ def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests. Homes
     hold what their test puts there, and no examples."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "no home"))
-    monkeypatch.setattr(home, "adopt_examples", lambda store: None)
+    monkeypatch.setattr(store_module, "BUNDLED", ())
     run = ElementTree.run
 
     def run_soundly(tree: ElementTree, *, timeout: float | None = None) -> AppTest:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from ranking.storage import examples
+from ranking.storage import store as store_module
 from ranking.storage.store import Store
 
 
 @pytest.fixture
-def no_examples(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(examples, "FOLDER", tmp_path / "no examples")
+def no_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(store_module, "BUNDLED", ())
 
 
 @pytest.fixture
