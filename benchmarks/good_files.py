@@ -84,7 +84,7 @@ def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
     import pyarrow
     from pyarrow import parquet
 
-    rows, ids = numbered_set.vectors_of(images), images.ids.astype(str)
+    rows, ids = numbered_set.features.vectors_of(images), images.ids.astype(str)
     streams = [io.BytesIO() for _ in range(6)]
     np.save(streams[0], rows.astype(np.float32))
     np.save(streams[1], rows)

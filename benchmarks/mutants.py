@@ -53,10 +53,10 @@ PLACES = [
     "losses",
     "metrics",
     "workspace/store.py",
-    "workspace/image_set_store.py",
+    "workspace/sets.py",
     "workspace/run_names.py",
     "workspace/run_rows.py",
-    "workspace/run_store.py",
+    "workspace/runs.py",
     "jobs/jobs.py",
     "jobs/worker.py",
 ]

@@ -6,6 +6,7 @@ import faulthandler
 import os
 import resource
 import signal
+from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -14,7 +15,8 @@ from dated_pictures import dated
 from labelled_pictures import patches
 
 from ranking.__main__ import main
-from ranking.storage.store import Store
+from ranking.storage import store
+from ranking.storage.store import BUNDLED, Store
 
 BESIDE_THE_REPOSITORY = Path(__file__).parents[2] / "shared" / "data"
 
@@ -38,6 +40,20 @@ def labelled(tmp_path_factory):
 def painted(tmp_path_factory):
     """60 images of some years."""
     return dated(tmp_path_factory.mktemp("dated") / "set")
+
+
+@pytest.fixture(autouse=True, scope="session")
+def no_examples() -> Iterator[None]:
+    """Homes hold what their test puts there, and show no bundled image sets and runs; for these see `with_examples`."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(store, "BUNDLED", ())
+        yield
+
+
+@pytest.fixture
+def with_examples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Homes show the bundled image sets and runs, as to users."""
+    monkeypatch.setattr(store, "BUNDLED", BUNDLED)
 
 
 @pytest.fixture

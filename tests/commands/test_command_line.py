@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
+from ranking.storage.rooms import Rooms
 
 from ranking.__main__ import COMMANDS, main
 from ranking.commands.comparing import write
@@ -22,7 +23,6 @@ from ranking.explain.localisation import read_localisation
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.metrics import evaluate
-from ranking.storage.rooms import Rooms
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

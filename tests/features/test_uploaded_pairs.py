@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from ranking.storage.rooms import Rooms
 from refusals import refusal, refused
 from working import raising
 
@@ -21,7 +22,6 @@ from ranking.jobs import pair_files
 from ranking.jobs.pair_files import keep_pairs_isolated, read_pairs
 from ranking.storage.examples import folder_of
 from ranking.storage.space import DISK, FullError
-from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 from ranking.storage.uploads import edges_in
 
@@ -118,8 +118,8 @@ def test_no_other_text_becomes_a_path():
 
 def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_path, monkeypatch):
     folder, room = folder_of("Action figures"), Store(Rooms(tmp_path).make("room-of-anna"))
-    key, long = room.adopt(folder, "ready-made"), "x" * 600
-    ids = room.image_set(key).ids
+    key, long = room.sets.add(folder, "ready-made"), "x" * 600
+    ids = room.sets.get(key).ids
     data = f"i,j\n{ids[3]},{ids[1]}\n{ids[0]},{ids[2]}\n".encode()
     monkeypatch.setenv(DISK, "1")
     with pytest.raises(FullError):  # pages offer to make space where this error comes
@@ -134,7 +134,7 @@ def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_
         keep_pairs_isolated(room, "gone", "pairs.csv", b"i,j\n")
     assert not list(room.edges.rglob("*.npy"))
     name = keep_pairs_isolated(room, key, "pairs.csv", data)
-    np.testing.assert_array_equal(room.edges_of(key, name), [[0, 2], [1, 3]])
+    np.testing.assert_array_equal(room.features.edges_of(key, name), [[0, 2], [1, 3]])
 
 
 def test_too_many_pairs_and_none_are_refused(monkeypatch):

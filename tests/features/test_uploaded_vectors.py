@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ranking.storage.rooms import Rooms
 from refusals import refused
 from working import Held
 
@@ -16,7 +17,6 @@ from ranking.features import cached_features, load_features
 from ranking.features.uploaded_vectors import is_vectors_name, short_name, vectors_name
 from ranking.storage.examples import folder_of
 from ranking.storage.space import bytes_of
-from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 from ranking.storage.uploads import KeptVectors, keep_vectors, kept_vectors, remove_vectors, vectors_in
 
@@ -174,30 +174,30 @@ def class_room(tmp_path, monkeypatch):
     monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
     rooms = Rooms(tmp_path / "server")
     shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
-    key = shared_home.adopt(folder_of("Action figures"), "ready-made")
-    matrix = random_vectors(len(shared_home.image_set(key)))
-    return shared_home, visitor, key, shared_home.keep_vectors(looked(shared_home, key, matrix).id)
+    key = shared_home.sets.add(folder_of("Action figures"), "ready-made")
+    matrix = random_vectors(len(shared_home.sets.get(key)))
+    return shared_home, visitor, key, shared_home.features.keep_vectors(looked(shared_home, key, matrix).id)
 
 
 def test_vectors_of_a_shared_workspace_are_readable(class_room):
     shared_home, visitor, key, name = class_room
-    [record] = visitor.vectors_of(key)
+    [record] = visitor.features.vectors_of(key)
     assert (record.name, record.shared) == (name, True)
-    images = visitor.image_set(key)
+    images = visitor.sets.get(key)
     before = bytes_of(visitor.home)
     matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
-    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], shared_home.features)).all()
+    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], shared_home.features.cache)).all()
     assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
-    visitor.delete_vectors(key, name)
-    assert shared_home.vectors_of(key), "a visitor deletes nothing of the shared workspace"
+    visitor.features.delete_vectors(key, name)
+    assert shared_home.features.vectors_of(key), "a visitor deletes nothing of the shared workspace"
 
 
 def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):
     _, visitor, key, _ = class_room
-    matrix = random_vectors(len(visitor.image_set(key)), 64, seed=3)
+    matrix = random_vectors(len(visitor.sets.get(key)), 64, seed=3)
     run, before = looked(visitor, key, matrix), bytes_of(visitor.home)
     monkeypatch.setenv("RANKING_ROOM_DISK", "1000")
-    name = visitor.keep_vectors(run.id)
-    assert name in [vectors.name for vectors in visitor.vectors_of(key)]
+    name = visitor.features.keep_vectors(run.id)
+    assert name in [vectors.name for vectors in visitor.features.vectors_of(key)]
     assert visitor.features, "which links them into the cache"
     assert matrix.nbytes <= bytes_of(visitor.home) < before + 1000, "two names of one file are one file"

@@ -294,7 +294,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:
 
         return call
 
-    monkeypatch.setattr(Store, "end_run", guarded(Store.end_run))
+    monkeypatch.setattr(Store, "end_run", guarded(Store.runs.end))
     if not read:
         monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
 

@@ -40,7 +40,7 @@ def origin(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def run(origin):
-    return origin.runs("train")[-1]
+    return origin.runs.all("train")[-1]
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def exported(origin, run):
 
 
 def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run):
-    images, projection = origin.image_set(run.settings["set"]), projection_of(run)
+    images, projection = origin.sets.get(run.settings["set"]), projection_of(run)
     features = load_features(images, PARTS, origin.features)
     np.testing.assert_array_equal(projection.axes, PCA(7, True).fitted(features, ~images.test).axes)
     method = method_class("AP-SVM").load(run.model_file)
@@ -59,7 +59,7 @@ def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run)
 def test_the_command_line_ranks_through_it(origin, run, command):
     output, _ = command("rank", run.id, "--part", "all", home=origin.home)
     rows = list(csv.DictReader(io.StringIO(output)))
-    scores = dict(zip(origin.image_set(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
+    scores = dict(zip(origin.sets.get(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
     assert {row["sample"]: float(row["score"]) for row in rows} == scores
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import pytest
 from archives import PICKLED, npy, packed, unpacked
 from labelled_pictures import patches_of
+from ranking.storage.row_files import ROW
 from refusals import refused
 from training_runs import finished
 from working import files_of, refuses
@@ -38,7 +39,6 @@ from ranking.jobs.run_archive import (
     import_run,
 )
 from ranking.jobs.run_json import read_run
-from ranking.storage.row_files import ROW
 from ranking.storage.run import STAYS, TRAVELS, Run
 from ranking.storage.store import Store
 
@@ -64,7 +64,7 @@ def origin(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def exported(origin: Store) -> bytes:
-    [run] = origin.runs("train")
+    [run] = origin.runs.all("train")
     return export_run(origin, run.id, {"ranking.csv": b"rank\n", "ranking.png": b"no picture"})
 
 
@@ -83,7 +83,7 @@ def with_files(exported: bytes, files: dict[str, bytes]) -> bytes:
 
 
 def test_a_training_comes_back_as_it_was(origin, exported, elsewhere):
-    [run] = origin.runs("train")
+    [run] = origin.runs.all("train")
     back = import_run(elsewhere, exported)
     for column in fields(Run):
         if column.name in TRAVELS and column.name != "result":
@@ -98,12 +98,12 @@ def test_a_training_comes_back_as_it_was(origin, exported, elsewhere):
     assert np.array_equal(theirs.weights, ours.weights)
     assert theirs.certificate == ours.certificate
     assert back.id != run.id
-    assert elsewhere.runs() == [back]
+    assert elsewhere.runs.all() == [back]
 
 
 def test_corrected_labels_come_along(copy, elsewhere):
-    key = copy.image_sets()[0].key
-    ids = copy.image_set(key).ids.tolist()
+    key = copy.sets.rows()[0].key
+    ids = copy.sets.get(key).ids.tolist()
     run = finished(copy, settings_of(copy, corrections=ids[:2]))
     data = export_run(copy, run.id)
     assert import_run(elsewhere, data).settings == import_run(copy, data).settings == run.settings
@@ -124,7 +124,7 @@ def test_every_column_of_a_run_travels_or_stays(origin):
 def test_the_archive_says_what_it_is_about_also_when_it_is_exported_again(origin, exported, elsewhere):
     before = unpacked(exported)
     first = json.loads(before[RUN])
-    [row] = origin.image_sets()
+    [row] = origin.sets.rows()
     counts = {"images": SAMPLES, "samples": SAMPLES}
     title = {"key": row.key, "title": "Patches"}
     assert first["image_set"] == {**title, "classes": list(row.classes), **counts}
@@ -140,7 +140,7 @@ def test_the_archive_says_what_it_is_about_also_when_it_is_exported_again(origin
 
 
 def test_views_are_never_imported_and_omitted_ones_are_listed_with_the_reason(origin, exported, elsewhere):
-    [run] = origin.runs("train")
+    [run] = origin.runs.all("train")
     gone = {"ranking.png": "its pictures are gone"}
     data = export_run(origin, run.id, {"ranking.csv": b"1,=cmd|'/c calc'!A0\n"}, gone)
     assert set(unpacked(exported)) - set(unpacked(data)) == {"ranking.png"}
@@ -150,16 +150,16 @@ def test_views_are_never_imported_and_omitted_ones_are_listed_with_the_reason(or
 
 
 def test_a_failed_training_is_exported_with_its_reason(copy, elsewhere):
-    failed = copy.create_run("train", copy.runs("train")[0].settings)
-    copy.end_run(failed.id, "failed", "the oracle is silent")
+    failed = copy.runs.create("train", copy.runs.all("train")[0].settings)
+    copy.runs.end(failed.id, "failed", "the oracle is silent")
     back = import_run(elsewhere, export_run(copy, failed.id))
     assert (back.state, back.reason, set(back.result)) == ("failed", "the oracle is silent", {"imported"})
 
 
 def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
-    queued = elsewhere.create_run("train", {"set": "x" * 8})
-    of_labels = elsewhere.create_run("train", {"set": "x" * 8, "task": "labels"})
-    elsewhere.end_run(of_labels.id, "finished")
+    queued = elsewhere.runs.create("train", {"set": "x" * 8})
+    of_labels = elsewhere.runs.create("train", {"set": "x" * 8, "task": "labels"})
+    elsewhere.runs.end(of_labels.id, "finished")
     for run, came in ((queued, "a queued training run"), (of_labels, "a finished label-ranking run")):
         with refused(f"run {run.id}", came):
             export_run(elsewhere, run.id)
@@ -168,7 +168,7 @@ def test_what_cannot_be_exported_is_refused(origin, exported, elsewhere):
     with refused(f"{SCORES} of run {run.id}"):
         export_run(elsewhere, run.id)
     with refused("view", "'x'"):
-        export_run(origin, origin.runs("train")[0].id, {"x": b""})
+        export_run(origin, origin.runs.all("train")[0].id, {"x": b""})
 
 
 # ------------------------------------------------------------------------------------------ hostile archives
@@ -476,7 +476,7 @@ def test_an_imported_training_is_marked_whatever_its_file_says(origin, exported)
         back = import_run(origin, with_value(exported, "result", claim))
         assert back.imported is not None
         assert set(back.imported) == {"run", "set_title", "exported"}
-        assert back.imported["run"] == origin.runs("train")[-1].id
+        assert back.imported["run"] == origin.runs.all("train")[-1].id
 
 
 def test_a_full_disk_in_an_import_leaves_nothing(exported, elsewhere, monkeypatch):
@@ -492,4 +492,4 @@ def test_a_full_disk_in_an_import_leaves_nothing(exported, elsewhere, monkeypatc
     before = files_of(elsewhere)
     with pytest.raises(OSError, match="No space left on device"):
         import_run(elsewhere, exported)
-    assert (elsewhere.runs(), files_of(elsewhere)) == ([], before)
+    assert (elsewhere.runs.all(), files_of(elsewhere)) == ([], before)

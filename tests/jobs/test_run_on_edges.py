@@ -51,7 +51,7 @@ def origin(filled, tmp_path):
 
 @pytest.fixture
 def run(origin):
-    [only] = origin.runs("train")
+    [only] = origin.runs.all("train")
     return only
 
 
@@ -60,7 +60,7 @@ def forget(store: Store, run: Run) -> None:
 
 
 def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
-    images, settings = origin.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    images, settings = origin.sets.get(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = load_features(images, settings.features, origin.features)
     edges = random_vectors(len(images))
     assert settings.graph == edges_name(edges)
@@ -85,11 +85,11 @@ def test_pairs_go_along_and_are_kept_where_they_come(origin, run, elsewhere):
     back = import_run(elsewhere, data)
     assert back.settings == run.settings
     key, graph = run.settings["set"], run.settings["graph"]
-    np.testing.assert_array_equal(elsewhere.edges_of(key, graph), origin.edges_of(key, graph))
+    np.testing.assert_array_equal(elsewhere.features.edges_of(key, graph), origin.features.edges_of(key, graph))
     assert unpacked(export_run(elsewhere, back.id))[EDGES] == unpacked(data)[EDGES]
     forget(origin, run)
     import_run(origin, data)
-    assert origin.edges_of(key, graph) is not None
+    assert origin.features.edges_of(key, graph) is not None
 
 
 def test_an_export_without_its_pairs_says_so_and_comes_back_without_them(origin, run):
@@ -101,7 +101,7 @@ def test_an_export_without_its_pairs_says_so_and_comes_back_without_them(origin,
     assert list(json.loads(files[RUN])["left_out"]) == [EDGES]
     assert import_run(origin, data).settings == run.settings
     with refused(f"pairs of {short_name(run.settings['graph'])}", "none"):
-        origin.edges_of(run.settings["set"], run.settings["graph"])
+        origin.features.edges_of(run.settings["set"], run.settings["graph"])
 
 
 def naming(files: dict[str, bytes], graph: str, file: bytes) -> bytes:

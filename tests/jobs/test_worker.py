@@ -24,6 +24,8 @@ from dated_pictures import dated
 from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 from PIL import Image
+from ranking.storage.room_layout import FOLDERS
+from ranking.storage.rooms import Rooms
 from refusals import refused
 from working import Held, contents, ended, events_of, heard, here, raising, steps_of, wait
 
@@ -66,10 +68,8 @@ from ranking.jobs.run_archive import export_run
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics.ablation_curves import AblationResult
-from ranking.storage.room_layout import FOLDERS
-from ranking.storage.space import DiskWatch, FullError, bytes_of
-from ranking.storage.rooms import Rooms
 from ranking.storage.run import ENDED, Run
+from ranking.storage.space import DiskWatch, FullError, bytes_of
 from ranking.storage.store import Store
 
 COLOUR = [["Colour", {}]]
@@ -271,7 +271,7 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, t
 def test_an_import_that_fills_the_disk_is_deleted_before_it_fails(empty, zoo, monkeypatch):
     """Its standard error and its events lie on that disk too, and no row can be written there."""
     full = OSError(errno.ENOSPC, "No space left on device")
-    fail, end_run = raising(full), Store.end_run
+    fail, end_run = raising(full), Store.runs.end
 
     def guarded(store: Store, run_id: str, *arguments: Any) -> bool:
         assert not (store.home / "runs" / run_id / "draft").exists()
@@ -309,7 +309,7 @@ def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, mo
     assert run.state == "finished"
     monkeypatch.setenv("RANKING_ROOM_DISK", str(bytes_of(room.home)))
     with pytest.raises(FullError):
-        room.create_run("import", settings)
+        room.runs.create("import", settings)
     taken = bytes_of(room.home)
     room.keep(run.id)
     assert bytes_of(room.home) <= taken + 4096

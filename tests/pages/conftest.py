@@ -16,7 +16,6 @@ from homes import (  # noqa: F401 (fixtures)
     empty_home,
     figures,
     filled,
-    fresh,
     fresh_home,
     furnished,
     homes,
@@ -36,7 +35,6 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
 from ranking.jobs import jobs
-from ranking.storage import store as store_module
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -50,10 +48,8 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 
 @pytest.fixture(autouse=True)
 def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests. Homes
-    hold what their test puts there, and no examples."""
+    """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "no home"))
-    monkeypatch.setattr(store_module, "BUNDLED", ())
     run = ElementTree.run
 
     def run_soundly(tree: ElementTree, *, timeout: float | None = None) -> AppTest:

@@ -103,13 +103,13 @@ laboratory, labels_here, orders_here, objects_here = map(
 
 @pytest.fixture
 def figures(laboratory: Laboratory) -> ImageSet:
-    return laboratory.store.image_set(laboratory.figures)
+    return laboratory.store.sets.get(laboratory.figures)
 
 
 @pytest.fixture
 def neighbourhood(laboratory: Laboratory) -> Neighbourhood:
     """Of the training on the figures that uses a similarity graph."""
-    return cache.neighbourhood(laboratory.store.run(laboratory.neighbours))
+    return cache.neighbourhood(laboratory.store.runs.get(laboratory.neighbours))
 
 
 def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
@@ -147,22 +147,11 @@ def empty_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 
 
 @pytest.fixture(scope="session")
-def fresh(homes: Homes) -> Path:
-    """A home with the examples and nothing else; tests work on copies."""
+def furnished(homes: Homes) -> Path:
+    """A home with scanned digits; tests work on copies."""
 
     def make(folder: Path) -> Path:
-        Store(folder / "home").adopt_examples()
-        return folder / "home"
-
-    return homes("fresh", make)
-
-
-@pytest.fixture(scope="session")
-def furnished(homes: Homes, fresh: Path) -> Path:
-    """The same with scanned digits beside; tests work on copies."""
-
-    def make(folder: Path) -> Path:
-        copy_home(fresh, folder / "home")
+        (folder / "home").mkdir()
         build_image_set(make_source("Digits"), folder / "digits", lambda *_: None)
         Store(folder / "home").sets.add(folder / "digits", "Digits")
         return folder / "home"
@@ -171,17 +160,17 @@ def furnished(homes: Homes, fresh: Path) -> Path:
 
 
 @pytest.fixture
-def fresh_home(fresh: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A copy of the home that anybody begins with, as the home of the app."""
-    return Store(_copied(fresh, tmp_path, monkeypatch))
+def fresh_home(with_examples: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The home that a new user begins with, as the home of the app."""
+    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "fresh"))
+    return Store(tmp_path / "fresh")
 
 
 @pytest.fixture(scope="session")
-def described(homes: Homes, fresh: Path) -> Path:
-    """The same with the features of the label scenes; tests work on copies."""
+def described(homes: Homes) -> Path:
+    """A home with the features of the label scenes; tests work on copies."""
 
     def make(folder: Path) -> Path:
-        copy_home(fresh, folder / "home")
         images, store = load_image_set(folder_of(LABELS_SET)), Store(folder / "home")
         load_features(images, labels_run(images.key, OWN).features, store.features.cache)
         return folder / "home"
@@ -190,8 +179,10 @@ def described(homes: Homes, fresh: Path) -> Path:
 
 
 @pytest.fixture
-def scenes_home(described: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """A copy of the home that anybody begins with and the features of the label scenes, as the home of the app."""
+def scenes_home(
+    described: Path, with_examples: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Store:
+    """The home that a new user begins with and the features of the label scenes, as the home of the app."""
     return Store(_copied(described, tmp_path, monkeypatch))
 
 

@@ -66,10 +66,10 @@ class Recomputed:
     """The test sequences of a training and its method's scores, computed once more from its files."""
 
     def __init__(self, home: OrderHome, run_id: str) -> None:
-        run = home.store.run(run_id)
+        run = home.store.runs.get(run_id)
         self.settings = OrderTrainSettings.from_json(run.settings)
-        self.images = home.store.image_set(home.key)
-        features = load_features(self.images, self.settings.features, home.store.features)
+        self.images = home.store.sets.get(home.key)
+        features = load_features(self.images, self.settings.features, home.store.features.cache)
         self.sampled = held_out_sequences(self.images, self.settings, features)
         self.relevance = list(relevances(self.sampled, make_drawing(self.settings.drawing)))
         method = method_class(self.settings.method).load(run.model_file)

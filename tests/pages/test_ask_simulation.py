@@ -61,8 +61,8 @@ def begun(home: LabelHome, **changes: Any) -> Run:
 def simulated(home: LabelHome, curves: list[FoldCurve], **changes: Any) -> Run:
     """A simulation that has finished."""
     run = begun(home, **changes)
-    home.store.end_run(run.id, "finished", result=measured(curves))
-    return home.store.run(run.id)
+    home.store.runs.end(run.id, "finished", result=measured(curves))
+    return home.store.runs.get(run.id)
 
 
 def tables_of(app):
@@ -127,7 +127,7 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen_and_delet
 ):
     old = simulated(labels_here, made_curves(), questions=10, folds=4, seed=3)
     new = simulated(labels_here, made_curves(questions=2), questions=2)
-    labels_here.store.end_run(begun(labels_here).id, "cancelled", "cancelled")
+    labels_here.store.runs.end(begun(labels_here).id, "cancelled", "cancelled")
     app = open_page("ask_simulation")
     assert app.query_params["simulation"] == new.id, "the newest with an outcome"
     assert app.number_input(key="widget questions").value == 2
@@ -138,9 +138,9 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen_and_delet
     assert (settings.folds, settings.seed, settings.strategies) == (4, 3, STRATEGIES)
     choose(app.selectbox, "simulation", old.id)
     press(app, "delete runs")
-    assert labels_here.store.run(old.id).deleted
+    assert labels_here.store.runs.get(old.id).deleted
     press(app, "undo just deleted")
-    assert labels_here.store.run(old.id).deleted is None
+    assert labels_here.store.runs.get(old.id).deleted is None
 
 
 def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, open_page, started):
@@ -172,11 +172,11 @@ def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
     assert app.error
     assert app.button(key="start simulation").disabled, "a way to ask is missing"
     stopped = begun(labels_here)
-    labels_here.store.end_run(stopped.id, "cancelled", "cancelled before the first fold")
+    labels_here.store.runs.end(stopped.id, "cancelled", "cancelled before the first fold")
     app = open_page("ask_simulation", simulation=stopped.id)
     assert app.warning
     assert not app.error, "nothing else is wrong with it"
-    with pytest.raises(ValueError, match=labels_here.store.run(labels_here.own).called):
+    with pytest.raises(ValueError, match=labels_here.store.runs.get(labels_here.own).called):
         simulation_form.PAGE.read(labels_here.own)
 
 

@@ -7,13 +7,13 @@ import contextlib
 from typing import Any
 
 import pytest
+from pages.parts.app.bounded_uploads import AFTER_SECONDS, BoundedUploads, Upload, Uploads
 from starlette.exceptions import HTTPException
 from starlette.middleware.exceptions import ExceptionMiddleware
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.uploaded_file_manager import UploadedFileRec
 
 from pages.parts.app import bounded_uploads
-from pages.parts.app.bounded_uploads import AFTER_SECONDS, BoundedUploads, Upload, Uploads
 
 MB = 10**6
 

@@ -57,11 +57,11 @@ def titles_of(app):
 
 def compared_on_test(baselines):
     """The comparison of all three, its measures on images drawn again, and the images."""
-    chosen = [baselines.store.run(each) for each in baselines.all.split(",")]
+    chosen = [baselines.store.runs.get(each) for each in baselines.all.split(",")]
     return (
         cache.comparison(chosen, "test"),
         cache.redrawn(chosen, "test"),
-        cache.image_set(baselines.laboratory.figures),
+        cache.sets.get(baselines.laboratory.figures),
     )
 
 
@@ -79,7 +79,7 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
         assert [tile["mark"] for tile in row["tiles"]] == marks
         first = first_mistake(ranked.relevance)
         assert row["flagged"] == (first - 1 if first <= 8 else None)
-        assert ranked.average_precision == baselines.store.run(run_id).result["test"]["AP"]
+        assert ranked.average_precision == baselines.store.runs.get(run_id).result["test"]["AP"]
         assert f"{ranked.average_precision:.3f}" in row["notes"][0]
         assert f"{first}" in row["notes"][1].split()
     assert len({(row["colour"], row["dash"]) for row in shown["rows"]}) == 3
@@ -188,7 +188,7 @@ def test_without_a_choice_the_newest_of_each_method_stand_in_the_order_of_the_pa
 
 
 def test_the_page_and_the_exported_report_name_a_run_the_same(baselines, open_page):
-    chosen = [baselines.store.run(each) for each in (baselines.ap_svm, baselines.ap_svm_small)]
+    chosen = [baselines.store.runs.get(each) for each in (baselines.ap_svm, baselines.ap_svm_small)]
     exported = Compared.at_home(baselines.store, chosen)
     assert exported.names == ["AP-SVM, C = 100", "AP-SVM, C = 1"]
     app = open_page("compare", compared=",".join(run.id for run in chosen))
@@ -278,14 +278,14 @@ def test_one_run_offers_to_train_the_rest_of_the_paper_on_the_same_images(baseli
     app = open_page("compare", compared=baselines.laboratory.on_shapes)
     press(app, "widget train missing")
     assert [run.settings["method"] for run in started] == ["SVM", "HOB-SVM", "HOAP-SVM"]
-    like = baselines.store.run(baselines.laboratory.on_shapes).settings
+    like = baselines.store.runs.get(baselines.laboratory.on_shapes).settings
     assert all(run.settings[name] == like[name] for run in started for name in ("features", "set", "query"))
     svm, hob, hoap = (run.id for run in started)
     assert address(app)["compared"] == f"{svm},{baselines.laboratory.on_shapes},{hob},{hoap}"
 
 
 def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_page, started):
-    empty_home.adopt(folder_of("Action figures"), "Action figures")
+    empty_home.sets.add(folder_of("Action figures"), "Action figures")
     app = open_page("compare")
     press(app, "widget go to train")
     assert app.title[0].value == menu.PAGES["train"]

@@ -26,7 +26,7 @@ def patch(number, random):
 def dated(laboratory, tmp_path):
     """The key of such a set in the home of the app."""
     build_image_set(pictures("Dated *boards*", 12, patch), tmp_path / "dated")
-    return laboratory.store.adopt(tmp_path / "dated", "Dated")
+    return laboratory.store.sets.add(tmp_path / "dated", "Dated")
 
 
 def test_numbers_are_shown_and_the_next_step_is_an_order(dated, open_page):

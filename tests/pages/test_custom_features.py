@@ -23,7 +23,7 @@ from ranking.features.uploaded_vectors import short_name
 
 @pytest.fixture
 def images(laboratory):
-    return laboratory.store.image_set(laboratory.shapes)
+    return laboratory.store.sets.get(laboratory.shapes)
 
 
 @pytest.fixture
@@ -52,10 +52,10 @@ def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started
     assert app.query_params["own"] == run.id
     counts = [f"{len(images)} of {len(images)}", str(vectors.shape[1]), "0"]
     assert [metric.value for metric in app.metric][:3] == counts, "samples, columns, constant columns"
-    assert laboratory.store.vectors_of(laboratory.shapes) == [], "nothing is kept before the person decides"
+    assert laboratory.store.features.vectors_of(laboratory.shapes) == [], "nothing is kept before the person decides"
     app.text_input(key=f"title {run.id}").input("my <b>net</b>").run()
     press(app, "keep features")
-    [kept] = laboratory.store.vectors_of(laboratory.shapes)
+    [kept] = laboratory.store.features.vectors_of(laboratory.shapes)
     assert kept.title == "my <b>net</b>"
     assert app.query_params["features"] == kept.name
     train = open_page("train", set=laboratory.shapes, features=f"Colour,{kept.name}")
@@ -79,7 +79,7 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
     assert not list(laboratory.home.rglob("brought.zip"))
     assert "own" not in app.query_params
     app = previewed(laboratory, started, app, b"\x80\x04K\x01.", "my_pickle.npy")
-    run = laboratory.store.run(started[-1].id)
+    run = laboratory.store.runs.get(started[-1].id)
     assert run.reason in errors(app)[0]
     assert "my_pickle.npy" in text_of(app)
     assert not run.folder.exists()
@@ -150,12 +150,12 @@ def test_a_training_names_them_and_keeps_its_ranking_without_them(laboratory, op
     )
     app = open_page("image_sets", set=laboratory.shapes, own="new")
     press(app, f"widget delete {own}")
-    assert laboratory.store.vectors_of(laboratory.shapes) == []
+    assert laboratory.store.features.vectors_of(laboratory.shapes) == []
     open_page("ranked_images", run=on_own.id)
     again = open_page("train", run=on_own.id)
     assert [own[4:12] in warning.value for warning in again.warning] == [True]
     with refused(f"vectors of {short_name(own)}", "none"):
-        load_features(images, on_own.settings["features"], laboratory.store.features)
+        load_features(images, on_own.settings["features"], laboratory.store.features.cache)
 
 
 def test_names_go_through_settings_and_equal_titles_become_unique(laboratory, own, vectors):

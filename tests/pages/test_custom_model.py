@@ -54,6 +54,6 @@ def test_what_takes_no_image_or_is_no_model_is_refused(laboratory, started, open
     press(app, "discard features")
     assert not started[-1].folder.exists()
     previewed(laboratory, started, app, b"\x08garbage", "net.onnx")
-    run = laboratory.store.run(started[-1].id)
+    run = laboratory.store.runs.get(started[-1].id)
     assert run.state == "failed"
     assert not run.folder.exists()

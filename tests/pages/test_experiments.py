@@ -152,7 +152,7 @@ def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, star
 
 
 def test_experiments_with_equal_names_are_numbered(here, open_page, monkeypatch):
-    settings, store = here.store.run(here.run).settings, here.store
+    settings, store = here.store.runs.get(here.run).settings, here.store
     for seed in (1, 2):
         run = store.runs.create("study", {**settings, "seed": seed})
         store.runs.end(run.id, "failed", "killed", {"done": 1, "total": 2})
@@ -166,7 +166,7 @@ def test_experiments_with_equal_names_are_numbered(here, open_page, monkeypatch)
 
 def test_a_choice_at_the_end_of_a_grid_offers_the_next_values(here, open_page, started, monkeypatch):
     grids = {"C": (1.0, 10.0, 100.0, 1e3), "eta": (0.1, 1.0)}
-    before = here.store.run(here.run).settings
+    before = here.store.runs.get(here.run).settings
     monkeypatch.setattr(Results, "longer_grids", lambda _: grids)
     app = open_page("experiments", experiment=here.run)
     [label] = [button.label for button in app.button if button.key == "longer grids"]
@@ -189,10 +189,10 @@ def test_a_choice_inside_its_grid_offers_nothing(here, open_page, monkeypatch):
 def test_an_experiment_is_deleted_and_restored(here, open_page):
     app = open_page("experiments", experiment=here.run)
     press(app, "delete runs")
-    assert here.store.run(here.run).deleted is not None
+    assert here.store.runs.get(here.run).deleted is not None
     assert not charts_of(app)
     press(app, "undo just deleted")
-    assert here.store.run(here.run).deleted is None
+    assert here.store.runs.get(here.run).deleted is None
 
 
 def test_what_is_wrong_in_the_address_is_reported_and_ignored(here, open_page):
@@ -202,8 +202,8 @@ def test_what_is_wrong_in_the_address_is_reported_and_ignored(here, open_page):
     for text in ("[" * 3000, "[1", '["neither"]'):
         with pytest.raises(ValueError):  # noqa: PT011
             experiment_form._parse_queries(text, CLASSES)
-    training = here.store.create_run("train", {})
-    here.store.end_run(training.id, "failed", "it was none")
+    training = here.store.runs.create("train", {})
+    here.store.runs.end(training.id, "failed", "it was none")
     wrong = {"experiment": training.id, "grid.C": "1,1", "queries": "[1"}
     app = open_page("experiments", experiment_set=here.key, **wrong)
     warnings = "\n".join(map(plain, app.warning))
@@ -244,7 +244,7 @@ def test_seconds_of_a_query_that_was_not_reached_are_left_open(here):
 def test_a_protocol_file_starts_its_experiment_but_does_not_choose_where_it_is_trained(
     here, open_page, started
 ):
-    settings = here.store.run(here.run).settings
+    settings = here.store.runs.get(here.run).settings
     app = open_page("experiments", experiment=here.run)
     assert app.file_uploader(key=PROTOCOL).proto.max_upload_size_mb == 1, "the browser asks no server either"
     for named, content in (

@@ -35,7 +35,7 @@ def buttons(app):
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all"], ids=["missing", "empty", "garbage"])
 def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content, caplog):
-    before = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
+    before = {run.id for run in laboratory.store.runs.all()}, {row.key for row in laboratory.store.sets.rows()}
     for file in laboratory.home.glob("ranking.sqlite*"):
         file.unlink()
     if content is not None:
@@ -50,7 +50,7 @@ def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content,
     assert "the database was rebuilt" in caplog.text
     assert not errors(app)
     assert not buttons(app)
-    after = {run.id for run in laboratory.store.runs()}, {row.key for row in laboratory.store.image_sets()}
+    after = {run.id for run in laboratory.store.runs.all()}, {row.key for row in laboratory.store.sets.rows()}
     assert after == before
     page = open_page("image_sets")
     assert "listed again" in text_of(page)
@@ -97,7 +97,7 @@ def test_a_set_loses_its_images_its_thumbnails_and_all_files(laboratory, open_pa
     def offered(app):
         return [button.label for button in app.get("download_button")]
 
-    images = laboratory.store.image_set(laboratory.shapes)
+    images = laboratory.store.sets.get(laboratory.shapes)
     for file in images.image_files:
         (images.folder / str(file)).unlink()
     shown = open_page("image_sets", set=images.key)

@@ -28,7 +28,7 @@ def bars_of(app):
 
 
 def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_here, open_page):
-    store, run = objects_here.store, objects_here.store.run(objects_here.several)
+    store, run = objects_here.store, objects_here.store.runs.get(objects_here.several)
     images, located = store.sets.get(objects_here.key), cache.localisation(run)
     objects, relevance = objects_of(images, "red"), images.image_relevance("red")
     for split, part in (("test", images.image_test), ("train", ~images.image_test)):
@@ -74,7 +74,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
 
 
 def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):
-    run, store = objects_here.store.run(objects_here.several), objects_here.store
+    run, store = objects_here.store.runs.get(objects_here.several), objects_here.store
     images, located = store.sets.get(objects_here.key), cache.localisation(run)
     objects = objects_of(images, "red")
     _, starts, detections = bars_of(open_page("find_the_object", object_run=run.id))
@@ -118,7 +118,7 @@ def test_without_known_boxes_none_is_dashed_and_nothing_is_measured(objects_here
 
 
 def test_damaged_files_are_named(objects_here, open_page):
-    run = objects_here.store.run(objects_here.several)
+    run = objects_here.store.runs.get(objects_here.several)
     run.localisation_file.write_bytes(b"PK")
     run.playback_file.write_bytes(b"PK")
     app = open_page("find_the_object", object_run=run.id)
@@ -143,7 +143,7 @@ def test_first_training_runs_are_offered_if_there_are_none(objects_here, open_pa
 
 
 def test_before_training_the_size_of_the_objects_is_stated(objects_here, open_page, monkeypatch):
-    images = objects_here.store.image_set(objects_here.key)
+    images = objects_here.store.sets.get(objects_here.key)
     rows = [row for row in range(len(images)) if images.relevance("green")[row] > 0]
     sides = [images.boxes[row][2:] - images.boxes[row][:2] for row in rows]
     shares = [
@@ -154,6 +154,6 @@ def test_before_training_the_size_of_the_objects_is_stated(objects_here, open_pa
     app = open_page("find_the_object", **chosen)
     assert f"covers {np.median(shares):.1%} of its image" in captions(app)
     assert "poor choice" not in captions(app)
-    [row] = [row for row in objects_here.store.image_sets() if row.key == objects_here.key]
+    [row] = [row for row in objects_here.store.sets.rows() if row.key == objects_here.key]
     monkeypatch.setattr(sets, "FIGURES", row.source)
     assert "poor choice" in captions(open_page("find_the_object", **chosen))

@@ -76,7 +76,7 @@ def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, 
 def test_a_set_whose_source_is_gone_opens(laboratory, cards, open_page):
     with sqlite3.connect(laboratory.home / DATABASE) as connection:
         connection.execute("UPDATE image_set SET source = 'ARFF' WHERE key = ?", (cards,))
-    assert {row.source for row in laboratory.store.image_sets()} >= {"ARFF"}
+    assert {row.source for row in laboratory.store.sets.rows()} >= {"ARFF"}
     for page in ("image_sets", "train"):
         app = open_page(page, set=cards)
         assert [*app.warning, *app.error, *app.exception] == []

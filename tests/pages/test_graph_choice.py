@@ -50,7 +50,7 @@ def box(app):
 
 @pytest.fixture
 def images(laboratory):
-    return laboratory.store.image_set(laboratory.shapes)
+    return laboratory.store.sets.get(laboratory.shapes)
 
 
 @pytest.fixture
@@ -68,12 +68,12 @@ def on_edges(laboratory, homes, monkeypatch, edges):
     """A run on pairs that a person uploaded, in the home of the app."""
 
     def train(here):
-        graph = here.store.keep_edges(here.shapes, edges)
+        graph = here.store.features.keep_edges(here.shapes, edges)
         settings = train_settings(here.shapes, "disc", METHOD, max_iterations=20, solver="cutting plane")
         return finished(here.store, {**settings, "graph": graph}).id
 
     here, run_id = trained_besides("on edges", train, laboratory, homes, monkeypatch)
-    return here.store.run(run_id)
+    return here.store.runs.get(run_id)
 
 
 @pytest.fixture
@@ -90,7 +90,7 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
 ):
     upload(form, as_csv(images, edges))
     graph = edges_name(edges)
-    np.testing.assert_array_equal(laboratory.store.edges_of(laboratory.shapes, graph), edges)
+    np.testing.assert_array_equal(laboratory.store.features.edges_of(laboratory.shapes, graph), edges)
     assert address(form)["graph"] == box(form).value == graph
     assert box(form).options[-1] == graph_choice.words(graph)
     assert short_name(graph) in graph_choice.words(graph)

@@ -44,7 +44,7 @@ def whole_image(app):
 
 
 def test_a_set_is_shown_with_hostile_class_names_as_plain_text(laboratory, open_page):
-    images = laboratory.store.image_set(laboratory.shapes)
+    images = laboratory.store.sets.get(laboratory.shapes)
     hostile = int(np.flatnonzero(images.relevance(HOSTILE) > 0)[0])
     app = open_page("image_sets", set=laboratory.shapes, sample=str(images.ids[hostile]))
     assert sheet_of(app)[:2] == ["photo_00", "photo_01"]
@@ -77,7 +77,7 @@ def test_pages_of_the_contact_sheet_and_what_another_set_forgets(laboratory, ope
     turn_to(app, set=laboratory.digits, **{"sample": "0100#1", "query": "3", "sheet.class": "3"})
     choose(app.selectbox, "set", laboratory.shapes)
     assert address(app) == {"set": laboratory.shapes}
-    images = laboratory.store.image_set(laboratory.shapes)
+    images = laboratory.store.sets.get(laboratory.shapes)
     discs = np.unique(images.image_of[(images.relevance("disc") > 0) & images.test])
     turn_to(app, set=laboratory.shapes, **{"sheet.class": "disc", "sheet.split": "test"})
     assert sheet_of(app) == list(images.image_names[discs]), "of one class and split"
@@ -90,7 +90,7 @@ def test_unknown_sets_and_images_are_reported_and_ignored(laboratory, open_page)
     assert "Digits" in of_set, "the sets that there are, by title"
     assert laboratory.digits not in of_set
     chosen = app.query_params["set"]
-    first = laboratory.store.image_set(chosen).image_names[0]
+    first = laboratory.store.sets.get(chosen).image_names[0]
     assert whole_image(app)["alt"].startswith(f"Image {first} ")
 
 
@@ -120,7 +120,7 @@ def test_an_import_that_has_finished_is_an_image_set(laboratory, open_page, impo
     app = open_page("image_sets", **{"import": imported.id})
     key = imported.result["key"]
     assert address(app) == {"set": key, "import": imported.id}, "it is shown, and what it came to"
-    assert key in [row.key for row in laboratory.store.image_sets()]
+    assert key in [row.key for row in laboratory.store.sets.rows()]
     report = app.dataframe[0].value
     assert list(report.columns) == ["file", "expected", "came", "done"]
     assert "missing" in report["file"].iloc[0]
@@ -131,7 +131,7 @@ def test_an_import_that_has_finished_is_an_image_set(laboratory, open_page, impo
 def test_an_import_that_nobody_waited_for_is_kept_where_the_page_stays(laboratory, open_page, imported):
     app = open_page("image_sets", set=laboratory.shapes)
     assert address(app) == {"set": laboratory.shapes}
-    assert imported.result["key"] in [row.key for row in laboratory.store.image_sets()]
+    assert imported.result["key"] in [row.key for row in laboratory.store.sets.rows()]
 
 
 def test_an_import_that_was_discarded_says_so(laboratory, open_page, imported):
@@ -169,10 +169,10 @@ def test_an_import_without_its_files_is_discarded(open_page, imported):
 def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(laboratory, open_page):
     def failed(ended):
         settings = {"source": "COCO", "source_settings": {}, "brought": "my *zoo*.zip"}
-        run = laboratory.store.create_run("import", settings)
-        laboratory.store.end_run(run.id, "failed", "expected *a folder*")
-        laboratory.store.update_run(run.id, ended=ended)
-        return laboratory.store.run(run.id)
+        run = laboratory.store.runs.create("import", settings)
+        laboratory.store.runs.end(run.id, "failed", "expected *a folder*")
+        laboratory.store.runs.update(run.id, ended=ended)
+        return laboratory.store.runs.get(run.id)
 
     first = failed(1e9)
     assert importing._which_try(first) == "", "it is the only one"
@@ -199,7 +199,7 @@ def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page
     turn_to(app, set=laboratory.figures, **{"import": again.id})
     assert any("**shapes**" in info.value for info in app.info)
     assert not {"keep import", "discard import"} & set(button_keys(app))
-    assert laboratory.store.run(again.id).result["decision"] == "kept"
+    assert laboratory.store.runs.get(again.id).result["decision"] == "kept"
     press(app, "show known set")
     assert address(app) == {"set": laboratory.shapes}
 

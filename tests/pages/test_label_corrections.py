@@ -15,7 +15,7 @@ from pages.parts.app import cache, keys
 from pages.parts.runs import export, label_corrections, runs
 from ranking.metrics import average_precision
 from ranking.reports.settings_words import names_of
-from ranking.storage.corrections import CorrectionStore, csv_text
+from ranking.storage.corrections import csv_text
 
 RELEVANT, IRRELEVANT, UNDO = (
     "widget mark as relevant",
@@ -26,12 +26,12 @@ RELEVANT, IRRELEVANT, UNDO = (
 
 @pytest.fixture
 def digits(laboratory):
-    return laboratory.store.image_set(laboratory.digits)
+    return laboratory.store.sets.get(laboratory.digits)
 
 
 @pytest.fixture
 def ranked(laboratory):
-    return cache.ranking(laboratory.store.run(laboratory.finished), "test")
+    return cache.ranking(laboratory.store.runs.get(laboratory.finished), "test")
 
 
 @pytest.fixture
@@ -76,7 +76,7 @@ def test_one_sample_is_marked_and_unmarked(laboratory, digits, ranked, correctio
     assert corrections.standing(laboratory.digits, "3") == {}
     assert tile_of(app, sample) == tile
     assert "1 correction" not in captions(app)
-    assert np.array_equal(laboratory.store.image_set(laboratory.digits).labels, before)
+    assert np.array_equal(laboratory.store.sets.get(laboratory.digits).labels, before)
 
 
 def test_several_samples_are_marked_at_once_and_listed(laboratory, digits, ranked, corrections, open_page):
@@ -163,7 +163,7 @@ def corrected(laboratory, digits):
     """A run trained with two training and two test samples corrected, and their ids."""
     rows = [*np.flatnonzero(digits.relevance("3") & digits.test)[:2], *np.flatnonzero(~digits.test)[:2]]
     ids = digits.ids[rows].tolist()
-    plain = laboratory.store.run(laboratory.finished).settings
+    plain = laboratory.store.runs.get(laboratory.finished).settings
     return finished(laboratory.store, {**plain, "corrections": ids}), ids
 
 
@@ -192,7 +192,7 @@ def test_a_run_with_corrections_is_measured_by_them_and_says_so(laboratory, digi
 
 def test_rankings_are_compared_by_the_original_labels(laboratory, digits, corrected, open_page):
     run, _ = corrected
-    chosen = [run, laboratory.store.run(laboratory.finished)]
+    chosen = [run, laboratory.store.runs.get(laboratory.finished)]
     app = open_page("compare", compared=",".join(each.id for each in chosen))
     assert np.array_equal(cache.comparison(chosen, "test").relevance, digits.relevance("3")[digits.test])
     name = names_of(chosen)[0]
@@ -205,7 +205,7 @@ def test_rankings_are_compared_by_the_original_labels(laboratory, digits, correc
 
 
 def test_a_box_names_the_ap_that_its_row_shows(laboratory, digits, ranked, open_page):
-    plain = laboratory.store.run(laboratory.finished)
+    plain = laboratory.store.runs.get(laboratory.finished)
     ids = ids_at(digits, ranked, slice(0, 3))
     run = finished(laboratory.store, {**plain.settings, "corrections": ids})
     app = open_page("compare", compared=f"{plain.id},{run.id}")
@@ -222,7 +222,7 @@ def test_a_box_names_the_ap_that_its_row_shows(laboratory, digits, ranked, open_
 def test_corrections_of_another_home_do_not_show(
     laboratory, digits, corrections, tmp_path, monkeypatch, open_page
 ):
-    run = laboratory.store.run(laboratory.finished)
+    run = laboratory.store.runs.get(laboratory.finished)
     corrections.mark(laboratory.digits, "3", {str(digits.ids[0]): False}, True)
     assert label_corrections.of_run(digits, run) == {str(digits.ids[0]): True}
     shutil.copytree(laboratory.home, tmp_path / "another", ignore=shutil.ignore_patterns("ranking.sqlite*"))

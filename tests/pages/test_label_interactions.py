@@ -24,13 +24,13 @@ pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or traine
 
 @pytest.fixture
 def pairs(labels_here: LabelHome) -> LabelPairs:
-    return cache.label_pairs(labels_here.store.run(labels_here.own))
+    return cache.label_pairs(labels_here.store.runs.get(labels_here.own))
 
 
 def test_pairs_are_those_of_the_model_and_of_the_training_images(labels_here, pairs):
-    run = labels_here.store.run(labels_here.own)
+    run = labels_here.store.runs.get(labels_here.own)
     method: LabelRanker = method_class("C-star p@k").load(run.model_file)
-    images = labels_here.store.image_set(labels_here.key)
+    images = labels_here.store.sets.get(labels_here.key)
     place = len(pairs) - 1
     i, j = int(pairs.first[place]), int(pairs.second[place])
     assert pairs.weight[place] == method.weights.interactions[method.core.tolist().index(i), j]

@@ -29,7 +29,7 @@ from ranking.jobs.events import Report
 from ranking.jobs.uploaded_image import is_own_image, name_of, note
 from ranking.metrics import break_even_precision
 from ranking.reports.line_styles import LOOKS
-from ranking.storage.answers import AnswerEvent, AnswerKind, AnswerStore, fold
+from ranking.storage.answers import AnswerEvent, AnswerKind, fold
 from ranking.storage.run import Run
 
 page = page_of("label_questions")
@@ -73,12 +73,12 @@ class Model:
 
 @pytest.fixture
 def own(labels_here: LabelHome) -> Model:
-    return Model(labels_here.store.run(labels_here.own))
+    return Model(labels_here.store.runs.get(labels_here.own))
 
 
 @pytest.fixture
 def baseline(labels_here: LabelHome) -> Model:
-    return Model(labels_here.store.run(labels_here.baseline))
+    return Model(labels_here.store.runs.get(labels_here.baseline))
 
 
 @pytest.fixture
@@ -289,13 +289,13 @@ def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questio
 
 def finish(home: LabelHome, run: Run) -> None:
     """End a run with the model of C-star."""
-    Path(run.model_file).write_bytes(home.store.run(home.own).model_file.read_bytes())
-    home.store.end_run(run.id, "finished", result={"certificate": None, "test": {"BEP": 0.5}})
+    Path(run.model_file).write_bytes(home.store.runs.get(home.own).model_file.read_bytes())
+    home.store.runs.end(run.id, "finished", result={"certificate": None, "test": {"BEP": 0.5}})
 
 
 def test_without_a_model_both_are_trained_and_watched(labels_here, started, open_page):
     for run_id in (labels_here.own, labels_here.baseline):
-        labels_here.store.delete_run(run_id)
+        labels_here.store.runs.delete(run_id)
     app = open_page("label_questions")
     press(app, "widget train labels")
     learning = kinds(started, "labels")
@@ -314,7 +314,7 @@ def test_without_a_model_both_are_trained_and_watched(labels_here, started, open
 def test_a_model_with_other_settings_is_trained_and_shown(labels_here, started, open_questions):
     app = open_questions()
     press(app, "train labels")
-    labels_here.store.end_run(started[-1].id, "failed", "too few *images*")
+    labels_here.store.runs.end(started[-1].id, "failed", "too few *images*")
     app.number_input(key="widget method.C-star p@k.core_size").set_value(0)
     app.number_input(key="widget label training least").set_value(1)
     app.run()
@@ -334,7 +334,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     labels_here, own, open_questions
 ):
     given = {**own.run.settings["method_settings"], "core_size": 0}
-    coreless = labels_here.store.create_run("train", {**own.run.settings, "method_settings": given})
+    coreless = labels_here.store.runs.create("train", {**own.run.settings, "method_settings": given})
     finish(labels_here, coreless)
     app = open_questions(rival="own", rival_run=coreless.id, truth="1")
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
@@ -359,7 +359,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_baseline(
     assert {f"{proven['primal']:.4g}", f"{measured['BEP']:.3f}"} <= {metric.value for metric in app.metric}
     press(app, "delete runs")
     assert not app.warning
-    assert labels_here.store.run(labels_here.own).deleted
+    assert labels_here.store.runs.get(labels_here.own).deleted
     assert app.query_params["label_run"] == labels_here.baseline
     press(app, "widget train baseline")
     assert started[-1].settings["method"] == "C-star p@k"
@@ -367,7 +367,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_baseline(
         assert started[-1].settings[part] == baseline.run.settings[part]
     assert sent_to(app)["baseline"] is None
     press(app, "undo just deleted")
-    assert labels_here.store.run(labels_here.own).deleted is None
+    assert labels_here.store.runs.get(labels_here.own).deleted is None
 
 
 def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(own):
@@ -379,14 +379,14 @@ def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(own):
 def test_a_baseline_that_is_ready_first_does_not_begin_in_place_of_c_star(
     labels_here, own, started, open_page
 ):
-    labels_here.store.delete_run(labels_here.own)
+    labels_here.store.runs.delete(labels_here.own)
     learning = jobs.start_once(labels_here.store, "train", own.run.settings)
     app = open_page("label_questions")
     assert components(app, "ranking_questions") == []
     assert len(app.get("progress")) == 1
     named = open_page("label_questions", label_run=labels_here.baseline)
     assert sent_to(named)["stamp"]["run"] == labels_here.baseline, "its address opens the rival"
-    labels_here.store.end_run(learning.id, "cancelled", "cancelled before any weights were saved")
+    labels_here.store.runs.end(learning.id, "cancelled", "cancelled before any weights were saved")
     app.run()
     assert sent_to(app)["stamp"]["run"] == labels_here.baseline
 
@@ -402,7 +402,7 @@ def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
 
 def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(labels_here, own):
     """A method is one new file: no list of the page has to be edited."""
-    run = labels_here.store.create_run("train", {**own.run.settings, "method": "Tomorrow p@k"})
+    run = labels_here.store.runs.create("train", {**own.run.settings, "method": "Tomorrow p@k"})
     finish(labels_here, run)
     baseline, *_ = label_models.baselines_of(run)
     asking, beside = label_models.players(run, baseline)
@@ -417,7 +417,7 @@ def test_an_answer_about_what_is_not_there_is_refused(labels_here, own):
     good = event(labels_here, 1, own.images.names[3])
     of_own_image = replace(good, number=2, image=name_of(b"an image"))
     note(labels_here.home, of_own_image.image)
-    training = labels_here.store.create_run("train", {"set": labels_here.key})
+    training = labels_here.store.runs.create("train", {"set": labels_here.key})
     wrong = [
         replace(good, run="z" * 10),
         replace(good, run=training.id),

@@ -77,7 +77,7 @@ def test_scenes_have_the_labels_and_pictures_of_the_image_set(lesson, open_page)
 
 def test_a_run_that_was_deleted_is_trained_again(scenes_home, open_page, started):
     own, _ = runs_of_labels_lesson(scenes_home)
-    scenes_home.delete_run(own.id)
+    scenes_home.runs.delete(own.id)
     assert open_page("labels_lesson").get("progress")
     open_page("labels_lesson")
     assert [run.settings for run in started] == [own.settings], "once"

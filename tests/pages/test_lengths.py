@@ -33,7 +33,7 @@ def settings_of(key: str, name: str) -> AblationSettings:
 @pytest.fixture(scope="module")
 def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) -> dict[str, AblationResult]:
     """Of a study of each kind, which was really made, of little."""
-    images, features = order_home.store.image_set(order_home.key), tmp_path_factory.mktemp("features")
+    images, features = order_home.store.sets.get(order_home.key), tmp_path_factory.mktemp("features")
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ablations, "TEST_LENGTHS", (5, 8))
         patched.setattr(ablations, "EXHAUSTIVE_LENGTHS", (4, 8))
@@ -52,11 +52,11 @@ def keep(orders_here: OrderHome, outcomes: dict[str, AblationResult]):
     """Keep the study of a name, as a run that has ended."""
 
     def keep_it(name: str, state: Any = "finished", result: Any = None, reason: str = "") -> Run:
-        run = orders_here.store.create_run("study", settings_of(orders_here.key, name).to_json())
+        run = orders_here.store.runs.create("study", settings_of(orders_here.key, name).to_json())
         if state == "finished":
             result = outcomes[name].to_json() if result is None else result
-        orders_here.store.end_run(run.id, state, reason, result=result)
-        return orders_here.store.run(run.id)
+        orders_here.store.runs.end(run.id, state, reason, result=result)
+        return orders_here.store.runs.get(run.id)
 
     return keep_it
 
@@ -106,9 +106,9 @@ def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, or
     press(app, "delete runs")
     assert not app.warning
     assert not charts_of(app)
-    assert orders_here.store.run(time.id).deleted
+    assert orders_here.store.runs.get(time.id).deleted
     press(app, "undo just deleted")
-    assert orders_here.store.run(time.id).deleted is None
+    assert orders_here.store.runs.get(time.id).deleted is None
 
 
 def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here, open_page, started):
@@ -149,9 +149,9 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
     assert "for \\*a\\* reason" in app.error[0].value
     assert not charts_of(app)
     assert turn_to(app, study_run=broken.id).error
-    with pytest.raises(ValueError, match=orders_here.store.run(orders_here.own).called):
+    with pytest.raises(ValueError, match=orders_here.store.runs.get(orders_here.own).called):
         ablation_form.PAGE.read(orders_here.own)
-    unknown = orders_here.store.create_run("study", {**broken.settings, "study": "of tomorrow"})
+    unknown = orders_here.store.runs.create("study", {**broken.settings, "study": "of tomorrow"})
     with pytest.raises(ValueError, match="of tomorrow"):
         ablation_form.PAGE.read(unknown.id)
 

@@ -36,14 +36,14 @@ def test_the_training_runs_of_every_lesson_are_bundled(fresh_home):
     for lesson in (LESSON, VIOLATED, NEIGHBOURS):
         for method in lesson.methods:
             settings = lesson.settings_of(images.key, method).to_json()
-            assert [run.state for run in fresh_home.equal_runs("train", settings)] == ["finished"], (
+            assert [run.state for run in fresh_home.runs.equal("train", settings)] == ["finished"], (
                 "run python data/examples.py"
             )
 
 
 def test_a_training_that_was_deleted_is_made_again(taught, open_page, started):
-    for run in taught.runs("train"):
-        taught.delete_run(run.id)
+    for run in taught.runs.all("train"):
+        taught.runs.delete(run.id)
     assert open_page("lesson").get("progress")
     open_page("lesson")
     assert methods_of(started) == list(LESSON.methods), "once"
@@ -52,9 +52,9 @@ def test_a_training_that_was_deleted_is_made_again(taught, open_page, started):
 def test_training_runs_that_did_not_finish_give_the_reason_and_can_be_started_again(
     taught, open_page, started
 ):
-    failed, cancelled = taught.runs("train")
-    taught.update_run(failed.id, state="failed", reason="no *space*")
-    taught.update_run(cancelled.id, state="cancelled")
+    failed, cancelled = taught.runs.all("train")
+    taught.runs.update(failed.id, state="failed", reason="no *space*")
+    taught.runs.update(cancelled.id, state="cancelled")
     app = open_page("lesson")
     assert "\\*space\\*" in app.error[0].value
     assert app.warning
@@ -65,15 +65,15 @@ def test_training_runs_that_did_not_finish_give_the_reason_and_can_be_started_ag
 
 
 def test_what_cannot_be_shown_or_was_imported_is_not_the_lesson(taught, started):
-    own = {run.id for run in taught.runs("train")}
+    own = {run.id for run in taught.runs.all("train")}
     imported = [run_archive.import_run(taught, run_archive.export_run(taught, run_id)).id for run_id in own]
-    assert {run.id for run in taught.equal_runs("train", taught.run(imported[0]).settings)} > {imported[0]}
+    assert {run.id for run in taught.runs.equal("train", taught.runs.get(imported[0]).settings)} > {imported[0]}
     for state in ("finished", "failed"):
         for run_id in imported:
-            taught.update_run(run_id, state=state)
+            taught.runs.update(run_id, state=state)
         assert {run.id for run in lessons.begin(LESSON).values()} == own, state
     for run_id in own:
-        taught.run(run_id).scores_file.unlink()
+        taught.runs.get(run_id).scores_file.unlink()
     again = {run.id for run in lessons.begin(LESSON).values()}
     assert methods_of(started) == list(LESSON.methods)
     assert not again & {*own, *imported}
@@ -136,7 +136,7 @@ def test_the_lead_of_the_lesson_is_significant(taught):
 
 def test_the_command_measures_what_the_lesson_trains(taught, tmp_path):
     command, run = program_of("ten_actions"), run_of(taught, "SVM")
-    images = taught.image_set(run.settings["set"])
+    images = taught.sets.get(run.settings["set"])
     again = command.measured("why AP", images, tmp_path, [LESSON.query])[LESSON.query]
     stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"][LESSON.query]
     assert again["gains"][0][:2] == list(LESSON.methods)

@@ -360,7 +360,7 @@ def test_pairs_or_sequences(fresh_home, open_page):
     cues = np.array([cues_of(base64.b64decode(frame["src"].partition(",")[2])) for frame in shown])
     total = comb(len(shown), 2)
     explained = [sum(cue[i] > cue[j] for i, j in combinations(range(len(cue)), 2)) for cue in cues.T]
-    cars = next(row for row in fresh_home.image_sets() if row.source == "Timeline cars")
+    cars = next(row for row in fresh_home.sets.rows() if row.source == "Timeline cars")
     examples, _ = pair_examples(cars.key, "year")
     check(
         app,

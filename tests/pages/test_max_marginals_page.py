@@ -164,7 +164,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
     app = open_page("neighbours", run=laboratory.finished)
     assert "AP\\-SVM" in app.warning[0].value
     assert address(app)["run"] == laboratory.neighbours
-    laboratory.store.update_run(laboratory.neighbours, result={})
+    laboratory.store.runs.update(laboratory.neighbours, result={})
     turn_to(app, run=laboratory.finished)
     assert button_keys(app) == ["widget go to train"], "the next step keeps the task"
     press(app, "widget go to train")
@@ -177,7 +177,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
 def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
     for view in ("labellings", "graph"):
         cache.neighbourhood.clear()
-        shutil.rmtree(laboratory.store.features)
+        shutil.rmtree(laboratory.store.features.cache)
         app = open_page("neighbours", neighbours_view=view, run=laboratory.neighbours)
         assert not app.metric
         assert button_keys(app) == [COMPUTE]
@@ -186,7 +186,7 @@ def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
 
 
 def test_method_that_is_gone_or_another_is_an_error_on_the_page(laboratory, open_page):
-    run, reasons = laboratory.store.run(laboratory.neighbours), set()
+    run, reasons = laboratory.store.runs.get(laboratory.neighbours), set()
     np.save(run.scores_file, np.load(run.scores_file)[::-1])
     app = open_page("neighbours")
     for harm in (cache.neighbourhood.clear, run.model_file.unlink):

@@ -127,14 +127,14 @@ def test_without_runs_scores_are_sampled(empty_home, open_page):
 def test_the_first_run_is_one_whose_training_uses_most_violated_rankings(laboratory, open_page):
     train_here(laboratory.store, laboratory.digits, "3", "SVM")
     app = open_page("most_violated")
-    assert laboratory.store.run(address(app)["run"]).settings["method"] == "AP-SVM"
+    assert laboratory.store.runs.get(address(app)["run"]).settings["method"] == "AP-SVM"
 
 
 def test_run_shows_its_samples(laboratory, open_page):
     app = open_page("most_violated", run=laboratory.neighbours, look="1")
     assert not app.error
-    ranked = cache.ranking(laboratory.store.run(laboratory.neighbours), "train")
-    images = laboratory.store.image_set(laboratory.figures)
+    ranked = cache.ranking(laboratory.store.runs.get(laboratory.neighbours), "train")
+    images = laboratory.store.sets.get(laboratory.figures)
     given = inference_scores.thinned(images, ranked)
     violated = most_violated_ranking(given.scores, given.relevant)
     assert f"{violated.loss:.3f}" in in_headline(app)[1]
@@ -162,7 +162,7 @@ def test_run_that_is_trained_shows_the_scores_that_it_has(laboratory, open_page)
 
 
 def test_long_rankings_are_thinned_evenly_with_both_kinds(filled):
-    run, images = filled.store.run(filled.finished), filled.store.image_set(filled.digits)
+    run, images = filled.store.runs.get(filled.finished), filled.store.sets.get(filled.digits)
     scores = np.load(run.scores_file)
     ranked = Ranking.of(np.arange(len(images)), images.relevance("3"), scores)
     kept = inference_scores.thinned(images, ranked)
@@ -184,7 +184,7 @@ def test_table_holds_every_step():
 
 
 def test_runs_by_a_ranking_loss_have_its_address(filled):
-    run = filled.store.run(filled.finished)
+    run = filled.store.runs.get(filled.finished)
     for method, loss in (("AP-SVM", "ap"), ("NDCG-SVM", "ndcg"), ("SVM", None)):
         by_method = replace(run, settings={**run.settings, "method": method})
         goal = {"run": run.id, "scores": inference_scores.MODEL, "split": "train", "loss": loss}

@@ -46,7 +46,7 @@ def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory
     assert all("(train)" in alt and "(test)" in alt for alt in alts)
     copies = stored_copies(copied.draft)
     press(app, "keep import")
-    images = laboratory.store.image_set(copied.result["key"])
+    images = laboratory.store.sets.get(copied.result["key"])
     first, second = images.image_test[copies.pairs].T
     assert (first == second).all()
     assert len(np.unique(images.image_groups)) == 10
@@ -59,10 +59,10 @@ def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, cop
     assert not errors(app)
     assert text_of(app) != with_copies, "it says what follows"
     press(app, "keep import")
-    run = laboratory.store.run(copied.id)
+    run = laboratory.store.runs.get(copied.id)
     assert run.result["decision"] == "kept"
     assert run.result["key"] != copied.result["key"]
-    images = laboratory.store.image_set(run.result["key"])
+    images = laboratory.store.sets.get(run.result["key"])
     assert int(images.image_test.sum()) == len(TEST)
     assert images.image_groups.tolist() == list(range(12))
     assert laboratory.store.keep(copied.id, True) == images.key, "what was decided stays"

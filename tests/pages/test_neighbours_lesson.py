@@ -43,7 +43,7 @@ def strips_of(app):
 
 @pytest.fixture
 def images(taught):
-    return taught.image_set(run_of(taught, "SVM").settings["set"])
+    return taught.sets.get(run_of(taught, "SVM").settings["set"])
 
 
 @pytest.fixture

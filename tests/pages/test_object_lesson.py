@@ -35,7 +35,7 @@ def test_where_is_the_object(fresh_home, open_page):
     learn = ~images.image_test
 
     def run(shown):
-        return fresh_home.equal_runs("train", objects_run(images.key, *shown).to_json())[0]
+        return fresh_home.runs.equal("train", objects_run(images.key, *shown).to_json())[0]
 
     def rounds(shown):
         """The recording of a run, and the claims of its caption."""

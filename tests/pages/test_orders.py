@@ -55,7 +55,7 @@ def check_sequence(app: Any, number: int, orders: list[Ordered], years: np.ndarr
 
 def test_orders_are_those_of_the_scores_of_the_method(orders_here):
     tested = Recomputed(orders_here, orders_here.own)
-    ordered = cache.ordered(orders_here.store.run(orders_here.own))
+    ordered = cache.ordered(orders_here.store.runs.get(orders_here.own))
     assert len(ordered) == len(tested.scores) == DRAWING["test"]
     for number, scores in enumerate(tested.scores):
         assert scores[ordered.order(number)].tolist() == sorted(scores, reverse=True)
@@ -113,13 +113,13 @@ def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
     app = open_page("orders", order_run=orders_here.shorter)
     assert len(film_of(app)["strips"]) == 1, "no other is on sequences as short"
     criterion = app.selectbox(key="widget criterion")
-    assert list(criterion.options) == list(orders_here.store.image_set(orders_here.key).criteria)
+    assert list(criterion.options) == list(orders_here.store.sets.get(orders_here.key).criteria)
     criterion.set_value("brightness").run()
     assert app.button(key="widget train orders")
 
 
 def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
-    store, baseline = orders_here.store, orders_here.store.run(orders_here.baseline)
+    store, baseline = orders_here.store, orders_here.store.runs.get(orders_here.baseline)
     drawing = {**DRAWING, "train": 30, "scale": "as they are"}
     fewer = store.runs.create("train", {**baseline.settings, "drawing": drawing})
     shutil.copy(baseline.scores_file, fewer.scores_file)
@@ -165,7 +165,7 @@ def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
 
 
 def test_the_table_holds_all_sequences(orders_here):
-    run, images = orders_here.store.run(orders_here.own), orders_here.store.image_set(orders_here.key)
+    run, images = orders_here.store.runs.get(orders_here.own), orders_here.store.sets.get(orders_here.key)
     ordered = cache.ordered(run)
     rows = list(csv.DictReader(io.StringIO(page.csv_text(images, "year", {HOSTILE: ordered}))))
     assert len(rows) == DRAWING["test"] * DRAWING["length"]
@@ -178,7 +178,7 @@ def test_the_table_holds_all_sequences(orders_here):
 
 
 def test_the_picture_has_the_lines_of_each_strip(orders_here):
-    ordered = cache.ordered(orders_here.store.run(orders_here.own))
+    ordered = cache.ordered(orders_here.store.runs.get(orders_here.own))
     strips = [Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
     truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
     of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
@@ -200,8 +200,8 @@ def test_without_numbers_a_button_leads_to_imports(empty_home, open_page):
 
 
 def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):
-    for run in orders_here.store.runs(task="orders"):
-        orders_here.store.delete_run(run.id)
+    for run in orders_here.store.runs.all(task="orders"):
+        orders_here.store.runs.delete(run.id)
     app = open_page("orders", order_run=orders_here.own, order_set=orders_here.key)
     assert app.warning, "it was deleted"
     press(app, "widget train orders")
@@ -225,14 +225,14 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
     assert app.get("progress")
     assert [2, 7, 10] in [numbers_in(caption.value)[:3] for caption in app.caption], "ranker, iteration, gap"
     assert film_of(app)["strips"], "what exists can be looked at meanwhile"
-    orders_here.store.end_run(run.id, "failed", "ran out of *memory*")
+    orders_here.store.runs.end(run.id, "failed", "ran out of *memory*")
     app.run()
     assert "ran out of \\*memory\\*" in app.error[0].value
     assert film_of(app)["strips"]
 
 
 def test_few_values_are_reported_before_training(orders_here, open_page, monkeypatch):
-    images = cache.image_set(orders_here.key)
+    images = cache.sets.get(orders_here.key)
     years = images.numbers_of("year")[~images.test]
     count = len(set(years[~np.isnan(years)].tolist()))
     for method, enough, warned in (
@@ -246,7 +246,7 @@ def test_few_values_are_reported_before_training(orders_here, open_page, monkeyp
 
 
 def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here):
-    run = orders_here.store.run(orders_here.own)
+    run = orders_here.store.runs.get(orders_here.own)
     np.save(run.scores_file, np.zeros(3))
     with pytest.raises(home.Gone) as caught:
         cache.ordered(run)
@@ -254,10 +254,10 @@ def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here
     with pytest.raises(ValueError, match=run.called):
         runs.of_task(run.id, "midrank")
     assert runs.kept_of_task(run.id, "orders") == run
-    orders_here.store.delete_run(run.id)
+    orders_here.store.runs.delete(run.id)
     with pytest.raises(ValueError, match=run.called):
         runs.kept_of_task(run.id, "orders")
-    samples = orders_here.store.create_run("train", {"set": orders_here.key})
+    samples = orders_here.store.runs.create("train", {"set": orders_here.key})
     with pytest.raises(ValueError, match=f"got: {samples.called}$"):
         runs.kept_of_task(samples.id, "orders")
 

@@ -57,7 +57,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     press(app, "next step")
     assert app.query_params["pairs_step"] == "2"
     examples, cues = pair_cues.pair_examples(orders_here.key, "year")
-    years = cache.image_set(orders_here.key).numbers_of("year")
+    years = cache.sets.get(orders_here.key).numbers_of("year")
     assert (np.diff(years[examples.sequence]) < 0).all()
     [table] = [item.value for item in app.markdown if item.value.startswith("| ")]
     counts = [explained(examples.sequence, cue) for cue in cues.T]
@@ -73,7 +73,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     assert app.get("progress")
     curve = {"at": [3, 4], "measures": {"Kendall tau": {"mean": [0.25, 0.5], "error": [0.1, 0.1]}}}
     lines = [{**curve, "line": line} for line in ("one ranker alone", "MidRank, weighted votes", "RankSVM")]
-    orders_here.store.end_run(run.id, "finished", result={"curves": lines, "proven": True})
+    orders_here.store.runs.end(run.id, "finished", result={"curves": lines, "proven": True})
     app.run()
     [chart] = charts_of(app)
     assert values(chart["data"][0]["y"]) == pytest.approx([0.25, 0.5])

@@ -38,7 +38,7 @@ def through_nine(laboratory, homes, monkeypatch):
         return finished(here.store, settings).id
 
     here, run_id = trained_besides("through nine", train, laboratory, homes, monkeypatch)
-    return here.store.run(run_id)
+    return here.store.runs.get(run_id)
 
 
 def kept_by(app):
@@ -116,7 +116,7 @@ def test_folds_are_learned_through_one_and_the_form_holds_it(labels_here, starte
         press(open_page(page, **{where: labels_here.key}, features="Colour", folds="2", **IN_ADDRESS), button)
         [run] = kinds(started, kind)
         assert run.settings["projection"] == WHITE
-        labels_here.store.end_run(run.id, "cancelled", "enough")
+        labels_here.store.runs.end(run.id, "cancelled", "enough")
         again = open_page(page, **{named: run.id})
         assert again.selectbox(key="widget projection").value == projections.WHITENED
         assert again.number_input(key="widget projected_to").value == 5

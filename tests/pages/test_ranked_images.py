@@ -36,23 +36,23 @@ def line_of(app):
 
 @pytest.fixture
 def digits(laboratory):
-    return laboratory.store.image_set(laboratory.digits)
+    return laboratory.store.sets.get(laboratory.digits)
 
 
 @pytest.fixture
 def shapes(laboratory):
-    return laboratory.store.image_set(laboratory.shapes)
+    return laboratory.store.sets.get(laboratory.shapes)
 
 
 @pytest.fixture
 def ranked(laboratory):
-    return cache.ranking(laboratory.store.run(laboratory.finished), "test")
+    return cache.ranking(laboratory.store.runs.get(laboratory.finished), "test")
 
 
 def test_metrics_are_those_of_the_scores_on_disk(laboratory, digits, open_page):
     app, all_scores = (
         open_page("ranked_images"),
-        np.load(laboratory.store.run(laboratory.finished).scores_file),
+        np.load(laboratory.store.runs.get(laboratory.finished).scores_file),
     )
     for split in ("test", "train"):
         turn_to(app, run=laboratory.finished, split=split, k="20")
@@ -111,7 +111,7 @@ def test_run_without_scores_leads_to_another(laboratory, started, open_page):
     app = open_page("ranked_images", run=laboratory.failed)
     assert "failed and has no scores" in app.warning[0].value
     assert address(app)["run"] == laboratory.finished
-    run = laboratory.store.run(laboratory.finished)
+    run = laboratory.store.runs.get(laboratory.finished)
     run.scores_file.unlink()
     turn_to(app, run=run.id)
     assert "finished and has no scores" in app.warning[0].value
@@ -122,15 +122,15 @@ def test_run_without_scores_leads_to_another(laboratory, started, open_page):
     press(open_page("train", set=laboratory.digits), "train")
     turn_to(app, run=started[0].id)
     assert button_keys(app) == ["widget go to train"], "where it is watched"
-    for run in laboratory.store.runs("train"):
-        laboratory.store.update_run(run.id, result={})
-    laboratory.store.end_run(started[0].id, "cancelled")
+    for run in laboratory.store.runs.all("train"):
+        laboratory.store.runs.update(run.id, result={})
+    laboratory.store.runs.end(started[0].id, "cancelled")
     assert button_keys(turn_to(app)) == ["widget go to train"], "nothing is trained: one next step"
 
 
 def test_scores_that_cannot_be_read_are_an_error_on_the_page(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.on_shapes)
-    file = laboratory.store.run(laboratory.finished).scores_file
+    file = laboratory.store.runs.get(laboratory.finished).scores_file
     for content in (b"", b"PK\x03\x04 half", b"\x93NUMPY"):
         file.write_bytes(content)
         assert laboratory.finished in turn_to(app, run=laboratory.finished).error[0].value, content
@@ -234,7 +234,7 @@ def test_whole_image_with_the_box_of_the_sample(laboratory, shapes, open_page):
 
 def test_contact_sheet_marks_the_first_places(filled):
     ranked = Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
-    sheet = sheets.contact_sheet(filled.store.thumbnails(filled.digits), ranked, "title")
+    sheet = sheets.contact_sheet(filled.store.sets.thumbnails(filled.digits), ranked, "title")
     picture = Image.open(io.BytesIO(sheet))
     for column, relevant in enumerate(ranked.relevance[: sheets.COLUMNS]):
         corner = picture.getpixel((sheets.GAP + column * (sheets.SIDE + sheets.GAP), sheets.HEADER))
@@ -242,7 +242,7 @@ def test_contact_sheet_marks_the_first_places(filled):
 
 
 def test_title_of_a_contact_sheet_tells_it_from_all_others(laboratory, digits, ranked):
-    run = laboratory.store.run(laboratory.finished)
+    run = laboratory.store.runs.get(laboratory.finished)
     headline, facts = export.title_of(run, digits, ranked, "test").split("\n")
     assert headline == "AP-SVM on “3”, test"
     assert facts.startswith(f"AP {ranked.average_precision:.3f} · Digits, 1,797 images · Colour · C = 100.0")
@@ -250,7 +250,7 @@ def test_title_of_a_contact_sheet_tells_it_from_all_others(laboratory, digits, r
 
 def test_runs_of_one_name_become_unique(filled: Laboratory) -> None:
     """A selectbox sends the label of what is chosen: two alike would be one."""
-    run = filled.store.run(filled.finished)
+    run = filled.store.runs.get(filled.finished)
     named = runs.labels([run, replace(run, id="a" * 10)])
     assert list(named.values()) == [f"{runs.name_of(run)} · 2", runs.name_of(run)], "newest first"
     assert runs.labels([run]) == {run.id: runs.name_of(run)}

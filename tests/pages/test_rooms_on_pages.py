@@ -11,6 +11,8 @@ from urllib.parse import parse_qs
 import numpy as np
 import pytest
 from filled_home import Laboratory, copy_home, import_here
+from ranking.storage.room_layout import CLASS_ROOM, FOLDERS
+from ranking.storage.rooms import Rooms
 from shapes import write_shapes
 from shown import address, counts_in, errors, plain, press, text_of
 from uploading import kept_here, waiting_here
@@ -23,9 +25,7 @@ from ranking.core.errors import HomeError
 from ranking.features.onnx_model import model_name
 from ranking.jobs import jobs
 from ranking.storage import examples
-from ranking.storage.room_layout import CLASS_ROOM, FOLDERS
 from ranking.storage.space import COUNT, DISK
-from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 from ranking.storage.uploads import keep_network
 
@@ -271,8 +271,8 @@ def test_what_comes_with_the_program_is_there_once_for_all_rooms(server, started
             assert not app.error
             assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, page
         room = Store(server.find(name))
-        assert room.own_runs() == []
-        assert [row.shared for row in room.image_sets()] == [True] * len(examples.set_folders())
+        assert room.runs.all_own() == []
+        assert [row.shared for row in room.sets.rows()] == [True] * len(examples.set_folders())
         kept = (room.home / "features").iterdir()
         assert all(file.stat().st_nlink > 1 for file in kept), "features too are kept once"
     assert {run.id for run in Store(server.bundled).runs.all()} == set(examples.run_folders())
@@ -301,7 +301,7 @@ def test_a_damaged_file_of_the_class_room_does_not_tell_its_name(teacher, server
     room, files = server.make(BERT), teacher.home / "sets" / teacher.figures
     for damaged, read in (
         (
-            teacher.store.image_set(teacher.figures).image_files[0],
+            teacher.store.sets.get(teacher.figures).image_files[0],
             lambda: cache.whole_image(teacher.figures, 0),
         ),
         ("crops.npy", lambda: cache.thumbnails(teacher.figures).crop(0)),

@@ -73,7 +73,7 @@ def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
 
 def test_wild_numbers_harm_no_row_and_can_be_deleted(laboratory, open_page):
     """As a file could bring them in before it was refused."""
-    store, run = laboratory.store, laboratory.store.run(laboratory.finished)
+    store, run = laboratory.store, laboratory.store.runs.get(laboratory.finished)
 
     def holding(wild):
         proof = run.result["certificate"] | {"seconds": wild, "relative_gap": wild}
@@ -119,12 +119,12 @@ def test_star_and_name_are_on_disk(laboratory, open_page):
         [box] = [each for each in app.text_input if each.label == "Name"]
         box.set_value(name)
         button(app, "Save").click().run()
-        return laboratory.store.run(laboratory.finished).name
+        return laboratory.store.runs.get(laboratory.finished).name
 
     app = open_page("train", run=laboratory.finished)
     for starred in (True, False):
         press(app, "star runs")
-        assert laboratory.store.run(laboratory.finished).star == starred
+        assert laboratory.store.runs.get(laboratory.finished).star == starred
     assert rename("a *new* <b>name") == "a *new* <b>name"
     assert escaped("a *new* <b>name") in texts(app)
     assert not app.error
@@ -211,7 +211,7 @@ def test_starting_again_drops_what_was_changed(laboratory, open_page):
 
 
 def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
-    before, after = (laboratory.store.run(each) for each in (laboratory.finished, laboratory.not_converged))
+    before, after = (laboratory.store.runs.get(each) for each in (laboratory.finished, laboratory.not_converged))
     app = open_page("train", run=after.id, like=before.id)
     changes = runs.differences(runs.settings_given(before), runs.settings_given(after))
     assert len(changes) == 4
@@ -221,14 +221,14 @@ def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
 
 
 def test_archive_holds_table_and_picture(laboratory, open_page):
-    run = laboratory.store.run(laboratory.on_shapes)
+    run = laboratory.store.runs.get(laboratory.on_shapes)
     assert export.lacking(run) == {}
     assert not open_page("train", run=run.id).warning
     files = unpacked(export.archive(run))
     assert files["ranking.png"].startswith(b"\x89PNG")
     assert json.loads(files["run.json"])["left_out"] == {}
     rows = list(csv.DictReader(io.StringIO(files["ranking.csv"].decode())))
-    images = laboratory.store.image_set(laboratory.shapes)
+    images = laboratory.store.sets.get(laboratory.shapes)
     assert len(rows) == len(images)
     for split in ("test", "train"):
         ranked, listed = cache.ranking(run, split), [row for row in rows if row["split"] == split]
@@ -240,7 +240,7 @@ def test_archive_holds_table_and_picture(laboratory, open_page):
 
 @pytest.mark.parametrize("known", [True, False])  # what is spoilt shows only when a picture is decoded
 def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_page, known):
-    run = laboratory.store.run(laboratory.on_shapes)
+    run = laboratory.store.runs.get(laboratory.on_shapes)
     crops = laboratory.home / "sets" / laboratory.shapes / "crops.bin"
     spoilt = b"" if known else bytes(crops.stat().st_size)
     crops.unlink()  # never written in: other homes share the file
@@ -261,14 +261,14 @@ def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_pag
 
 def test_export_without_its_image_set_leaves_out_both_views(laboratory):
     shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
-    files = unpacked(export.archive(laboratory.store.run(laboratory.on_shapes)))
+    files = unpacked(export.archive(laboratory.store.runs.get(laboratory.on_shapes)))
     assert {"run.json", "scores.npy", "model.npz"} <= set(files)
     left_out = json.loads(files["run.json"])["left_out"]
     assert [name for name, why in left_out.items() if why] == ["ranking.csv", "ranking.png"]
 
 
 def test_hostile_class_names_are_guarded_in_the_table(label_home):
-    images = label_home.store.image_set(label_home.key)
+    images = label_home.store.sets.get(label_home.key)
     everything = np.arange(len(images))
     ranked = Ranking.of(everything, images.relevance(labels.HOSTILE), everything.astype(float))
     rows = csv.DictReader(io.StringIO(export.csv_text(images, {"test": ranked})))

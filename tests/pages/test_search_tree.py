@@ -25,7 +25,7 @@ def tested(orders_here) -> Recomputed:
 
 @pytest.fixture
 def search(orders_here, tested) -> TreeSearch:
-    method = method_class("MidRank").load(orders_here.store.run(orders_here.own).model_file)
+    method = method_class("MidRank").load(orders_here.store.runs.get(orders_here.own).model_file)
     return tree_search(method, 4, tested.sampled.sequences.query(2).features, 2)
 
 

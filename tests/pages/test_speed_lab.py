@@ -131,7 +131,7 @@ def test_a_timing_is_deleted_and_restored_where_it_is_shown(empty_home, open_pag
     app = open_page("speed_lab")
     press(app, "delete runs")
     assert "timing" not in address(app)
-    assert empty_home.runs(task="timing") == []
+    assert empty_home.runs.all(task="timing") == []
     assert not {"name run", "delete runs"} & set(button_keys(app))
     press(app, "undo just deleted")
     assert address(app)["timing"] == run.id
@@ -172,7 +172,7 @@ def test_timing_that_failed_and_runs_that_are_none(empty_home, open_page):
     app = open_page("speed_lab", timing=run.id)
     assert run.reason in app.error[0].value
     assert not turn_to(app).error, "it is not shown to whoever did not open it"
-    training = empty_home.create_run("train", {})
+    training = empty_home.runs.create("train", {})
     turn_to(app, timing=training.id)
     assert training.called in app.warning[0].value
 

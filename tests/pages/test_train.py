@@ -26,7 +26,7 @@ def test_the_first_choice_is_a_ranking_method_and_the_first_class(laboratory, op
     app = open_page("train", set=laboratory.digits, method="AP-SVM")
     turn_to(app, set=laboratory.digits)
     chosen = [app.selectbox(key=f"widget {name}").value for name in ("method", "query")]
-    assert chosen == ["AP-SVM", laboratory.store.image_set(laboratory.digits).classes[0]]
+    assert chosen == ["AP-SVM", laboratory.store.sets.get(laboratory.digits).classes[0]]
     options = [float(text) for text in app.select_slider(key=f"widget {C_OF_AP_SVM}").options]
     assert (min(options), max(options)) == (1e-4, 1e6)
     turn_to(app, set=laboratory.digits, **{C_OF_AP_SVM: "1e8"})
@@ -71,7 +71,7 @@ def test_settings_that_differ_from_the_run_are_listed(laboratory, open_page):
     app = open_page("train")
     for run in (laboratory.finished, laboratory.on_shapes, laboratory.not_converged):
         assert not compared(turn_to(app, run=run)), "settings that were not given have their defaults"
-    name = runs.short_name(laboratory.store.run(laboratory.finished))
+    name = runs.short_name(laboratory.store.runs.get(laboratory.finished))
     for change, differences in (
         ({"features": "HOG,Colour"}, ["Colour → HOG + Colour"]),
         ({"method": "SVM"}, ["AP-SVM → SVM", "C 100 → 1000", "0.01 → 0.001"]),
@@ -101,7 +101,7 @@ def test_button_stays_where_it_is_and_results_stand_before_the_details(laborator
 def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_what_to_train(
     laboratory, open_page
 ):
-    newest, *_ = [run for run in laboratory.store.runs("train") if run.has_scores]
+    newest, *_ = [run for run in laboratory.store.runs.all("train") if run.has_scores]
     assert address(open_page("train"))["run"] == newest.id
     app = open_page("train", set=laboratory.shapes)
     assert address(app)["run"] == laboratory.on_shapes
@@ -161,7 +161,7 @@ def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatc
     press(app, "delete runs")
     assert runs.short_name(run) in plain_texts(app)
     assert app.error
-    assert laboratory.store.run(run.id).deleted is None
+    assert laboratory.store.runs.get(run.id).deleted is None
 
     without_dual = EXACT.replace("1.0", "null").replace("0.5", "null")
     deep, unfinished = "[" * 100_000, '{"event": "iter'
@@ -239,12 +239,12 @@ def test_a_training_leads_on_to_what_its_method_can_show(laboratory, open_page):
             if link.proto.label != "Lecture"
         ]
         assert [page for page, query in links if query != carried] == [linked], "besides those of the menu"
-    assert inference_scores.address_of(laboratory.store.run(run)).items() <= links[-1][1].items()
+    assert inference_scores.address_of(laboratory.store.runs.get(run)).items() <= links[-1][1].items()
 
 
 def test_run_without_certificate_is_shown_as_one_that_proves_nothing(laboratory, open_page):
-    result = laboratory.store.run(laboratory.finished).result
-    laboratory.store.update_run(laboratory.finished, result={**result, "certificate": None})
+    result = laboratory.store.runs.get(laboratory.finished).result
+    laboratory.store.runs.update(laboratory.finished, result={**result, "certificate": None})
     app = open_page("train", run=laboratory.finished)
     assert len(app.info) == 1
     assert [metric.label for metric in app.metric] == ["Test AP"]

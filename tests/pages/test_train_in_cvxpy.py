@@ -28,13 +28,13 @@ def code_of(app):
     ("name", "program"), [("finished", programs.planes_primal), ("neighbours", programs.hob_svm)]
 )
 def test_the_code_is_what_runs_and_the_outcome_is_of_both(laboratory, started, open_page, name, program):
-    run = laboratory.store.run(getattr(laboratory, name))
+    run = laboratory.store.runs.get(getattr(laboratory, name))
     app = open_page("train", run=run.id)
     assert code_of(app) == []
     app.session_state[OPEN] = True
     app.run()
     [code] = code_of(app)
-    images = laboratory.store.image_set(run.settings["set"])
+    images = laboratory.store.sets.get(run.settings["set"])
     relevant = images.relevance(run.settings["query"])[~images.test] > 0
     method = method_class(run.settings["method"]).load(run.model_file)
     assert code.startswith(inspect.getsource(program))
@@ -67,7 +67,7 @@ def test_a_failed_comparison_says_why_and_can_be_repeated(laboratory, started, o
     app.session_state[OPEN] = True
     app.run()
     press(app, SOLVE)
-    laboratory.store.end_run(started[0].id, "failed", "no *luck*")
+    laboratory.store.runs.end(started[0].id, "failed", "no *luck*")
     app.run()
     assert "no *luck*" in plain_texts(app)
     press(app, SOLVE)

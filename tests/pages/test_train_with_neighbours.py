@@ -34,7 +34,7 @@ def on_neighbours(laboratory, homes, monkeypatch):
         return train_here(here.store, here.shapes, "disc", METHOD, C=100.0).id
 
     here, run_id = trained_besides("in rounds", train, laboratory, homes, monkeypatch)
-    return here.store.run(run_id)
+    return here.store.runs.get(run_id)
 
 
 def graph_box(app):

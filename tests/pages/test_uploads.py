@@ -140,7 +140,7 @@ def test_a_typed_path_is_looked_at_not_shared_and_still_there_after_a_failure(la
     assert run.settings == {"look": "/some/where", "source": None, "source_settings": {}, "brought": None}
     assert address(app)["import"] == run.id
     assert "/some/where" not in address(app).values(), "a path of this machine is not shared"
-    laboratory.store.end_run(run.id, "failed", "nothing there")
+    laboratory.store.runs.end(run.id, "failed", "nothing there")
     for _ in range(2):  # the second interrupts the first, so that nothing of it reaches the browser
         app.run()
         assert "nothing there" in app.error[0].value
@@ -158,7 +158,7 @@ def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, 
     choose(app.selectbox, "source", "Digits")
     press(app, "start import")
     assert [run.settings["source"] for run in started] == ["Digits"]
-    laboratory.store.end_run(started[0].id, "failed", "no space")
+    laboratory.store.runs.end(started[0].id, "failed", "no space")
     app.run()
     assert app.selectbox(key="widget source").value == "Digits"
     [error] = errors(app)
@@ -183,7 +183,7 @@ def test_what_is_in_a_file_is_shown(laboratory, dropped):
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
     assert shown[0]["src"].startswith("data:image/webp;base64,")
     assert ["missing" in file for file in dropped.dataframe[0].value["file"]] == [True]
-    assert len(laboratory.store.image_sets()) == 3, "Nothing is stored yet"
+    assert len(laboratory.store.sets.rows()) == 3, "Nothing is stored yet"
 
 
 def test_a_look_waits_until_it_is_discarded_also_where_its_file_is_damaged(started, dropped, open_page):

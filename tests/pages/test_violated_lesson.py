@@ -17,8 +17,8 @@ LESSON = VIOLATED  # which the fixture `taught` trains
 
 
 def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):
-    [run] = [run for run in taught.runs("train") if run.settings["method"] == "AP-SVM"]
-    images = taught.image_set(run.settings["set"])
+    [run] = [run for run in taught.runs.all("train") if run.settings["method"] == "AP-SVM"]
+    images = taught.sets.get(run.settings["set"])
     few = handful(images, cache.ranking(run, "test"))
     assert (np.count_nonzero(few.relevant), len(few.scores)) == (FEW_RELEVANT, FEW_RELEVANT + FEW_IRRELEVANT)
     assert (np.diff(few.scores) <= 0).all()

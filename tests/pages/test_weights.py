@@ -94,7 +94,7 @@ def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_
     assert not app.error
     assert not weights_in(app)
     assert len(app.caption) == captions + 1, "there is no HOG among the features"
-    file = laboratory.store.run(laboratory.finished).model_file
+    file = laboratory.store.runs.get(laboratory.finished).model_file
     with np.load(file) as stored:
         arrays = dict(stored)
     np.savez(file, **{**arrays, "direction": arrays["direction"][:-1]})

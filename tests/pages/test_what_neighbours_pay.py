@@ -68,7 +68,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
     assert bounds.samples > 0
     assert bounds == bounds_of(model.marginals)
     np.testing.assert_allclose(model.unary_part + model.pairwise_part, model.score, atol=1e-12)
-    words, images = certificate.in_words(bounds), laboratory.store.image_set(laboratory.figures)
+    words, images = certificate.in_words(bounds), laboratory.store.sets.get(laboratory.figures)
     row = int(model.marginals.excess.argmax())
     where = {"split": "test" if images.test[row] else "train", "sample": str(images.ids[row])}
     for page, view, expected in (
@@ -113,8 +113,8 @@ def test_cliques_are_shown_by_the_pairs_in_them(laboratory, show, monkeypatch):
     component_of = model.component_of[model.components.edges[:, 0]]
     assert (model.components.sizes[component_of] > 2).any()
     for number in np.unique(component_of):
-        assert np.ptp(model.penalty[model.edges_of(int(number))]) < 1e-12, "one clique, one penalty"
-    of_paper = laboratory.store.run(laboratory.neighbours)
+        assert np.ptp(model.penalty[model.features.edges_of(int(number))]) < 1e-12, "one clique, one penalty"
+    of_paper = laboratory.store.runs.get(laboratory.neighbours)
     for shown, kind in ((run, PottsCliques), (of_paper, AttractivePairs)):
         assert "bounds" not in shown.result
         for page, view, expected in (

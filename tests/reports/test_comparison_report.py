@@ -199,7 +199,7 @@ def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
 
     monkeypatch.setattr(jobs, "start_once", here_and_now)
     here, there = Store(tmp_path / "here"), tmp_path / "there"
-    key = here.adopt(folder_of("Action figures"), "ready-made")
+    key = here.sets.add(folder_of("Action figures"), "ready-made")
     settings = (("low", 0.01), ("high", 1.0))
     pair = [trained(here, key, "phoning", "SVM", name=name, C=C) for name, C in settings]
     shown = Compared.at_home(here, pair)

@@ -3,4 +3,4 @@
 from __future__ import annotations
 
 from browsing import browser, server, visit  # noqa: F401 (fixtures)
-from homes import filled, fresh, furnished, homes, label_home, laboratory, order_home  # noqa: F401 (fixtures)
+from homes import filled, furnished, homes, label_home, laboratory, order_home  # noqa: F401 (fixtures)

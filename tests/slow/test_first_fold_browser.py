@@ -4,7 +4,6 @@ and in a lecture one picture with its control that fills the screen."""
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from browsing import Page, Server, settle
@@ -72,9 +71,9 @@ PAINTED = """() => !document.querySelector("[data-testid=stSkeleton]")
 
 
 @pytest.fixture(scope="module")
-def server(fresh: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    """One whose home has the examples and nothing else."""
-    with served(tmp_path_factory.mktemp("first fold"), fresh) as server:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One whose home is new."""
+    with served(tmp_path_factory.mktemp("first fold")) as server:
         yield server
 
 

@@ -12,7 +12,7 @@ from browsing import MILLISECONDS, Page, Server, Visit, settle
 from label_home import NAMES, LabelHome
 from walking import CONTRASTS, READABLE, narrow, served
 
-from ranking.storage.answers import AnswerEvent, AnswerStore, fold
+from ranking.storage.answers import AnswerEvent, fold
 
 
 @pytest.fixture(scope="module")

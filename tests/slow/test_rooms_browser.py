@@ -9,9 +9,9 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from browsing import Page, Server
+from ranking.storage.rooms import Rooms
 from walking import shown
 
-from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ranking.storage.answers import AnswerEvent, AnswerStore
+from ranking.storage.answers import AnswerEvent
 from ranking.storage.examples import folder_of
 from ranking.storage.store import Store
 
@@ -59,8 +59,8 @@ def test_several_processes_may_adopt_at_once(here):
     children = [begun(ADOPT, here.home, folder_of("Action figures")) for _ in range(3)]
     keys = {child.communicate()[0].strip() for child in children}
     assert {child.returncode for child in children} == {0}
-    assert keys == {row.key for row in here.image_sets()}
-    assert len(keys) == len(here.image_sets()) == 1
+    assert keys == {row.key for row in here.sets.rows()}
+    assert len(keys) == len(here.sets.rows()) == 1
     assert [folder.name for folder in (here.home / "sets").iterdir()] == list(keys)
     assert not list((here.home / "trash").iterdir())
 

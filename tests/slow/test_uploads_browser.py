@@ -7,9 +7,8 @@ import urllib.request
 from urllib.parse import urlsplit
 
 from browsing import settle
-from working import wait
-
 from pages.parts.app.bounded_uploads import SILENT_SECONDS
+from working import wait
 
 
 def held(server) -> bool:

@@ -22,7 +22,7 @@ SETS = {source.name: load_image_set(examples.folder_of(source.name)) for source 
 
 
 @pytest.fixture
-def fresh(tmp_path):
+def fresh(tmp_path, with_examples):
     return Store(tmp_path / "fresh")
 
 
@@ -65,7 +65,7 @@ def test_examples_are_read_where_they_lie_and_cannot_be_changed(fresh):
     assert fresh.damage() == []
 
 
-def test_without_the_folder_of_examples_a_home_is_empty(tmp_path, no_examples):
+def test_without_the_folder_of_examples_a_home_is_empty(tmp_path):
     assert Store(tmp_path).sets.rows() == Store(tmp_path).runs.all() == []
 
 

@@ -36,7 +36,7 @@ def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def server(tmp_path: Path, no_examples: None) -> Path:
+def server(tmp_path: Path) -> Path:
     return tmp_path / "server"
 
 

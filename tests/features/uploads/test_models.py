@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 from numbered_set import cards
 from PIL import Image
+from ranking.storage.room_layout import FOLDERS
+from ranking.storage.rooms import Rooms
 from refusals import refusal, refused
 from tiny_models import (
     FLOAT,
@@ -38,9 +40,7 @@ from ranking.features.uploads.model_preview import ModelPreview, preview_model, 
 from ranking.files import Limits
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.storage.room_layout import FOLDERS
 from ranking.storage.space import DISK, FullError, bytes_of
-from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 from ranking.storage.uploads import kept_networks
 
@@ -308,8 +308,8 @@ def test_without_the_runtime_the_remedy_is_shown(monkeypatch, uploaded, images):
 def test_a_model_that_does_not_fit_into_the_room_is_not_copied(uploaded, images, tmp_path, monkeypatch):
     """One above the limit: tests/files/test_limits.py."""
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
-    path, key = uploaded(mean_colour()), room.adopt(images.folder, "x")
-    run = room.create_run("import", FeaturesSettings(key, str(path)).to_json())
+    path, key = uploaded(mean_colour()), room.sets.add(images.folder, "x")
+    run = room.runs.create("import", FeaturesSettings(key, str(path)).to_json())
     monkeypatch.setenv(FOLDERS, str(path.parent))
     monkeypatch.setattr(worker.shutil, "copyfile", lambda *_: pytest.fail("was copied"))
     monkeypatch.setenv(DISK, str(bytes_of(room.home) + path.stat().st_size // 2))
@@ -361,8 +361,8 @@ def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch)
     rooms = Rooms(tmp_path / "server")
     shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
     shutil.copytree(store.home / "models", shared_home.home / "models", dirs_exist_ok=True)
-    assert [(network.name, network.shared) for network in shared_home.networks()] == [(name, False)]
-    assert [(network.name, network.shared) for network in visitor.networks()] == [(name, True)]
+    assert [(network.name, network.shared) for network in shared_home.features.networks()] == [(name, False)]
+    assert [(network.name, network.shared) for network in visitor.features.networks()] == [(name, True)]
 
 
 def test_settings_beside_a_model_must_be_those_of_its_name(kept):
