@@ -7,7 +7,7 @@ import pickle
 import pytest
 
 from ranking.core.errors import LONGEST, HomeError, InputError
-from ranking.storage.space import FullError, NoRoomError, QuotaError
+from ranking.storage.space import FullError
 
 
 def test_input_error_says_what_was_expected_what_came_and_the_remedy():
@@ -31,9 +31,7 @@ def test_input_error_says_what_was_expected_what_came_and_the_remedy():
             "cannot use the folder /x: disk full; free some",
         ),
         (HomeError("no such address"), "no such address"),
-        (QuotaError("this room", "has 5 runs", "wait"), "this room has 5 runs; wait"),
-        (FullError("this room", "is full", "delete some"), "this room is full; delete some"),
-        (NoRoomError("this server", "has 2 rooms", "ask the host"), "this server has 2 rooms; ask the host"),
+        (FullError("this workspace", "is full", "delete some"), "this workspace is full; delete some"),
     ],
 )
 def test_an_error_of_a_home_says_what_cannot_be_used_why_and_what_to_do(error, sentence):

@@ -61,17 +61,6 @@ def test_settings_without_corrections_are_those_of_before_there_were_any():
         TrainSettings.from_json({**stored, "corrections": "s1"})
 
 
-@pytest.mark.parametrize("settings", [ORDERS, STUDY])
-def test_settings_of_mid_rank_keep_the_meaning_of_the_version_that_wrote_them(settings):
-    record = settings.to_json()
-    for stored, meant in (
-        ({"trees": 2}, {"trees": 2, "ties": "forbidden", "votes": "kept"}),
-        ({"trees": 2, **LATER}, {"trees": 2, **LATER}),
-    ):
-        assert type(settings).from_json({**record, "method_settings": stored}).method_settings == meant
-    assert replace(settings, method_settings={}).to_json()["method_settings"] == LATER
-
-
 @pytest.mark.parametrize("called", LEARNING)
 def test_settings_of_another_form_say_what_is_expected(called):
     settings = LEARNING[called]

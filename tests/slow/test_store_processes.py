@@ -1,4 +1,4 @@
-"""Several processes write to one home at once, and some are killed: nothing is lost or half."""
+"""Several processes write to one data folder at the same time, and some are killed: nothing is lost or half."""
 
 from __future__ import annotations
 
@@ -8,16 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
+from labelled_pictures import patches
 
 from ranking.storage.answers import AnswerEvent
-from ranking.storage.examples import folder_of
 from ranking.storage.store import Store
-
-
-@pytest.fixture
-def here(tmp_path: Path) -> Store:
-    return Store(tmp_path / "home")
 
 
 def begun(program: str, *arguments: object) -> subprocess.Popen[str]:
@@ -37,7 +31,7 @@ for number in range(40):
 """
 
 
-def test_processes_write_at_once_from_the_first_start_on(tmp_path):
+def test_processes_write_runs_at_the_same_time_from_the_first_start_on(tmp_path):
     writers = [begun(WRITER, tmp_path / "home", who) for who in "abc"]
     assert [writer.wait() for writer in writers] == [0, 0, 0]
     runs = Store(tmp_path / "home").runs.all()
@@ -47,57 +41,63 @@ def test_processes_write_at_once_from_the_first_start_on(tmp_path):
         assert numbers == list(range(39, -1, -1))
 
 
-ADOPT = """
+ADD = """
 import sys
 from pathlib import Path
 from ranking.storage.store import Store
-print(Store(sys.argv[1]).sets.add(Path(sys.argv[2]), "ready-made"))
+print(Store(sys.argv[1]).sets.add(Path(sys.argv[2]), "Patches"))
 """
 
 
-def test_several_processes_may_adopt_at_once(here):
-    children = [begun(ADOPT, here.home, folder_of("Action figures")) for _ in range(3)]
+def test_several_processes_may_add_one_set(tmp_path):
+    store = Store(tmp_path / "home")
+    patches(tmp_path / "set")
+    children = [begun(ADD, store.home, tmp_path / "set") for _ in range(3)]
     keys = {child.communicate()[0].strip() for child in children}
     assert {child.returncode for child in children} == {0}
-    assert keys == {row.key for row in here.sets.rows()}
-    assert len(keys) == len(here.sets.rows()) == 1
-    assert [folder.name for folder in (here.home / "sets").iterdir()] == list(keys)
-    assert not list((here.home / "trash").iterdir())
+    assert keys == {row.key for row in store.sets.rows()}
+    assert [folder.name for folder in (store.home / "sets").iterdir()] == list(keys)
+    assert not list((store.home / "trash").iterdir())
 
 
 APPEND = """
-import json, os, signal, sqlite3, sys
-from ranking.storage import home
-from ranking.storage.answers import AnswerEvent, AnswerStore
-class Dying(sqlite3.Connection):
-    def execute(self, statement, *arguments):
-        if statement == "commit":
-            os.kill(os.getpid(), signal.SIGKILL)
-        return super().execute(statement, *arguments)
-store, end, connect = AnswerStore(sys.argv[1]), sys.argv[2], sqlite3.connect
-if end == "killed before the commit":
-    home.sqlite3.connect = lambda *arguments, **options: connect(*arguments, **options, factory=Dying)
-store.append([AnswerEvent.from_json(event) for event in json.loads(sys.argv[3])])
+import json, os, signal, sys
+from ranking.storage import records
+from ranking.storage.answers import AnswerEvent
+from ranking.storage.store import Store
+end, write = sys.argv[2], os.write
+def half(handle, content):
+    write(handle, content[: len(content) // 2])
+    os.kill(os.getpid(), signal.SIGKILL)
+if end == "killed in the middle":
+    records.os.write = half
+Store(sys.argv[1]).answers.append([AnswerEvent.from_json(event) for event in json.loads(sys.argv[3])])
 if end == "killed after it":
     os.kill(os.getpid(), signal.SIGKILL)
 """
 SET = "a" * 16
 
 
-def answers_of(session: str, count: int) -> list[AnswerEvent]:
+def answers_of(session: str, count: int, first: int = 1) -> list[AnswerEvent]:
     rest = ("day", "yes", "b" * 10, "random", 0.41, 0.38)
-    return [AnswerEvent(session * 32, n, SET, "7", *rest, n - 1, 1e9 + n) for n in range(1, count + 1)]
+    return [
+        AnswerEvent(session * 32, n, SET, "7", *rest, n - 1, 1e9 + n) for n in range(first, first + count)
+    ]
 
 
 def appending(home: Path, end: str, events: list[AnswerEvent]) -> subprocess.Popen[str]:
     return begun(APPEND, home, end, json.dumps([event.to_json() for event in events]))
 
 
-def test_a_process_that_is_killed_has_appended_all_answers_or_none(tmp_path):
-    answers, log = Store(tmp_path).answers, answers_of("1", 5)
-    for end, kept in (("killed before the commit", []), ("killed after it", log)):
-        assert appending(tmp_path, end, log).wait() == -signal.SIGKILL
-        assert answers.events(SET) == kept
+def test_answers_are_kept_once_confirmed_and_a_killed_process_costs_at_most_its_own(tmp_path):
+    answers, kept = Store(tmp_path).answers, answers_of("1", 5)
+    assert appending(tmp_path, "killed after it", kept).wait() == -signal.SIGKILL
+    assert answers.events(SET) == kept
+    assert appending(tmp_path, "killed in the middle", answers_of("2", 1)).wait() == -signal.SIGKILL
+    assert answers.events(SET) == kept
+    more = answers_of("1", 5, first=6)
+    assert answers.append(more) == 5
+    assert answers.events(SET) == [*kept, *more]
 
 
 def test_answers_of_several_processes_all_arrive(tmp_path):
