@@ -285,7 +285,7 @@ class ImageSetStore(RunStore):
     def _with_copies(self, database: sqlite3.Connection, run: Run, together: bool) -> Run:
         """Change whether the draft of `run` keeps near copies on one side of the split: an image set with another
         key."""
-        from ranking.datasets.stored_copies import keep_together
+        from ranking.datasets.copies import keep_together
 
         if not run.draft.is_dir():
             return run
