@@ -169,8 +169,8 @@ def show_halves(run: Run) -> None:
     st.markdown(f"### {text}")
     st.caption(
         f"{METHOD} for “{LESSON.query}”: {len(problem.scores):,} training samples, {len(problem.positives)} relevant. "
-        f"**Notice** that {np.count_nonzero(low == high)} of {len(low)} are settled after {done} of {count} evaluations; "
-        f"{np.count_nonzero(trace.ranks == problem.highest)} samples end below every relevant one."
+        f"**Notice** that {np.count_nonzero(low == high)} of {len(low)} are settled after {done} of {count} evaluations"
+        f"; {np.count_nonzero(trace.ranks == problem.highest)} samples end below every relevant one."
     )
 
 
