@@ -96,7 +96,7 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
         follow = controls.segments(
             "Lines follow", keys.FOLLOW, FOLLOWED, "one", help=FOLLOWING, width="content"
         )
-        st.caption(f"{comparison_words.of_rows(shown.names, shown.compared)} {comparison_words.AS_TRAINED}")
+        st.caption(comparison_words.AS_TRAINED)
         tiles.explain_cards(shown.images)
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):

@@ -64,11 +64,8 @@ def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Ma
         ranked_row(shown.images, name, ranked, looks[name], album, top)
         for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
     ]
-    notice = comparison_words.of_rows(shown.names, shown.compared)
-    note = f"{notice} ✓ and a solid border: relevant; ✗ and a dashed border: irrelevant. Thick border: first error."
-    return page.section(
-        "Top of each ranking", element("div", *rows, class_="gallery"), page.note(inline(note))
-    )
+    note = "✓ and a solid border: relevant; ✗ and a dashed border: irrelevant. Thick border: first error."
+    return page.section("Top of each ranking", element("div", *rows, class_="gallery"), page.note(note))
 
 
 def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Markup]:

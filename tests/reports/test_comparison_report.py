@@ -94,13 +94,6 @@ def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
     assert all(name in text for name in (*settings_facts(runs[0]), runs[0].id))
 
 
-def test_first_errors_at_the_same_rank_are_not_called_the_earliest(shown):
-    same = replace(shown.compared, rankings=[shown.compared.rankings[0]] * 2)
-    rank = first_mistake(same.rankings[0].relevance)
-    text = comparison_words.of_rows(["SVM", "AP-SVM"], same)
-    assert text == f"**Notice** that both have their first error at rank {rank}."
-
-
 def test_an_end_of_an_interval_shows_its_side_of_zero():
     text = comparison_words.of_difference(Interval(-0.044, -0.088, -0.0003))
     assert text.endswith("−0.0003]")
