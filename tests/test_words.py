@@ -90,7 +90,7 @@ EXCEPTIONS: dict[str, str] = {
     "ranking/commands/report.py": "trainings",
     "benchmarks/label_questions.py": "rival",
     # The seed of its files depends on the names of the kinds.
-    "benchmarks/fuzz_kinds.py": "brought|trainings",
+    "benchmarks/fuzz_kinds.py": "brought",
     # Fields of settings and URL parameters.
     "tests/core/test_run_settings.py": "brought",
     "tests/features/test_uploaded_vectors.py": "brought",
