@@ -35,7 +35,7 @@ PROSE = {
     r"lifted|lifts?": "moved up",
     r"dealt|deals?": "assigned to folds",
     r"contenders?": "compared method",
-    r"recipes?": "comparison file",
+    r"recipes?": "settings",
     r"rivals?": "baseline",
     r"strangers?|stranger's": "untrusted",
     r"lent|lender|borrowed|borrows?": "shared",
@@ -71,7 +71,7 @@ EXCEPTIONS: dict[str, str] = {
     "ranking/formats/table_columns.py": "picture",
     "ranking/methods/mid_rank_settings.py": "left out|drawn",
     "ranking/methods/mid_rank.py": "drawn",
-    # Stored names: a settings field, a file of a run, a key of comparison files, and a URL parameter.
+    # Stored names: a settings field, a file of a run, and a URL parameter.
     "ranking/core/run_settings.py": "brought",
     "pages/parts/importing/import_form.py": "brought",
     "pages/parts/importing/import_preview.py": "brought",
@@ -86,8 +86,6 @@ EXCEPTIONS: dict[str, str] = {
     "pages/parts/components/picture/picture.js": "picture",
     "ranking/workspace/run.py": "brought",
     "ranking/jobs/worker.py": "brought",
-    "ranking/reports/comparison_file.py": "trainings",
-    "ranking/commands/report.py": "trainings",
     "benchmarks/label_questions.py": "rival",
     # The seed of its files depends on the names of the kinds.
     "benchmarks/fuzz_kinds.py": "brought",
