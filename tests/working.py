@@ -15,11 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from refusals import refused
 
-from ranking.core.errors import HomeError, InputError
+from ranking.core.errors import HomeError
 from ranking.jobs import jobs, worker
-from ranking.jobs.run_archive import import_run
 from ranking.workspace.database_copies import COPIES
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
@@ -162,20 +160,3 @@ def files_of(store: Store) -> list[Path]:
     copies = store.home / COPIES
     paths = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
     return sorted(path for path in paths if path != copies and copies not in path.parents)
-
-
-def refuses(store: Store, data: bytes, subject: str = "", came: object = None, inner: str = "") -> Any:
-    """The store refuses the archive of a run and keeps nothing of it. Returns the error that is the reason.
-
-    subject: of the reason. inner: the subject of the reason's own reason. came: of the reason, or of its own where
-    `inner` is given. Empty for any.
-    """
-    before = store.runs(), files_of(store)
-    with refused("this file") as caught:
-        import_run(store, data)
-    reason: Any = caught.value.__cause__
-    assert not subject or (isinstance(reason, InputError) and reason.subject == subject), reason
-    assert not inner or reason.__cause__.subject == inner, reason
-    assert came is None or (reason.__cause__ if inner else reason).came == came, reason
-    assert (store.runs(), files_of(store)) == before
-    return reason

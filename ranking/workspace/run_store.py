@@ -21,7 +21,6 @@ from ranking.workspace.row_files import write_row
 from ranking.workspace.run import (
     ENDED,
     LAST_TIME,
-    TRAVELS,
     VERSION,
     Kind,
     Run,
@@ -104,19 +103,6 @@ class RunStore(HomeStore):
             row = {"kind": kind, "state": "queued", "settings": written, "created": time.time()}
             run_id = self._insert(database, row, prepare)
             self.queue_of(task_of(kind, settings)).enter(run_id)
-        return self.run(run_id)
-
-    def admit_run(self, run: Run, prepare: Prepare) -> Run:
-        """Add a run that has ended elsewhere, with the contents of `run` except id, folder and worker; `prepare` fills
-        its folder. Everything is added, or nothing."""
-        if run.state not in ENDED:
-            raise InputError("run to admit", "one that has ended", run.state)
-        row = {name: getattr(run, name) for name in TRAVELS} | {"name": checked_name(run.name)}
-        for name in ("settings", "result"):
-            row[name] = json.dumps(row[name], allow_nan=False)
-        with self._home.change() as database:
-            check_disk(self.home)
-            run_id = self._insert(database, row, prepare)
         return self.run(run_id)
 
     def _live(self, importing: bool) -> int:

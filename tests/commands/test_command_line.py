@@ -15,7 +15,7 @@ from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 
 from ranking.__main__ import COMMANDS, main
-from ranking.commands.comparing import write
+from ranking.commands.outputs import write
 from ranking.commands.watching import Bar
 from ranking.core import ImageSet, ProgressEvent
 from ranking.explain.localisation import read_localisation

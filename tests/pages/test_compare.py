@@ -19,7 +19,7 @@ from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.runs import compared_runs, runs
 from pages.parts.views import sheets
-from ranking.jobs import jobs, run_archive
+from ranking.jobs import jobs
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
@@ -156,7 +156,7 @@ def test_what_gives_most_to_ap_comes_first(baselines, open_page):
 
 def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(baselines, open_page):
     first = baselines.laboratory.on_shapes
-    again = run_archive.import_run(baselines.store, run_archive.export_run(baselines.store, first)).id
+    again = train_here(baselines.store, baselines.laboratory.shapes, "disc").id
     app = open_page("compare", compared=f"{first},{again}")
     shown = rows_of(app)
     assert [row["flagged"] for row in shown["rows"]] == [None, None]

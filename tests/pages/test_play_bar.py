@@ -10,7 +10,6 @@ from shown import captions, components, numbers_in, turn_to, warnings
 
 from pages.parts.runs.playback import words
 from ranking.explain.playback import Frame, frames_of, read_playback
-from ranking.jobs.run_archive import export_run, import_run
 from ranking.workspace.run import Run
 
 
@@ -82,11 +81,8 @@ def test_what_is_damaged_is_named_and_what_is_not_there_is_not_shown(laboratory,
     assert not app.warning
 
 
-def test_a_cancelled_and_an_imported_training_are_played_too(laboratory, open_page):
-    store = laboratory.store
+def test_a_cancelled_training_is_played_too(laboratory, open_page):
     assert bars_of(open_page("train", run=laboratory.not_converged))
-    back = import_run(store, export_run(store, laboratory.finished))
-    assert bars_of(open_page("train", run=back.id))[0]["steps"]
 
 
 def test_the_words_say_where_ap_was_highest():

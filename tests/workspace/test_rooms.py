@@ -26,7 +26,6 @@ from ranking.features import load_features, make_feature, matrix_files
 from ranking.features.extract import to_compute
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
-from ranking.jobs.run_archive import import_run_isolated
 from ranking.jobs.worker import PATHS, import_images, preview_uploaded_features
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.answers import AnswerEvent, AnswerStore
@@ -369,10 +368,6 @@ def test_a_full_workspace_refuses_more_and_says_what_fills_it(rooms, room, pictu
     (room.home / "runs" / "large").write_bytes(bytes(1_000_000))
     monkeypatch.setenv(DISK, "1000000")
     acts: list[Callable[[], Any]] = [lambda: room.create_run("train", {}), lambda: room.adopt(pictures, "x")]
-    acts += [lambda: room.admit_run(room.run(draft.id), lambda folder: None)]
-    acts += [
-        lambda: import_run_isolated(room, b"whatever it is")
-    ]  # in this process: pages offer to make space
     for act in acts:
         with trouble(FullError, "this workspace", " MB of 1 MB"):
             act()

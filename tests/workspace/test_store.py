@@ -668,7 +668,7 @@ def test_runs_of_the_first_layout_have_no_name_and_no_star(tmp_path, monkeypatch
             " 'finished', '{}', 1.0)"
         )
     run = Store(tmp_path).run("aaaaaaaaaa")
-    assert (run.name, run.star, run.deleted, run.imported, run.version) == ("", False, None, None, 0)
+    assert (run.name, run.star, run.deleted, run.version) == ("", False, None, 0)
 
 
 def test_settings_and_results_have_a_version_and_newer_ones_are_not_misread(here):
