@@ -38,7 +38,7 @@ from ranking.core.text import readable
 from ranking.files.isolated import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.jobs.jobs import LOCK_VARIABLE, claim_turn
-from ranking.workspace.room_layout import check_source, unnamed
+from ranking.workspace.room_layout import check_source, has_quotas, unnamed
 from ranking.workspace.room_quotas import DiskWatch, check_disk
 from ranking.workspace.run import ENDED, Run, State, take_lock
 from ranking.workspace.store import Store
@@ -261,7 +261,7 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     else:
         path = Path(_uploaded(run, settings.brought))
     if is_network(path):
-        return _look_at_network(store, run, settings, path, images, report)
+        return _preview_network(store, run, settings, path, images, report)
     preview = preview_vectors(
         path, settings.file_name, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
@@ -270,16 +270,18 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     return {"name": preview.name, "columns": preview.columns, "matched": preview.matched}
 
 
-def _look_at_network(
+def _preview_network(
     store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
     """Preview an ONNX model, and store a copy of it until the user decides whether to keep it."""
-    from ranking.features.onnx.running import check_size
     from ranking.features.uploads.model_preview import preview_model
 
-    check_size(path)
+    if has_quotas(store.home):  # it could take the memory and the time of all other visitors
+        expected = "a file of vectors, because a model is run only where the app runs on your own computer"
+        raise InputError(
+            settings.file_name, expected, "an ONNX model", "compute the vectors, and upload them"
+        )
     if settings.brought is None:
-        check_disk(store.home, path.stat().st_size)
         shutil.copyfile(path, run.uploaded_file)
     preview = preview_model(run.uploaded_file, images, settings.network, report.progress)
     report.flush()
