@@ -19,8 +19,6 @@ WATCHED = [
     "ranking.files",
     "ranking.datasets",
     "ranking.files.archives",
-    "ranking.jobs.run_archive",
-    "ranking.jobs.run_json",
 ]
 MEGABYTES, SECONDS = 2_000, 20  # limits for one file
 

@@ -22,7 +22,6 @@ from ranking.datasets import build_image_set, make_source
 from ranking.features.graph.uploaded_pairs import checked_edges
 from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.formats.import_preview import preview_import
-from ranking.jobs import run_archive
 from ranking.jobs.pair_files import read_pairs
 from ranking.jobs.uploaded_image import describe
 from ranking.storage.store import Store
@@ -161,7 +160,3 @@ def protocol(data: bytes, home: Path) -> list[str]:
     except (ValueError, RecursionError) as error:  # the page shows this message
         raise ValueError(str(error)) from error
     return [json.dumps(ExperimentSettings.from_json(record if isinstance(record, dict) else {}).to_json())]
-
-
-def training(data: bytes, home: Path) -> list[str]:
-    return [json.dumps(run_archive.import_run(Store(home / "store"), data).result)]

@@ -21,7 +21,6 @@ from fuzz_imports import (
     own_image,
     pairs,
     protocol,
-    training,
     typed,
     vectors,
 )  # fmt: skip
@@ -34,7 +33,6 @@ from good_files import (
     example_corel5k,
     example_files,
     example_public_figures,
-    exported_training,
     laid,
     numbered_images,
     pictures,
@@ -149,10 +147,6 @@ def corel() -> Kind:
     )
 
 
-def training_runs() -> Kind:
-    return packed_again("exported trainings", 1, exported_training(), into_a_page(training))
-
-
 def packed_again(name: str, share: float, inner: Files, bring: Bring) -> Kind:
     """Break the whole file, or a file in it, which is then packed again."""
     entries = list(inner)
@@ -224,7 +218,6 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
     lambda: own_vectors(".parquet", 0.2),
-    training_runs,
     lambda: Kind(
         "an image of one's own", 1, [one for kind in WAYS for one in pictures(kind)], into_a_page(own_image)
     ),

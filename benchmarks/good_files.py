@@ -19,15 +19,10 @@ sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/upload
 import example_corel5k  # noqa: E402
 import example_files  # noqa: E402
 import example_public_figures  # noqa: E402
-import hostile_set  # noqa: E402
 import import_folders  # noqa: E402 (what the examples of the tests share)
 import numbered_set  # noqa: E402
 
 from ranking.core import ImageSet  # noqa: E402
-from ranking.core.run_settings import TrainSettings  # noqa: E402
-from ranking.jobs import run_archive, worker  # noqa: E402
-from ranking.jobs.events import Report  # noqa: E402
-from ranking.storage.store import Store  # noqa: E402
 
 __all__ = ["example_corel5k", "example_files", "example_public_figures", "import_folders"]
 
@@ -111,17 +106,6 @@ def turned() -> bytes:
     exif = Image.Exif()
     exif[0x0112], exif[0x010F] = 6, "a camera"
     return exif.tobytes()
-
-
-def exported_training() -> Files:
-    """Return the files of an exported run, whose image set is not included."""
-    with tempfile.TemporaryDirectory() as folder:
-        images = hostile_set.fill(Path(folder) / "home", Path(folder) / "set")
-        store = Store(Path(folder) / "home")
-        settings = TrainSettings(images.key, (("Colour", {}),), hostile_set.CLASSES[0], "AP-SVM", {"C": 1.0})
-        run = store.runs.create("train", settings.to_json())
-        store.runs.end(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
-        return unzipped(run_archive.export_run(store, run.id))
 
 
 def zipped(files: Files, how: int = zipfile.ZIP_STORED) -> bytes:

@@ -25,7 +25,7 @@ from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.storage.answers import AnswerStore, fold
+from ranking.storage.answers import fold
 from ranking.storage.store import Store
 
 FEATURES = (("HOG", {}), ("Colour", {}))

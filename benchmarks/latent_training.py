@@ -9,31 +9,27 @@ The second compares the working set of windows with cutting planes that know all
 pass is a product with all windows. Seconds are those of the processor, of one thread; linear algebra has one thread
 too, because others would empty the caches in between.
 
-The third part trains on windows in a mapped file of float16, here and with the products by joblib on two Dask workers:
-wall-clock seconds per round, and the memory of the process beyond the file, sampled every 10 ms (RssAnon of Linux).
+The third part trains on windows in a mapped file of float16: wall-clock seconds per round, and the memory of the
+process beyond the file, sampled every 10 ms (RssAnon of Linux).
 """
 
 from __future__ import annotations
 
 import itertools
-import os
 import shutil
 import tempfile
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from distributed import Client
-from joblib import parallel_config
 from threadpoolctl import threadpool_limits
 from timing import machine, options_of, parser, table
 
 from ranking import BagSet, make_method, method_names
-from ranking.experiments.cluster import local_cluster
 from ranking.inference import ALGORITHMS
 from ranking.methods import oracles
 from ranking.methods.bag_starts import STARTS
@@ -161,16 +157,14 @@ def mapped_bags(folder: Path, positives: int, negatives: int, windows: int, colu
 
 
 @contextmanager
-def peak_memory(processes: list[int]) -> Iterator[dict[int, float]]:
-    """Measure the most memory of each process, in GB, without mapped files."""
-    peaks, ended = dict.fromkeys(processes, 0.0), threading.Event()
+def peak_memory() -> Iterator[list[float]]:
+    """Measure the memory of this process, in GB, without mapped files; the last value is the most."""
+    peaks, ended = [0.0], threading.Event()
 
     def watch() -> None:
         while not ended.wait(0.01):
-            for process in processes:
-                status = Path(f"/proc/{process}/status").read_text()
-                kilobytes = int(status.split("RssAnon:")[1].split()[0])
-                peaks[process] = max(peaks[process], kilobytes * 1024 / 1e9)
+            status = Path("/proc/self/status").read_text()
+            peaks.append(max(peaks[-1], int(status.split("RssAnon:")[1].split()[0]) * 1024 / 1e9))
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -181,31 +175,16 @@ def peak_memory(processes: list[int]) -> Iterator[dict[int, float]]:
         thread.join()
 
 
-def mapped_rows(bags: BagSet) -> Iterator[list[str]]:
-    """Yield what training on a mapped file takes, here and on two Dask workers."""
-    results = []
-    for where in ("this process", "two Dask workers"):
-        method, events, processes = (
-            make_method("Latent AP-SVM", start="whole image"),
-            list[Any](),
-            [os.getpid()],
-        )
-        with ExitStack() as stack:
-            if where != "this process":
-                client = stack.enter_context(Client(stack.enter_context(local_cluster(2))))
-                processes += client.run(os.getpid).values()
-                stack.enter_context(parallel_config(backend="dask"))
-            peaks = stack.enter_context(peak_memory(processes))
-            start = time.perf_counter()
-            method.fit([bags], events.append)
-            seconds = time.perf_counter() - start
-        first, *rest = peaks.values()
-        results.append(method.weights)
-        difference = np.abs(method.weights - results[0]).max()
-        rounds, passes = events[-1].round, events[-1].passes
-        cells = [f"{rounds}", f"{passes}", f"{seconds:.1f}", f"{seconds / rounds:.1f}", f"{first:.2f}"]
-        most = f"{max(rest):.2f}" if rest else "-"
-        yield [where, *cells, most, f"{method.certificate.primal:.6f}", f"{difference:.0e}", method.outcome]
+def mapped_row(bags: BagSet) -> list[str]:
+    """Return what training on a mapped file takes."""
+    method, events = make_method("Latent AP-SVM", start="whole image"), list[Any]()
+    with peak_memory() as peaks:
+        start = time.perf_counter()
+        method.fit([bags], events.append)
+        seconds = time.perf_counter() - start
+    rounds, passes = events[-1].round, events[-1].passes
+    cells = [f"{rounds}", f"{passes}", f"{seconds:.1f}", f"{seconds / rounds:.1f}", f"{peaks[-1]:.2f}"]
+    return [*cells, f"{method.certificate.primal:.6f}", method.outcome]
 
 
 def main() -> None:
@@ -242,27 +221,15 @@ def main() -> None:
             "all windows: seconds",
             "difference",
         ]
-        names = [name for name in method_names("bags") if name != "Latent HOAP-SVM"]  # has no working set
         with threadpool_limits(1):
-            print(table(header, [row for name in names for row in pass_rows(name, bag_sets)]))
+            print(table(header, [row for name in method_names("bags") for row in pass_rows(name, bag_sets)]))
     if "mapped" in parts:
-        header = [
-            "products",
-            "rounds",
-            "passes",
-            "seconds",
-            "a round, s",
-            "memory, GB",
-            "of a worker, GB",
-            "objective",
-            "difference of w",
-            "outcome",
-        ]
+        header = ["rounds", "passes", "seconds", "a round, s", "memory, GB", "objective", "outcome"]
         with tempfile.TemporaryDirectory() as folder:
             size = options.mapped_windows, options.columns
             bags = mapped_bags(Path(folder), options.positives, options.negatives, *size)
             print(f"windows {bags.windows.shape}, float16, {bags.windows.nbytes / 1e9:.2f} GB")
-            print(table(header, mapped_rows(bags)))
+            print(table(header, [mapped_row(bags)]))
 
 
 if __name__ == "__main__":

@@ -35,8 +35,7 @@ from timing import generated_source, machine, options_of, parser, table
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.copies import fingerprints, near_copies
-from ranking.datasets.stored_copies import keep_together, stored_copies
+from ranking.datasets.copies import fingerprints, keep_together, near_copies, stored_copies
 
 ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}

@@ -24,6 +24,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from ranking.storage.room_layout import CLASS_ROOM
+from ranking.storage.rooms import Rooms, new_name
 from streamlit_tab import Tab
 from timing import generated_source, machine, options_of, parser, table
 
@@ -31,9 +33,6 @@ from pages import serving
 from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
-from ranking.storage.answers import AnswerStore
-from ranking.storage.room_layout import CLASS_ROOM
-from ranking.storage.rooms import Rooms, new_name
 from ranking.storage.run import ENDED
 from ranking.storage.store import Store
 

@@ -8,11 +8,12 @@ from pages.parts.app import address, figures_file, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, label_models, run_actions
-from pages.parts.studies import simulation_captions, simulation_charts, simulation_form, simulation_table
+from pages.parts.studies import simulation_charts, simulation_form, simulation_table
 from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_styles
 from ranking.core.run_settings import SimulationSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
+from ranking.reports.prose import signed
 from ranking.storage.run import ENDED, Run
 from ranking.storage.sets import ImageSetRow
 
@@ -93,7 +94,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
             icon=":material/info:",
         )
     with frame.picture("panels"):
-        st.markdown(f"## {simulation_captions.headline(curves)}")
+        st.markdown(f"## {headline(curves)}")
         figures = show_panels(curves)
     figures += show_differences(curves)
     st.markdown("### In the form of the paper's Table 1")
@@ -103,8 +104,7 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
     over = "one fold" if folds == 1 else f"the mean of {folds} folds, ± one standard deviation over folds"
     st.caption(
         f"BEP in percent, {over}; the best value for each number of questions is bold. Auto: no questions asked; Q5: "
-        f"after 5 questions. "
-        f"{simulation_captions.interactions_add(curves)}"
+        "after 5 questions."
     )
     offer_files(
         "All folds as CSV",
@@ -113,6 +113,31 @@ def show_measured(run: Run, row: ImageSetRow) -> None:
         figures,
         lambda ending: file_name("simulation", row.title, run.id, ending),
     )
+
+
+def best_of(curves: list[FoldCurve]) -> FoldCurve:
+    return max(curves, key=lambda curve: float(curve.mean[-1]))
+
+
+def headline(curves: list[FoldCurve]) -> str:
+    """Say how much all answers change the precision of the curve that ends highest, as Markdown."""
+    best = best_of(curves)
+    before, after = 100 * best.mean[[0, -1]]
+    return (
+        f"{escaped(best.name)}, {escaped(best.strategy)}: {before:.1f}% → {after:.1f}% with {len(best.mean) - 1} "
+        "answers per image"
+    )
+
+
+def notice(curves: list[FoldCurve]) -> str:
+    """Say what the answers to each strategy's questions add to the model whose curve ends highest."""
+    name = best_of(curves).name
+    gains = ", ".join(
+        f"“{curve.strategy}” {signed(100 * float(curve.mean[-1] - curve.mean[0]), 1)} points"
+        for curve in curves
+        if curve.name == name
+    )
+    return f"what all answers add to {name}, by question strategy: {gains}"
 
 
 def folds_in_words(run: Run) -> str:
@@ -148,7 +173,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=322, top=8)
         shown.append((figure, f"{title}: {text}"))
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
-    st.caption(f"{bands}**Notice** {escaped(simulation_captions.notice(curves))}.")
+    st.caption(f"{bands}**Notice** {escaped(notice(curves))}.")
     return shown
 
 

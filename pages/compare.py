@@ -15,7 +15,7 @@ from pages.parts.runs import choices, compared_pair, compared_runs
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts, sheets
 from ranking.metrics.ranked import first_mistake
-from ranking.reports import comparison_charts, comparison_file, comparison_files, comparison_words
+from ranking.reports import comparison_charts, comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.line_styles import Look, of_methods
@@ -96,7 +96,7 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
         follow = controls.segments(
             "Lines follow", keys.FOLLOW, FOLLOWED, "one", help=FOLLOWING, width="content"
         )
-        st.caption(f"{comparison_words.of_rows(shown.names, shown.compared)} {comparison_words.AS_TRAINED}")
+        st.caption(comparison_words.AS_TRAINED)
         tiles.explain_cards(shown.images)
     listed = []
     for number, ranked in enumerate(shown.compared.rankings):
@@ -184,11 +184,9 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
     thumbnails = cache.thumbnails(shown.images.key)
     notes = ["\n".join(notes_of(shown, number)) for number in range(len(shown.runs))]
     headline = f"“{shown.query}” on {shown.images.title}, {shown.split}"
-    comparison_json = comparison_file.comparison_json(home.store(), shown)
     measures = comparison_files.measures_of(top)
     files = {
-        ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, comparison_json, top),
-        ("Comparison file (JSON)", "json"): lambda: comparison_json,
+        ("Report as HTML", "report.html"): lambda: comparison_html(shown, thumbnails, top),
         ("Rows as PNG", "png"): lambda: sheets.comparison_sheet(
             thumbnails, shown.compared, shown.names, notes, top, sample, headline
         ),
@@ -207,10 +205,7 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
         same = home.store().runs.all(set_key=shown.images.key, task=SAMPLES)
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
-    st.caption(
-        "The report is a single HTML file that works offline and prints well. The comparison file reproduces this "
-        "comparison: `python -m ranking comparison FILE.json`."
-    )
+    st.caption("The report is a single HTML file that works offline and prints well.")
 
 
 frame.show_page("compare", "Two to four rankings of the same images.", steps)

@@ -113,7 +113,7 @@ def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
         charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     st.caption(
         rf"{OWN} chooses the {k} of {len(taught.names)} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$ "
-        f"($s$: pixels, $F$: interactions). **Notice** {labels_lesson_views.first_mistakes(taught, row, order, k)}",
+        f"($s$: pixels, $F$: interactions). **Notice** the hatched bars above the line: {k - right} of {k}.",
     )
 
 
@@ -134,7 +134,7 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
     for column, model in ((middle, OWN), (right, BASELINE)):
         with column:
             moved[model] = show_moves(taught, row, model, label, answer)
-    name, notice = taught.names[label], labels_lesson_views.notice_answer(taught, row, label, answer, *own)
+    name, notice = taught.names[label], labels_lesson_views.notice_answer(taught, label, *own)
     if answer is None:
         step.headline.markdown(f"## Is there “{name}”? Answer, and see which labels move")
     else:
@@ -225,7 +225,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         st.caption("As many labels are answered with yes as the image has, so that it shows no other label.")
         return
     label = int(open_[0])
-    step.headline.markdown(f"## Why “{taught.names[label]}”? No other label's two maxima are closer")
+    step.headline.markdown(f"## Why ask about “{taught.names[label]}”? The model is least sure of it")
     with wide:
         shown = open_[:CLOSEST].tolist()
         figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)
@@ -250,7 +250,8 @@ def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
         alt = f"Precision by the number of questions. {labels_lesson_views.from_to(curves)}"
         charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT + 70, top=8)
     with narrow:
-        st.markdown(f"### {labels_lesson_views.summed_up(curves)}")
+        both = {name: curves[name] for name in (OWN, BASELINE)}
+        st.markdown(f"### With {QUESTIONS} answers: {labels_lesson_views.from_to(both)}")
         st.markdown(labels_lesson_views.table(curves))
     st.caption(labels_lesson_views.notice_worth(curves))
     with st.container(horizontal=True):

@@ -92,7 +92,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("### On this image set")
-        st.markdown(f"**Notice**: {escaped(words.notice({curve.line: curve for curve in curves}))}")
+        st.markdown(f"**Notice** {escaped(ablation_charts.notice(curves, measure))}.")
     with right:
         show_paper(study)
     offer_files(

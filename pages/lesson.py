@@ -31,7 +31,7 @@ COLUMNS = 6
 
 HEADLINES = (
     f"“{LESSON.query}” with {listed(LESSON.features)}: two methods, two rankings",
-    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”: move one",
+    f"{RELEVANT} of {SHOWN} show “{LESSON.query}”. Move one down: what does it cost?",
     "AP depends on *where* images rank, the error rate only on the *side of a cutoff*",
 )
 
@@ -117,7 +117,7 @@ def show_outcome(step: Step, both: Both) -> LessonComparison:
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )
     pair = LessonComparison(*both.standings, resampled.difference("AP", 1, 0), loss)
-    st.markdown(f"### {lesson_comparison.compared(pair)} {lesson_comparison.verdict(pair)}".rstrip())
+    st.markdown(f"### {lesson_comparison.compared(pair)}")
     own = all_actions.of_runs(list(both.trained), resampled, [PAIR])
     actions = all_actions.measured("why AP", both.images, LESSON.query, own)
     st.markdown(f"{all_actions.on_average(actions, [PAIR])} Features: {listed(LESSON.features)}.")
@@ -144,21 +144,11 @@ def costs() -> tuple[list[float], list[float]]:
 
 
 def costs_text(ap: Sequence[float], zero_one: Sequence[float]) -> str:
-    """Say what the first and the last step down cost, and where the error rate changes. ap, zero_one: (n,)."""
+    """Say what the first and the last step down cost, and at how many steps the error rate changes. Both are (n,)."""
     return (
-        f"**Notice**: the first step down costs {ap[0] - ap[1]:.3f} AP, the last {ap[-2] - ap[-1]:.3f}; the error rate "
-        f"{changes_text(zero_one)}."
+        f"**Notice** that the first step down costs {ap[0] - ap[1]:.3f} AP, the last {ap[-2] - ap[-1]:.3f}; the error "
+        f"rate changes at {len(moving.changes(zero_one))} of {len(zero_one) - 1} steps."
     )
-
-
-def changes_text(values: Sequence[float]) -> str:
-    """Say at how many steps down a measure (n,) by rank changes."""
-    steps, places = len(values) - 1, moving.changes(values)
-    if not places:
-        return "does not change at all"
-    if len(places) == 1:
-        return f"changes at one step of {steps}, {places[0]} → {places[0] + 1}"
-    return f"changes at {len(places)} steps of {steps}"
 
 
 # ---------------------------------------------------------------------------------------------------------

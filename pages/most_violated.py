@@ -127,7 +127,7 @@ def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores)
             st.markdown(inference_words.BEFORE[trace.algorithm])
         else:
             step = trace.steps[done - 1]
-            words = inference_words.of_step(problem, step)
+            words = inference_words.of_step(step)
             st.markdown(f"**Step {done:,}.** {words}")
             if given.images is not None and given.rows is not None and step.what in ("sample", "median"):
                 row = int(given.rows[problem.negatives[step.position]])

@@ -105,7 +105,7 @@ def show_pairs(images: ImageSet, trained: Mapping[str, Run]) -> None:
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
     own = actions[LESSON.query]
-    st.markdown(f"### {neighbour_captions.compared(own.precisions, own.gains)}")
+    st.markdown(f"### At default settings: {neighbour_captions.compared(own.precisions, own.gains)}.")
     show_with_chosen_settings(trained)
     st.caption(
         "Same letter: one scene.",
@@ -122,10 +122,8 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
     st.markdown(f"### {method}: AP {ranked.average_precision:.3f}", help=measures.AP)
     scenes = neighbour_captions.shared(images.image_of[ranked.samples[:SHOWN]])
     shown = [
-        replace(tile, alt=f"{tile.alt}, {neighbour_captions.with_whom(scenes, place)}")
-        if scenes[place]
-        else tile
-        for place, tile in enumerate(tiles.top_tiles(images, ranked, SHOWN))
+        replace(tile, alt=f"{tile.alt}, scene {scene}") if scene else tile
+        for tile, scene in zip(tiles.top_tiles(images, ranked, SHOWN), scenes, strict=True)
     ]
     strip(
         shown,
@@ -179,15 +177,14 @@ def show_scene(
             keys.widget(f"places by strength {step}"),
         )
         if person is None:
-            summary, notice = neighbour_captions.misleading(strength_curve, people, LESSON.query), ""
+            summary = neighbour_captions.misleading(strength_curve, people, LESSON.query)
         else:
             summary = neighbour_captions.moving(strength_curve, people, person, names)
-            notice = neighbour_captions.wrongly(strength_curve, people, names)
         st.markdown(f"### {summary}")
         strength, precision = strength_curve.strengths[now], strength_curve.average_precision[now]
         st.caption(
             f"Test AP at strength {strength:g} is **{precision:.3f}**, without edges "
-            f"{strength_curve.precision_at(OFF):.3f}. {notice}{MAX_MARGINALS if step == UP else ''}"
+            f"{strength_curve.precision_at(OFF):.3f}.{MAX_MARGINALS if step == UP else ''}"
         )
     menu.show_again()
 
@@ -292,7 +289,8 @@ def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
             }
             known = {pair: gain for pair, gain in gains.items() if gain is not None}
             if len(known) == len(gains):
-                st.markdown(neighbour_captions.with_chosen_settings(LESSON.query, tested, known))
+                chosen = neighbour_captions.compared(tested, known)
+                st.markdown(f"“{LESSON.query}” with cross-validated C and η: {chosen}.")
                 return
 
 

@@ -92,7 +92,7 @@ def show_starts(step: Step, images: ImageSet) -> None:
     )
     rows = training_rows(images, query)
     ends = object_lesson_words.ends_of(located, objects, rows)
-    step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
+    step.headline.markdown(f"## A good start matters: {object_lesson_words.of_starts(query, ends, WHOLE)}")
     with frame.picture("starts"):
         object_starts.show(images, located, objects, "train", images.image_relevance(query))
 
@@ -102,7 +102,7 @@ def show_part(step: Step, images: ImageSet) -> None:
     run, objects = run_of(images, OBJECT_PART), cache.objects(images.key, query) or []
     rows, located = training_rows(images, query), cache.localisation(run)
     ends = object_lesson_words.ends_of(located, objects, rows)
-    step.headline.markdown(f"## {object_lesson_words.of_starts(query, ends, WHOLE)}")
+    step.headline.markdown(f"## The lowest objective: {object_lesson_words.of_starts(query, ends, WHOLE)}")
     with frame.picture("part"):
         st.markdown(f"**{object_lesson_words.of_part(query, located.boxes, objects, rows)}**")
         playback.show_images(run, "train")

@@ -22,7 +22,8 @@ from ranking.core import ImageSet, Ints
 from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
 from ranking.jobs import jobs
-from ranking.metrics.ablation_curves import AblationResult, Measured
+from ranking.metrics.ablation_curves import AblationResult
+from ranking.reports.prose import markdown_table
 from ranking.storage.run import ENDED
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")
@@ -82,9 +83,8 @@ def show_pairs(images: ImageSet, criterion: str) -> None:
     guess = controls.segments("Which criterion orders these pairs?", keys.GUESS, answers)
     if guess is None:
         return
-    right = "It could be" if guess in CUES else "It could be that, too"
     st.markdown(
-        f"**{right}: these {len(examples.pairs)} pairs do not decide it.** In each, the left image is more colourful, "
+        f"**These {len(examples.pairs)} pairs do not decide it.** In each, the left image is more colourful, "
         "brighter and first by a third criterion."
     )
 
@@ -95,10 +95,10 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
     show_film(images, criterion, rows, f"By “{criterion}”, the highest first", revealed=True)
     total = len(rows) * (len(rows) - 1) // 2
     explains = [(name, explained(rows, cue)) for name, cue in zip(CUES, cues.T, strict=True)]
-    listed = "\n".join(f"| {name} | {count} of {total} |" for name, count in explains)
+    rows_of_table = [[name, f"{count} of {total}"] for name, count in explains]
+    rows_of_table.append([f"{escaped(criterion)}, the highest first", f"{total} of {total}"])
     st.markdown(
-        f"| Criterion | Pairs explained |\n|---|---|\n{listed}\n"
-        f"| {escaped(criterion)}, the highest first | {total} of {total} |",
+        markdown_table(["Criterion", "Pairs explained"], rows_of_table),
         help="Colourful: the mean saturation of an image's pixels. Bright: the mean of their values.",
     )
     usual = " and ".join(f"{count:.1f}" for count in examples.usual)
@@ -131,7 +131,10 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     with home.missing_as_error():
         outcome = AblationResult.from_json(run.result)
     curves = {curve.line: curve.measures[TAU] for curve in outcome.curves}
-    st.markdown(f"### {compared(*(curves[line] for line in (FUSED, RANK_SVM)))}", help=KENDALL_TAU)
+    own, baseline = (
+        f"{curve.mean[0]:.3f} ± {curve.error[0]:.3f}" for curve in (curves[FUSED], curves[RANK_SVM])
+    )
+    st.markdown(f"### Kendall tau: MidRank {own}, RankSVM {baseline}", help=KENDALL_TAU)
     figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[settings.study].across, (), "")
     alt = ablation_charts.in_words(outcome.curves, TAU)
     charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
@@ -143,15 +146,6 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     )
     if frame.pressed("Measure it yourself", "to the page lengths"):
         st.switch_page("pages/lengths.py", query_params=address.only(**{keys.ABLATION_RUN: run.id}))
-
-
-def compared(fused: Measured, first: Measured) -> str:
-    """Say whether MidRank orders better than RankSVM, by the intervals of both."""
-    (own, half), (baseline, baseline_half) = ((curve.mean[0], curve.error[0]) for curve in (fused, first))
-    values = f"Kendall tau {own:.3f} ± {half:.3f} and {baseline:.3f} ± {baseline_half:.3f}"
-    if abs(own - baseline) <= half + baseline_half:
-        return f"The intervals of MidRank and RankSVM overlap: {values}."
-    return f"MidRank orders these test sequences {'better' if own > baseline else 'worse'} than RankSVM: {values}."
 
 
 def show_summary(step: Step) -> None:

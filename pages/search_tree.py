@@ -142,26 +142,18 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
 
 
 def notice(search: TreeSearch, relevance: Ints) -> str:
-    """Say how far the search raised the value, how Kendall tau changed, and whether the search found the best order."""
+    """Say how far the search raised the value, how Kendall tau changed, and the value of the best order if known."""
     trees = search.trees
-    start, end = float(trees.values[0]), float(trees.values[trees.best])
+    start, end = trees.values[0], trees.values[trees.best]
     before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
-    first, last = f"{before:.2f}", f"{after:.2f}"
-    worse = ": the greater value is the worse order" if after < before else ""
-    change = (
-        f"Kendall tau stays at {last}" if first == last else f"Kendall tau goes from {first} to {last}{worse}"
-    )
-    climb = f"the climb from {start:.3f}, the order of RankSVM, to {end:.3f}; {change}."
     n = trees.orders.shape[1]
-    if search.best_value is None:
-        return (
-            f"{climb} With {n} images there are too many orders for an exhaustive search (at most {MAX_COMPARED} "
-            "images)."
-        )
-    share = f"{len(trees.values):,} of {factorial(n):,} orders were evaluated"
-    if search.reached_best:
-        return f"{climb} {share}, and no order is better than the one found."
-    return f"{climb} {share}; the best order has value {search.best_value:.3f} and was missed."
+    best = f"an exhaustive search takes at most {MAX_COMPARED} images"
+    if search.best_value is not None:
+        best = f"the best of all has value {search.best_value:.3f}"
+    return (
+        f"the climb from value {start:.3f}, the order of RankSVM, to {end:.3f}; Kendall tau {before:.2f} → {after:.2f}."
+        f" {len(trees.values):,} of {factorial(n):,} orders were evaluated; {best}."
+    )
 
 
 def words_of(search: TreeSearch, relevance: Ints, node: int) -> str:

@@ -131,20 +131,21 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
         rows = len(figure.layout.yaxis.tickvals)
         charts.show(figure, key, alt, f"calls-{loss}", height=AROUND + ROW * rows, top=8)
     st.markdown(timing_words.table(loss, point))
-    text = timing_words.notice_paper(loss) if point is None else timing_words.notice(point)
-    st.caption(f"**Notice** {escaped(text)}")
-    of = ""
-    if point is not None:
-        of = f" Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples."
-    paper = ""
+    st.caption(f"**Notice** {escaped(timing_words.notice(loss, point))}")
+    texts = []
     if loss in timing_words.PAPER:
-        paper = (
+        texts.append(
             f"“Paper”: {timing_words.TABLES[loss]} as printed in {timing_words.PRINTED_IN}, on an unspecified "
             "machine; means and standard deviations over all iterations and ten actions."
         )
-    st.caption(f"{paper}{of}")
+    if point is not None:
+        texts.append(
+            f"Measured here with {point.positives:,} relevant and {point.negatives:,} irrelevant samples. With few "
+            "samples, most of the time of fast algorithms is the fixed cost of a call."
+        )
     if loss == "ap":
-        st.caption(timing_words.of_latent(point))
+        texts.append(timing_words.LATENT)
+    st.caption(" ".join(texts))
 
 
 def show_figure(loss: str, outcome: TimingOutcome | None) -> None:

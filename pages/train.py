@@ -207,8 +207,6 @@ def show_ended(run: Run, obvious: bool) -> None:
             if (parameters := inference_scores.address_of(run)) is not None:
                 frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
     show_changes(run)
-    if run.imported:
-        certificate.show_origin(run)
     jobs_panel.explain_end(run)
     show_course(run, jobs_panel.events_of(run))
     if run.has_model:

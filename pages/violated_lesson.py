@@ -26,7 +26,6 @@ METHOD = LESSON.methods[0]
 STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Planes", "5 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
 ONE_IN = 10  # irrelevant samples per relevant sample, as in Fig. 1 of the paper
-TINY = 1e-12  # smaller differences are rounding errors
 
 FEW = FEW_RELEVANT + FEW_IRRELEVANT
 HEADLINES = (
@@ -88,17 +87,8 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         )
     st.caption(
         f"All {factorial(len(few.scores)):,} orders have {len(every)} patterns of ✓ and ✗: the points. "
-        f"{violated(worth[VIOLATED].objective - worth[RIGHT].objective)}"
-    )
-
-
-def violated(excess: float) -> str:
-    """Say by how much the most violated ranking exceeds the correct one."""
-    if excess < TINY:
-        return "**Notice** that no ranking exceeds the correct one: no constraint is violated."
-    return (
         "**Notice** the most violated ranking, farthest up and right: its score plus loss exceeds the correct one's by "
-        f"{excess:.3f}, its slack $\\xi$."
+        f"{max(0.0, worth[VIOLATED].objective - worth[RIGHT].objective):.3f}, its slack $\\xi$."
     )
 
 
@@ -171,18 +161,16 @@ def show_halves(run: Run) -> None:
     trace = cache.inference_trace(given.token, problem, "select")
     count = len(trace.steps)
     done = controls.slider("Evaluated medians", keys.LOOK, 0, count, 1)
-    looks = "1 evaluation" if done == 1 else f"{done} evaluations"
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)
-    text = inference_words.of_step(problem, trace.steps[done - 1]) if done else "No rank is bounded yet."
+    text = inference_words.of_step(trace.steps[done - 1]) if done else "No rank is bounded yet."
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
     st.caption(
         f"{METHOD} for “{LESSON.query}”: {len(problem.scores):,} training samples, {len(problem.positives)} relevant. "
-        f"**Notice**: "
-        f"{np.count_nonzero(low == high)} of {len(low)} are settled after {looks}; {count} evaluations settle "
-        f"all, and {np.count_nonzero(trace.ranks == problem.highest)} samples end below every relevant one."
+        f"**Notice** that {np.count_nonzero(low == high)} of {len(low)} are settled after {done} of {count} evaluations"
+        f"; {np.count_nonzero(trace.ranks == problem.highest)} samples end below every relevant one."
     )
 
 

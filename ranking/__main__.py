@@ -15,7 +15,7 @@ import signal
 import sys
 from collections.abc import Sequence
 
-from ranking.commands import comparison, experiment, import_images, rank, report, sets, train, workspaces
+from ranking.commands import experiment, import_images, rank, report, sets, train, workspaces
 from ranking.commands.watching import FAILED, INTERRUPTED, NotFinished
 
 COMMANDS = {
@@ -23,7 +23,6 @@ COMMANDS = {
     "sets": sets,
     "train": train,
     "experiment": experiment,
-    "comparison": comparison,
     "rank": rank,
     "report": report,
     "workspaces": workspaces,

@@ -5,11 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from distributed import Client, LocalCluster
 
 from ranking import Query, make_method
-from ranking.experiments.cluster import connected
 from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards, score_on_shards
 from ranking.solvers.block import Block
+
+
+def local_cluster(workers: int, processes: bool = True) -> LocalCluster:
+    """A cluster that no other machine can reach, with workers of one thread each."""
+    return LocalCluster(
+        n_workers=workers,
+        threads_per_worker=1,
+        processes=processes,
+        protocol="tcp",
+        dashboard_address="127.0.0.1:0",
+    )
 
 
 def samples(n: int = 301, d: int = 17) -> tuple[np.ndarray, np.ndarray]:
@@ -23,7 +34,7 @@ def check_products(cluster: Any) -> None:
     """Products with sharded features are those with the features; two workers hold half of the rows each."""
     features, _ = samples()
     generator = np.random.default_rng(0)
-    with connected(cluster.scheduler_address) as client:
+    with Client(cluster) as client:
         sharded = ShardedFeatures.scattered(client, features)
         block, there = Block(features, 1.5), ShardedBlock(sharded, 1.5)
         assert there.shape == features.shape == (len(sharded), 17)
@@ -46,7 +57,7 @@ def check_training(cluster: Any, name: str) -> None:
     settings = {"C": 50.0, "tolerance": 1e-3}
     here: Any = make_method(name, **settings).fit([Query(features, relevance)])
     method: Any = make_method(name, **settings)
-    with connected(cluster.scheduler_address) as client:
+    with Client(cluster) as client:
         sharded = ShardedFeatures.scattered(client, features)
         assert fit_on_shards(method, sharded, relevance) is method
         scores = score_on_shards(method, sharded)

@@ -81,18 +81,6 @@ def mean_colour(sides: Sequence[Side] = ("n", 3, 8, 6), metadata: dict[str, str]
     return model(nodes, [port("image", sides)], outputs, metadata=metadata)
 
 
-def heavy(rounds: int) -> bytes:
-    """A model that takes long: an image of 64 channels, folded with itself again and again."""
-    weights = tensor("w", (64, 64, 3, 3), [0.001] * (64 * 64 * 9))
-    first = tensor("first", (64, 3, 3, 3), [0.01] * (64 * 27))
-    pads = part(5, part(1, "pads") + part(8, b"".join(number(1) for _ in range(4))) + whole(20, 7))
-    nodes = [node("Conv", ["image", "first"], ["x0"], pads)]
-    nodes += [node("Conv", [f"x{step}", "w"], [f"x{step + 1}"], pads) for step in range(rounds)]
-    nodes.append(node("GlobalAveragePool", [f"x{rounds}"], ["features"]))
-    inputs, outputs = [port("image", (1, 3, 512, 512))], [port("features", (1, 64, 1, 1))]
-    return model(nodes, inputs, outputs, [weights, first])
-
-
 def spacious(bytes_: int) -> bytes:
     """A model that asks for so much memory at once: one number repeated over a large shape."""
     sides = [1, bytes_ // 4]

@@ -16,8 +16,8 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.comparing import OUTPUTS, add_outputs, check_outputs, write_experiment
 from ranking.commands.naming import add_samples, features_of, set_of, trained_methods
+from ranking.commands.outputs import OUTPUTS, add_outputs, check_outputs, write_experiment
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet

@@ -12,8 +12,8 @@ import sys
 
 from ranking.commands.naming import file_sources, import_path, line_of
 from ranking.commands.watching import DONE
+from ranking.datasets.copies import stored_copies
 from ranking.datasets.source_settings import GROUPS
-from ranking.datasets.stored_copies import stored_copies, what_was_done
 from ranking.formats.tree_source import tree_sources
 from ranking.storage.store import Store
 
@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     key = import_path(store, options.path, options.format, options.name, options.group)
     images = store.sets.get(key)
     if (copies := stored_copies(images.folder)) is not None:
-        row = what_was_done(images, copies)
+        row = copies.report_row(images)
         print(f"near copies: {row.came}; {row.done}", file=sys.stderr)
     print(next(line_of(row) for row in store.sets.rows() if row.key == key))
     return DONE

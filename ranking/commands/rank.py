@@ -14,7 +14,6 @@ import argparse
 import csv
 import sys
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -140,11 +139,10 @@ def _rank_images(
     """Print the images with their best windows, highest rank first."""
     settings = BagTrainSettings.from_json(model.settings)
     method: BagMethod = method_class(settings.method).load(model.model_file)
-    bags = replace(
-        windows_of(images, make_windows(settings.windows), store.features.cache), groups=images.image_groups
-    )
+    bags = windows_of(images, make_windows(settings.windows), store.features.cache)
     windows = method.window_scores(bags)
-    best, scores = best_windows(windows, bags.starts), method.image_scores(bags, windows)
+    best = best_windows(windows, bags.starts)
+    scores = windows[best]
     relevance = images.image_relevance(settings.query) if settings.query in images.classes else None
     parts = {"test": images.image_test, "train": ~images.image_test, "all": np.ones(len(bags), np.bool_)}
     rows = np.flatnonzero(parts[options.part])

@@ -7,13 +7,12 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.comparing import add_outputs, check_outputs, runs_of, write_comparison, write_experiment
+from ranking.commands.outputs import add_outputs, check_outputs, write_comparison, write_experiment
 from ranking.commands.watching import DONE, read_json
 from ranking.core.errors import InputError
 from ranking.core.run_settings import ExperimentSettings
 from ranking.core.text import readable
 from ranking.reports.compared import SPLITS, Compared
-from ranking.reports.comparison_file import ComparisonSettings
 from ranking.reports.findings import Findings
 from ranking.storage.run import SAMPLES, Run, is_run_id
 from ranking.storage.store import Store
@@ -26,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "runs",
         nargs="+",
         metavar="RUN_OR_FILE",
-        help="id of an experiment, ids of two to four training runs, or a JSON file of either",
+        help="id of an experiment or its JSON file, or ids of two to four training runs",
     )
     parser.add_argument("-o", "--output", type=Path, required=True, help="HTML file to write")
     parser.add_argument("--split", choices=SPLITS, help="which samples a comparison ranks (default: test)")
@@ -36,50 +35,31 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Write the report from finished runs; nothing is trained."""
     check_outputs(options)
-    store = Store(options.home)
-    first = options.runs[0]
-    record = read_json(Path(first)) if not is_run_id(first) and os.path.isfile(first) else None
-    if record is not None and len(options.runs) > 1:
-        raise InputError(
-            f"arguments beside {readable(first)}",
-            "none, because the file is a complete experiment or comparison",
-            readable(", ".join(options.runs[1:])),
-            "leave them out, or name two to four training runs by their ids",
-        )
-    if record is not None and "trainings" in record:
-        return _comparison_of_file(store, ComparisonSettings.from_json(record), options)
-    first_run = None if record is not None else _run(store, first)
-    if len(options.runs) > 1 or (first_run is not None and first_run.task == SAMPLES):
-        runs = [_run(store, run_id) for run_id in options.runs]
-        write_comparison(store, Compared.at_home(store, runs, options.split or "test"), options)
-        return DONE
-    if first_run is None:
-        assert record is not None
-        return _experiment(store, ExperimentSettings.from_json(record), "", options)
-    if first_run.task != "experiment":
+    store, first = Store(options.home), options.runs[0]
+    if len(options.runs) == 1 and not is_run_id(first) and os.path.isfile(first):
+        return _experiment(store, ExperimentSettings.from_json(read_json(Path(first))), "", options)
+    runs = [_run(store, run_id) for run_id in options.runs]
+    if len(runs) > 1 or runs[0].task == SAMPLES:
+        return _comparison(store, runs, options)
+    [run] = runs
+    if run.task != "experiment":
         expected = "an experiment or training runs that rank samples"
-        raise InputError(f"run {first_run.id}", expected, first_run.called)
-    return _experiment(store, ExperimentSettings.from_json(first_run.settings), first_run.name, options)
+        raise InputError(f"run {run.id}", expected, run.called)
+    return _experiment(store, ExperimentSettings.from_json(run.settings), run.name, options)
 
 
 def _run(store: Store, run_id: str) -> Run:
     if not is_run_id(run_id):
-        expected = "the id of an experiment or of a training run, or a JSON file"
+        expected = "the id of an experiment or of a training run, or the JSON file of an experiment"
         raise InputError("RUN_OR_FILE", expected, readable(run_id))
     return store.runs.get(run_id)
 
 
-def _comparison_of_file(store: Store, settings: ComparisonSettings, options: argparse.Namespace) -> int:
-    known = runs_of(store, settings)
-    runs = [run for run in known if run is not None]
-    if len(runs) < len(known):
-        raise InputError(
-            "finished training runs of this comparison",
-            f"{len(known)}",
-            len(runs),
-            "train the others first: python -m ranking comparison FILE.json",
-        )
-    write_comparison(store, Compared.at_home(store, runs, options.split or settings.split), options)
+def _comparison(store: Store, runs: list[Run], options: argparse.Namespace) -> int:
+    if options.protocol is not None:
+        expected = "none for a comparison, whose runs are reproduced by their settings"
+        raise InputError("--protocol", expected, readable(str(options.protocol), 300), "remove it")
+    write_comparison(Compared.at_home(store, runs, options.split or "test"), options)
     return DONE
 
 

@@ -20,8 +20,7 @@ class BagSet:
     image i are in the rows starts[i] to starts[i + 1], at least one. boxes: (rows, 4) of the windows, (left, top,
     right, bottom) in pixels; the first window of an image is the whole image, and the others are inside. relevance:
     (n,) grades >= 0, above 0 for images that show the object, needed for training only. ids: (n,) stable names of
-    the images; the row numbers by default. groups: (n,) numbers; images of one group are neighbours. Without
-    groups each image has its own.
+    the images; the row numbers by default.
     """
 
     windows: Features
@@ -29,7 +28,6 @@ class BagSet:
     boxes: Floats
     relevance: Ints | None = None
     ids: npt.NDArray[Any] | None = None
-    groups: Ints = None  # type: ignore[assignment]  # an array from __post_init__ on
 
     def __post_init__(self) -> None:
         windows = check_features(self.windows, "windows", half=True)
@@ -50,11 +48,6 @@ class BagSet:
         if self.relevance is not None:
             object.__setattr__(self, "relevance", check_relevance(self.relevance, len(self)))
         object.__setattr__(self, "ids", check_ids(self.ids, len(self), "image"))
-        groups = np.arange(len(self)) if self.groups is None else np.asarray(self.groups)
-        if groups.shape != (len(self),) or not np.issubdtype(groups.dtype, np.integer):
-            expected = f"whole numbers of shape ({len(self)},), one per image"
-            raise InputError("groups", expected, f"{groups.dtype} of shape {groups.shape}")
-        object.__setattr__(self, "groups", groups)
 
     def __len__(self) -> int:
         return len(self.starts) - 1

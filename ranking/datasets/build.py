@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -30,11 +30,10 @@ from PIL import Image
 from ranking.core import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
-from ranking.datasets.copies import Fingerprint, fingerprints, near_copies
+from ranking.datasets.copies import Fingerprint, fingerprints, keep_copies_together
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.problem_rows import ProblemRows
-from ranking.datasets.stored_copies import has_own_groups, keep_together, save_copies
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.files import Limits, Unusable
 from ranking.files.limits import variable
@@ -54,6 +53,7 @@ class Outcome:
     image: CheckedImage | None = None
     name: str | None = None  # of the record's image; None if the record is a row of the source's report
     empty: bool = False
+    fingerprints: Sequence[Fingerprint] = ()  # to find its near copies
 
 
 def build_image_set(
@@ -61,14 +61,14 @@ def build_image_set(
 ) -> tuple[ImageSet, list[Problem]]:
     """Read all of `source` into the new or empty `folder`; return the image set and the problems that occurred.
 
-    title: of the set; "" for the source's title. Near copies are stored in the folder (`stored_copies`), and stay on
+    title: of the set; "" for the source's title. Near copies are stored in the folder (`copies`), and stay on
     one side of the split unless the source groups samples. ValueError if nothing is usable (it counts the reasons), if
     no box has a class or a criterion, or if the source cannot be read. The folder then has no manifest, and the caller
     deletes it.
     """
     problems = ProblemRows()
     empty: list[str] = []
-    known: list[list[Fingerprint]] = []
+    known: list[Sequence[Fingerprint]] = []
     limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
@@ -77,7 +77,7 @@ def build_image_set(
             problems.add(outcome.problems)
             if outcome.image is not None:
                 writer.add(outcome.image)
-                known.append(outcome.image.fingerprints)
+                known.append(outcome.fingerprints)
             if writer.samples > limits.samples:
                 remedy = f"import some of the images, or set {variable('samples')}"
                 raise InputError("boxes of the image set", f"at most {limits.samples:,}", "more", remedy)
@@ -95,9 +95,9 @@ def build_image_set(
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, IMAGE_IGNORED)])
     rows = problems.all()
     image_set = _finish(writer, title or source.title(), rows)
-    copies = near_copies(known, lambda: None if on_progress is None else on_progress(min(done, total), total))
-    save_copies(folder, copies, image_set)
-    image_set = keep_together(folder, not has_own_groups(image_set))
+    image_set = keep_copies_together(
+        image_set, known, lambda: None if on_progress is None else on_progress(min(done, total), total)
+    )
     rows += _missing_side(image_set)
     if on_progress is not None:
         on_progress(total, total)
@@ -179,8 +179,8 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
     prints = [] if record.features is not None else fingerprints(picture)
-    image = CheckedImage(record, decoded, picture.size, boxes, crops, small, prints)
-    return Outcome(problems, image, record.name)
+    image = CheckedImage(record, decoded, picture.size, boxes, crops, small)
+    return Outcome(problems, image, record.name, fingerprints=prints)
 
 
 def _file(record: SourceImage) -> str:

@@ -13,7 +13,7 @@ import contextlib
 import hashlib
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -24,7 +24,6 @@ import numpy.typing as npt
 
 from ranking.core import Bools, ImageSet, Ints, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.datasets.copies import Fingerprint
 from ranking.datasets.decoding import Decoded
 from ranking.datasets.thumbnails import PackWriter
 
@@ -48,7 +47,6 @@ class CheckedImage:
     boxes: list[tuple[SourceBox, Pixels]]
     crops: list[bytes]
     thumbnail: bytes
-    fingerprints: list[Fingerprint] = field(default_factory=list)  # to find its near copies
 
 
 class ImageSetWriter:

@@ -80,7 +80,6 @@ class BagTask(Task[BagTrainSettings, BagData]):
             features.boxes,
             images.image_relevance(settings.query),
             features.ids,
-            images.image_groups,
         )
         return BagData(bags, ~images.image_test, objects_of(images, settings.query)), None
 
@@ -91,7 +90,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
         def score(weights: Sequence[Floats], rounds: Sequence[int]) -> Scored:
             scores = [method.window_scores(data.bags, each) for each in weights]
             best = [best_windows(each, data.bags.starts) for each in scores]
-            values = [method.image_scores(data.bags, *pair) for pair in zip(scores, weights, strict=True)]
+            values = [each[rows] for each, rows in zip(scores, best, strict=True)]
             return Scored(np.stack(values), data.bags.boxes[np.stack(best)].astype(np.int32))
 
         recorder.begin(len(data.bags), score, boxes=True, falls=True)
@@ -99,7 +98,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
     def measure(self, method: Any, data: BagData) -> Measured:
         bags, relevance = data.bags, np.asarray(data.bags.relevance)
         windows = method.window_scores(bags)
-        scores = method.image_scores(bags, windows)
+        scores = windows[best_windows(windows, bags.starts)]
         parts = {"train": np.flatnonzero(data.learn), "test": np.flatnonzero(~data.learn)}
         searched = parts["test"] if len(parts["test"]) else parts["train"]
         located = Localisation.of(method, bags, windows, searched)
@@ -127,7 +126,7 @@ def bags_of(bags: BagSet, chosen: Bools) -> BagSet:
     starts = np.concatenate([[0], np.cumsum(counts[chosen])])
     relevance = None if bags.relevance is None else bags.relevance[chosen]
     ids = None if bags.ids is None else bags.ids[chosen]
-    return BagSet(rows_of(bags.windows, rows), starts, bags.boxes[rows], relevance, ids, bags.groups[chosen])
+    return BagSet(rows_of(bags.windows, rows), starts, bags.boxes[rows], relevance, ids)
 
 
 def make_windows(settings: dict[str, Any]) -> WindowSettings:

@@ -11,7 +11,6 @@ from ranking.core.errors import InputError
 from ranking.inference.best_permutation import (
     MAX_COMPARED,
     SearchTrees,
-    as_good,
     exhaustive_permutations,
     search_trees,
 )
@@ -29,13 +28,6 @@ class TreeSearch:
     trees: SearchTrees
     best: Ints | None
     best_value: float | None
-
-    @property
-    def reached_best(self) -> bool | None:
-        """Whether the search ended at a best order; None where that is unknown."""
-        if self.best_value is None:
-            return None
-        return bool(as_good(self.trees.values[self.trees.best], self.best_value))
 
     def path_to(self, node: int) -> Ints:
         """Return the nodes from the root of its tree to a node."""

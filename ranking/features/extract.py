@@ -8,7 +8,6 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
-from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
 from threading import Event
@@ -53,11 +52,10 @@ def load_features(
         return whole
     cached = _at_hand(image_set, features, paths)
     missing = [place for place, matrix in enumerate(cached) if matrix is None]
-    with ExitStack() as opened:
-        for feature in (features[place] for place in missing):
-            if isinstance(feature, OnnxModel):
-                opened.enter_context(feature.opened(cache))
-        computed = _compute(image_set, [features[place] for place in missing], on_progress)
+    for feature in (features[place] for place in missing):
+        if isinstance(feature, OnnxModel):
+            feature.open(cache)
+    computed = _compute(image_set, [features[place] for place in missing], on_progress)
     for place in reversed(missing):
         cached[place] = matrix_files.keep(paths[place], computed.pop())
     return _joined([matrix for matrix in cached if matrix is not None], paths, on_progress)

@@ -1,14 +1,17 @@
-"""An uploaded ONNX model as a feature: pixels in, an output of the model out, in an isolated process with limits."""
+"""An uploaded ONNX model as a feature: pixels in, an output of the model out.
+
+The worker that needs its vectors runs it, under the memory limit of the worker.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,13 +20,91 @@ from PIL import Image
 from ranking.core import Feature
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.features.onnx.running import Network
+from ranking.core.text import readable
 from ranking.features.registry import FEATURES
 
-LAYOUTS, CHANNELS, POOLS = ("NCHW", "NHWC"), ("RGB", "BGR"), ("mean", "flatten")
-TYPES = ("float32", "float16", "float64")
+T = TypeVar("T")
+CHANNELS, POOLS = ("RGB", "BGR"), ("mean", "flatten")
+TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
 MAX_SIDE, MAX_COLUMNS = 1024, 65_536
-PIECE = 2**20  # bytes of a file that are hashed at a time
+THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
+
+
+class Network:
+    """The model in a file, which several threads may run. InputError if it cannot be run, or takes no image.
+
+    type, last, height, width: of its input: the type of its numbers, whether channels follow rows and columns, and its
+    sides, None if they are not fixed. outputs: their shapes in words. metadata: as its exporter wrote it.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._session = _within_runtime(lambda: _session(path.read_bytes()))
+        inputs = self._session.get_inputs()
+        if len(inputs) != 1:
+            names = ", ".join(readable(port.name) for port in inputs[:5]) or "none"
+            raise InputError("model", "one input, an image", f"{len(inputs)}: {names}")
+        self._input = inputs[0].name
+        shape = _shape(inputs[0])
+        self.last = len(shape) == 4 and shape[3] == 3 and shape[1] != 3
+        rows_first = [*shape[:1], *shape[3:], *shape[1:3]] if self.last else shape
+        is_image = len(shape) == 4 and rows_first[0] in (None, 1) and rows_first[1] in (None, 3)
+        if not is_image or inputs[0].type not in TYPES:
+            expected = "one image, 1 × 3 × height × width or 1 × height × width × 3"
+            remedy = "export the model so that it takes one image of real numbers at a time"
+            raise InputError("input of the model", expected, _words(inputs[0]), remedy)
+        self.height, self.width = rows_first[2:]
+        if max(self.height or 1, self.width or 1) > MAX_SIDE:
+            raise InputError("input of the model", f"at most {MAX_SIDE:,} pixels per side", _words(inputs[0]))
+        self.type = TYPES[inputs[0].type]
+        self.outputs = {port.name: _words(port) for port in self._session.get_outputs()}
+        self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
+
+    def run(self, pixels: npt.NDArray[np.floating], output: str) -> npt.NDArray[Any]:
+        """Return the numbers of an output for the pixels of one image."""
+        [result] = _within_runtime(lambda: self._session.run([output], {self._input: pixels}))
+        if not isinstance(result, np.ndarray) or result.dtype.kind not in "fiub":
+            raise InputError(f"output {output}", "numbers", "something else")
+        return result
+
+
+def _session(data: bytes) -> Any:
+    """Return a session on the CPU, without an arena, so that free memory is returned."""
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise it records its use for its vendor
+    import onnxruntime
+
+    onnxruntime.set_default_logger_severity(4)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
+    options.enable_cpu_mem_arena = options.enable_mem_pattern = False
+    options.add_session_config_entry("session.load_model_format", "ONNX")
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+
+
+def _within_runtime(work: Callable[[], T]) -> T:
+    """Return the result of `work`; its errors as MemoryError or InputError."""
+    try:
+        return work()
+    except Exception as error:  # the runtime may raise any error
+        reason = " ".join(str(error).split())[:500] or type(error).__name__
+        if re.search("memory|alloc", reason, re.IGNORECASE):
+            raise MemoryError(reason) from error
+        remedy = ""
+        if re.search("external data|model_path", reason, re.IGNORECASE):
+            remedy = (
+                "its numbers are in other files (external data), which are not opened: save it as one file"
+            )
+        raise InputError("model", "one that can be run", reason, remedy) from error
+
+
+def _shape(port: Any) -> list[int | None]:
+    """Return the sides of an input or output, None for a side that is not fixed."""
+    return [side if isinstance(side, int) and side > 0 else None for side in port.shape]
+
+
+def _words(port: Any) -> str:
+    sides = " × ".join("any" if side is None else f"{side:,}" for side in _shape(port)) or "no sides"
+    return f"{sides} ({port.type})"
 
 
 @FEATURES.register("ONNX model")
@@ -43,17 +124,12 @@ class OnnxModel(Feature):
     columns: int = setting(
         1, label="Columns", help="The length of the vector.", minimum=1, maximum=MAX_COLUMNS
     )
-    width: int = setting(
-        224, label="Width", help="The width of the input in pixels.", minimum=1, maximum=MAX_SIDE
-    )
-    height: int = setting(
-        224, label="Height", help="The height of the input in pixels.", minimum=1, maximum=MAX_SIDE
-    )
-    layout: str = setting(
-        "NCHW",
-        label="Layout",
-        help="Whether channels precede rows and columns (NCHW) or follow them (NHWC).",
-        choices=LAYOUTS,
+    side: int = setting(
+        224,
+        label="Side",
+        help="Width and height in pixels of the input of a model that accepts any size.",
+        minimum=1,
+        maximum=MAX_SIDE,
     )
     channels: str = setting("RGB", label="Channels", help="The order of the colours.", choices=CHANNELS)
     white: float = setting(
@@ -75,7 +151,6 @@ class OnnxModel(Feature):
         help="For outputs with spatial positions: average them, or concatenate them.",
         choices=POOLS,
     )
-    type: str = setting("float32", label="Type", help="The number type of the model's input.", choices=TYPES)
     network: Network | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -94,10 +169,9 @@ class OnnxModel(Feature):
     def size(self) -> int:
         return self.columns
 
-    @contextmanager
-    def opened(self, cache: Path) -> Iterator[None]:
-        """Open the model in `cache`; images can be described within the context. ValueError if it is missing."""
-        path = model_file(cache, self.model)
+    def open(self, folder: Path) -> None:
+        """Open the model in `folder`, so that images can be described. InputError if it is missing."""
+        path = model_file(folder, self.model)
         if not path.is_file():
             raise InputError(
                 f"model {self.model[:13]}",
@@ -106,44 +180,39 @@ class OnnxModel(Feature):
                 "upload the file again on the page Image sets: equal files have the same name",
             )
         self.network = Network(path)
-        try:
-            yield
-        finally:
-            self.network.close()
-            self.network = None
 
     def describe(self, crop: Image.Image) -> npt.NDArray[np.float32]:
-        if self.network is None:
-            raise InputError(self.name, "an open model", remedy="describe images within `opened`")
-        vector = self.pooled(self.network.ask(self.pixels(crop), self.output)).astype(np.float64)
+        vector = self.vector(crop).astype(np.float64)
         if vector.shape != (self.columns,):
             expected = f"{self.columns:,} numbers of output {self.output!r:.80}"
-            raise InputError(self.name, expected, len(vector), "inspect the model again")
+            raise InputError(self.name, expected, len(vector), "upload the model again")
         norm = np.linalg.norm(vector)
         return np.asarray(vector / norm if norm > 0 else vector, np.float32)
 
-    def pixels(self, crop: Image.Image) -> npt.NDArray[np.floating]:
-        """Return (1, 3, height, width), or with channels last, of an RGB crop of any shape."""
-        shrunk = crop.convert("RGB").resize((self.width, self.height), Image.Resampling.BILINEAR)
+    def vector(self, crop: Image.Image) -> npt.NDArray[np.float32]:
+        """Return the output for an RGB crop of any shape as one vector, whatever its length."""
+        if self.network is None:
+            raise InputError(self.name, "an open model", remedy="call `open` first")
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinity and NaN
+            output = self.network.run(self._pixels(crop, self.network), self.output)
+            return self._pooled(np.asarray(output, np.float32), self.network)
+
+    def _pixels(self, crop: Image.Image, network: Network) -> npt.NDArray[np.floating]:
+        size = (network.width or self.side, network.height or self.side)
+        shrunk = crop.convert("RGB").resize(size, Image.Resampling.BILINEAR)
         pixels = np.asarray(shrunk, np.float32) * (self.white / 255)
         if self.channels == "BGR":
             pixels = pixels[:, :, ::-1]
-        pixels = ((pixels - self._mean) / self._deviation)[None]
-        with np.errstate(over="ignore"):
-            return np.ascontiguousarray(
-                pixels.transpose(0, 3, 1, 2) if self.layout == "NCHW" else pixels, np.dtype(self.type)
-            )
+        pixels = (pixels - self._mean) / self._deviation
+        ordered = pixels if network.last else pixels.transpose(2, 0, 1)
+        return np.ascontiguousarray(ordered[None], network.type)
 
-    def pooled(self, output: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return one vector from an output; its first dimension, if there are several, is the single image.
-
-        >>> OnnxModel("onnx-" + "0" * 32).pooled(np.arange(8.0, dtype=np.float32).reshape(1, 2, 2, 2)).tolist()
-        [1.5, 5.5]
-        """
+    def _pooled(self, output: npt.NDArray[np.float32], network: Network) -> npt.NDArray[np.float32]:
+        """Return one vector; the first dimension of `output`, if there are several, is the single image."""
         if output.ndim > 1 and output.shape[0] == 1:
             output = output[0]
         if self.pooling == "mean" and output.ndim == 3:
-            output = output.mean(axis=(1, 2) if self.layout == "NCHW" else (0, 1))
+            output = output.mean(axis=(0, 1) if network.last else (1, 2))
         elif self.pooling == "mean" and output.ndim == 2:  # a vector for each patch of the image
             output = output.mean(axis=0)
         return output.reshape(-1)
@@ -156,11 +225,8 @@ def is_model_name(text: str) -> bool:
 
 def model_name(path: Path) -> str:
     """Return the name of the model in a file, a hash of its content: equal files have equal names."""
-    digest = hashlib.sha256()
     with path.open("rb") as file:
-        while piece := file.read(PIECE):
-            digest.update(piece)
-    return f"onnx-{digest.hexdigest()[:32]}"
+        return f"onnx-{hashlib.file_digest(file, 'sha256').hexdigest()[:32]}"
 
 
 def model_file(folder: Path, name: str) -> Path:

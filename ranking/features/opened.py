@@ -12,7 +12,7 @@ from ranking.core.errors import InputError
 from ranking.core.run_settings import Named
 from ranking.core.text import readable
 from ranking.datasets import build_image_set, load_image_set, make_source
-from ranking.datasets.stored_copies import stored_copies, what_was_done
+from ranking.datasets.copies import stored_copies
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
 from ranking.formats.import_preview import preview_import
@@ -75,5 +75,5 @@ def open_image_set(
     reader = make_source(preview.source, **{**preview.source_settings, "folder": str(given)})
     images, problems = build_image_set(reader, Path(folder) / "set")
     if (copies := stored_copies(images.folder)) is not None:
-        problems.append(what_was_done(images, copies))
+        problems.append(copies.report_row(images))
     return OpenImageSet(images, Path(folder), tuple(problems), temporary)

@@ -152,14 +152,6 @@ class Projection:
         """
         return np.asarray(self.axes.T @ weights, np.float64)
 
-    def check_made_by(self, settings: PCA | None, columns: int) -> None:
-        """Raise InputError unless these settings and this number of columns can give this projection."""
-        if settings is None or self.kept > settings.components or self.whiten != settings.whiten:
-            came = f"{self.kept} directions{', whitened' if self.whiten else ''}"
-            raise InputError("projection", f"{settings or 'none'}, as in the settings", came)
-        if self.columns != columns:
-            raise InputError("projection", f"{columns:,} columns, the number of features", self.columns)
-
     def save(self, path: Path | str) -> None:
         """Write an .npz file of plain arrays, which `load` reads."""
         with open(path, "wb") as file:

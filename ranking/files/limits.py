@@ -32,11 +32,6 @@ class Limits:
     json_bytes: int = 64 * 2**20  # of one annotation file, which needs up to 15 times its size in memory
     table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, stored and expanded
     vector_bytes: int = 2**30  # of one uploaded array of features, and of the matrix made from it
-    network_bytes: int = 512 * 2**20  # of one ONNX model
-    network_memory: int = 4 * 2**30  # address space of the process that runs the model
-    load_seconds: int = 60  # to load the model
-    image_seconds: int = 20  # per image in the model
-    network_seconds: int = 7_200  # for all images of a training run together
     seconds: int = 3_600  # for a whole import or preview
     stored_bytes: int = (
         16 * 2**30

@@ -39,7 +39,7 @@ from ranking.files.isolated import INTAKE_MEMORY, lift_memory_limit, limit_memor
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.jobs.jobs import LOCK_VARIABLE
 from ranking.storage import queue
-from ranking.storage.home import check_source, write_whole
+from ranking.storage.home import check_source, is_workspace, write_whole
 from ranking.storage.run import ENDED, Run, State, take_lock
 from ranking.storage.space import SpaceWatch, check_space
 from ranking.storage.store import Store
@@ -243,7 +243,7 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     else:
         path = Path(_uploaded(run, settings.brought))
     if is_network(path):
-        return _look_at_network(store, run, settings, path, images, report)
+        return _preview_network(store, run, settings, path, images, report)
     preview = preview_vectors(
         path, settings.file_name, images, run.draft_vectors, settings.vectors, settings.ids, progress
     )
@@ -252,14 +252,17 @@ def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
     return {"name": preview.name, "columns": preview.columns, "matched": preview.matched}
 
 
-def _look_at_network(
+def _preview_network(
     store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
 ) -> Result:
     """Preview an ONNX model, and store a copy of it until the user decides whether to keep it."""
-    from ranking.features.onnx.running import check_size
     from ranking.features.uploads.model_preview import preview_model
 
-    check_size(path)
+    if is_workspace(store.home):  # it could take the memory and the time of all other visitors
+        expected = "a file of vectors, because a model is run only where the app runs on your own computer"
+        raise InputError(
+            settings.file_name, expected, "an ONNX model", "compute the vectors, and upload them"
+        )
     if settings.brought is None:
         check_space(store.home)
         shutil.copyfile(path, run.uploaded_file)

@@ -22,8 +22,8 @@ from ranking.methods.registry import METHODS
 from ranking.solvers import Cut
 from ranking.solvers.bag_cccp import BagSolution, bag_cccp
 from ranking.solvers.bag_risk import BagProblem, Place
+from ranking.solvers.block import exact_product
 from ranking.solvers.clock import Clock
-from ranking.solvers.mapped_product import mapped_product
 from ranking.solvers.relay import JoinedProgress
 
 SEVERAL = "several"
@@ -175,8 +175,7 @@ class BagMethod(Method):
         round began, and its passes are products with all windows. warm_start: a fitted method of the same kind, whose
         weights are the start. ValueError without both images that show the object and images that do not.
 
-        Windows in a file that `numpy.load` maps are read by blocks. Within `joblib.parallel_config` its workers, for
-        instance those of Dask, share the products with all of them; they open the file by its path.
+        Windows in a file that `numpy.load` maps are read by blocks.
         """
         problem = self.problem(bag_sets)
         [bags] = bag_sets
@@ -253,14 +252,11 @@ class BagMethod(Method):
                 f"{len(weights)} features per window, as {self.name} was trained on",
                 bags.windows.shape[1],
             )
-        return mapped_product(bags.windows, weights) + (self.bonus(bags) + bias)
+        return exact_product(bags.windows, weights) + (self.bonus(bags) + bias)
 
     def score(self, bags: BagSet) -> Floats:
         """Return (n,) the score of every image, that of its best window; `rank` of them is the prediction."""
-        return self.image_scores(bags, self.window_scores(bags))
-
-    def image_scores(self, bags: BagSet, scores: Floats, weights: Floats | None = None) -> Floats:
-        """Return (n,) the score of every image by the scores (rows,) of all windows. weights: as in `window_scores`."""
+        scores = self.window_scores(bags)
         return scores[best_windows(scores, bags.starts)]
 
     def best_windows(self, bags: BagSet) -> Ints:
@@ -287,11 +283,7 @@ class BagMethod(Method):
             "bias": self.bias,
             "learned": self.learned,
         }
-        saved.write(path, header | self._more(), {"weights": weights})
-
-    def _more(self) -> dict[str, float]:
-        """Return what a subclass has learned besides, by attribute."""
-        return {}
+        saved.write(path, header, {"weights": weights})
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
@@ -302,8 +294,6 @@ class BagMethod(Method):
             method.certificate = Certificate(**header["certificate"])
             method.weights, method.bias = arrays["weights"], float(header["bias"])
             method.learned = bool(header["learned"])
-            for name in method._more():
-                setattr(method, name, float(header[name]))
         except (KeyError, TypeError, ValueError) as error:
             raise saved.unreadable(path, error) from error
         return method

@@ -1,4 +1,4 @@
-"""A comparison of runs as one HTML file: the content of the page Compare, to print, to share and to reproduce."""
+"""A comparison of runs as one HTML file: the content of the page Compare, to print and to share."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ ITERATIONS = 5  # shown per run
 MOVERS = 6  # samples shown with the largest gains, and with the largest losses
 
 
-def comparison_html(shown: Compared, crops: Crops, comparison_json: str, top: int = TOP) -> str:
-    """Return the file as text. crops: thumbnails of the samples. comparison_json: the comparison file
-    (`comparison_file`). top: samples per row; P@top must be among the measures of `shown`."""
+def comparison_html(shown: Compared, crops: Crops, top: int = TOP) -> str:
+    """Return the file as text. crops: thumbnails of the samples. top: samples per row; P@top must be among the measures
+    of `shown`."""
     album = Album(crops)
     looks = of_methods(
         {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}
@@ -38,7 +38,7 @@ def comparison_html(shown: Compared, crops: Crops, comparison_json: str, top: in
         _measures(shown, looks, top),
         *(_gains(shown, 0, right, album) for right in range(1, len(shown.runs))),
         _settings(shown),
-        _files(shown, comparison_json, top),
+        _files(shown, top),
     ]
     return page.page(title, sections, album.sheet())
 
@@ -64,11 +64,8 @@ def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Ma
         ranked_row(shown.images, name, ranked, looks[name], album, top)
         for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
     ]
-    notice = comparison_words.of_rows(shown.names, shown.compared)
-    note = f"{notice} ✓ and a solid border: relevant; ✗ and a dashed border: irrelevant. Thick border: first error."
-    return page.section(
-        "Top of each ranking", element("div", *rows, class_="gallery"), page.note(inline(note))
-    )
+    note = "✓ and a solid border: relevant; ✗ and a dashed border: irrelevant. Thick border: first error."
+    return page.section("Top of each ranking", element("div", *rows, class_="gallery"), page.note(note))
 
 
 def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Markup]:
@@ -158,17 +155,12 @@ def _settings(shown: Compared) -> Markup:
     )
 
 
-def _files(shown: Compared, comparison_json: str, top: int) -> Markup:
+def _files(shown: Compared, top: int) -> Markup:
     contents = {
-        "comparison.json": comparison_json,
         "ranks.csv": comparison_files.ranks_csv(shown.images, shown.compared, shown.names),
         "measures.csv": comparison_files.measures_csv(
             shown.resampled, shown.names, comparison_files.measures_of(top)
         ),
         "measures.tex": comparison_files.latex_table(shown, top),
     }
-    how = (
-        "To reproduce this comparison on this or another machine: python -m ranking comparison comparison.json. "
-        "“not_recreated” lists the files that you must import yourself."
-    )
-    return page.section("Files", page.files(contents), page.note(how), element("pre", comparison_json))
+    return page.section("Files", page.files(contents))

@@ -25,23 +25,19 @@ CURVES = (
 
 
 def verdict(names: Sequence[str], measured: Resampled) -> str:
-    """Name the ranking with the highest AP, and the rankings over which its lead is significant."""
+    """Name the rankings with the highest AP as printed, and those over which the lead of the best is significant."""
     values = measured.values["AP"]
     best = int(values.argmax())
-    equal = [names[i] for i, value in enumerate(values) if value == values[best]]
-    if len(equal) == len(names):
-        return f"All have the same AP, {values[best]:.3f}."
-    if len(equal) > 1:
-        return f"{listed(equal)} share the highest AP, {values[best]:.3f}."
-    others = [i for i in range(len(names)) if i != best]
-    sure = [names[i] for i in others if measured.difference("AP", best, i).without_zero]
-    open_ = [names[i] for i in others if names[i] not in sure]
-    sentence = f"{names[best]} ranks best, AP {values[best]:.3f}"
-    if not open_:
-        return f"{sentence}. Its lead over {listed(sure)} is significant."
-    if not sure:
-        return f"{sentence}. Its lead over {listed(open_)} is not significant."
-    return f"{sentence}. Its lead over {listed(sure)} is significant, over {listed(open_)} it is not."
+    highest = [
+        name for name, value in zip(names, values, strict=True) if f"{value:.3f}" == f"{values[best]:.3f}"
+    ]
+    sure = [
+        name for i, name in enumerate(names) if i != best and measured.difference("AP", best, i).without_zero
+    ]
+    return (
+        f"Highest AP {values[best]:.3f}: {listed(highest)}; significantly above "
+        f"{listed(sure) if sure else 'no other'}."
+    )
 
 
 def listed(names: Sequence[str]) -> str:
@@ -100,41 +96,16 @@ def _together(text: str) -> str:
     return text.replace(" ", "\xa0")
 
 
-def of_rows(names: Sequence[str], compared: Comparison) -> str:
-    """Compare the first errors of the rows."""
-    firsts = [first_mistake(ranked.relevance) for ranked in compared.rankings]
-    placed = [first for first in firsts if first is not None]
-    if not placed:
-        return "**Notice** that no method ranks an irrelevant sample above a relevant one."
-
-    def which(rank: int | None) -> str:
-        chosen = [escaped(name) for first, name in zip(firsts, names, strict=True) if first == rank]
-        return f"{listed(chosen)} {'has' if len(chosen) == 1 else 'have'}"
-
-    if None not in firsts and min(placed) == max(placed):
-        return f"**Notice** that {'both' if len(names) == 2 else 'all'} have their first error at rank {placed[0]:,}."
-    words = [f"{which(min(placed))} the earliest"]
-    if None in firsts:
-        words.append(f"{which(None)} none")
-    elif max(placed) > min(placed):
-        words.append(f"{which(max(placed))} the latest")
-    return f"**Notice** the first errors: {', '.join(words)}."
-
-
 def of_gains(compared: Comparison, left: int, right: int, names: Sequence[str]) -> str:
     """Describe the contributions to the difference of AP between two rankings."""
     gains = compared.gains(left, right)
-    won, lost = gains[gains > 0], gains[gains < 0]
+    won, lost, relevant = gains[gains > 0], gains[gains < 0], int((compared.relevance > 0).sum())
     return (
-        f"AP of {escaped(names[right])} minus AP of {escaped(names[left])}: **{signed(gains.sum())}** ≈ "
-        f"{signed(won.sum())} from {_images(len(won))} whose precision rose, {signed(lost.sum())} from "
-        f"{_images(len(lost))} whose precision fell; {_images(int((compared.relevance > 0).sum()))} in total. "
-        "A sample can move up and yet lose, because the precision at its rank fell."
+        f"AP of {escaped(names[right])} minus AP of {escaped(names[left])}: **{signed(gains.sum())}**. Relevant "
+        f"samples whose precision rose: {len(won):,} of {relevant:,} ({signed(won.sum())}); whose precision fell: "
+        f"{len(lost):,} ({signed(lost.sum())}). A sample can move up and yet lose, because the precision at its rank "
+        "fell."
     )
-
-
-def _images(count: int) -> str:
-    return "1 relevant sample" if count == 1 else f"{count:,} relevant samples"
 
 
 def of_places(names: Sequence[str], compared: Comparison, sample: int) -> str:

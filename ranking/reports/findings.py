@@ -11,6 +11,7 @@ import numpy as np
 
 from ranking.core import Floats, ImageSet
 from ranking.core.run_settings import ExperimentSettings
+from ranking.core.text import counted
 from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
 from ranking.experiments.cross_validation.plan import Plan
 from ranking.experiments.cross_validation.protocol import PATH
@@ -118,7 +119,7 @@ def split_words(fold: int | None) -> str:
 
 
 def notice_best(results: Results, test: bool) -> str:
-    """Say which method is best, of several queries on average and on how many; explain missing results."""
+    """Say which methods have the highest values, averaged over queries; explain missing results."""
     table = {}
     for method in results.compared_methods:
         values = [_value(results, query, method.name, test) for query in results.queries]
@@ -128,19 +129,13 @@ def notice_best(results: Results, test: bool) -> str:
     if len(table) < len(results.compared_methods) or not table:
         return "“–”: not finished yet. The best value of a column is marked once the column is complete."
     mean = {name: statistics.fmean(values) for name, values in table.items()}
-    best = max(mean, key=lambda name: mean[name])
+    best, *others = sorted(mean, key=lambda name: -mean[name])
+    highest = ", then ".join(f"{name} {mean[name]:.3f}" for name in (best, *others[:1]))
     columns = zip(*table.values(), strict=True)
     won = sum(not higher(max(column), table[best][place]) for place, column in enumerate(columns))
-    second = max((name for name in mean if name != best), key=lambda name: mean[name], default=None)
-    ahead = "" if second is None else f", {mean[best] - mean[second]:.3f} above {second}"
-    average, won_best, won_too = "", "", ""
-    if len(results.queries) > 1:
-        wins = f"on {won} of {len(results.queries)} queries"
-        average, won_best, won_too = " on average", f"; {best} is best {wins}", f". It is best {wins}"
-    if second is not None and not higher(mean[best], mean[second]):
-        return f"{best} and {second} have the same AP{average}, {mean[best]:.3f}{won_best}."
     return (
-        f"{best} is best{average}, {mean[best]:.3f}{ahead}{won_too}. The best value of each column is marked."
+        f"Highest mean over queries: {highest}. {best} is best on {won} of {counted(len(results.queries), 'query')}. "
+        "The best value of each column is marked."
     )
 
 

@@ -1,8 +1,9 @@
-"""Captions as HTML, texts made safe for markdown, and numbers with a sign."""
+"""Captions as HTML, texts made safe for markdown, tables as markdown, and numbers with a sign."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,16 @@ def escaped(text: str) -> str:
     'a\\\\_b \\\\<img\\\\> \\\\[x\\\\]\\\\(http\\\\:\\\\/\\\\/y\\\\)'
     """
     return re.sub(r"([!-/:-@\[-`{-~])", r"\\\1", text.replace("\n", " "))
+
+
+def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Return a table as markdown: the first column is left-aligned, all others are right-aligned. Cells are markdown.
+
+    >>> markdown_table(["", "AP"], [["SVM", "0.5"]])
+    '|  | AP |\\n| --- | --: |\\n| SVM | 0.5 |'
+    """
+    lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def signed(value: float, digits: int = 3, form: str = "f") -> str:

@@ -101,8 +101,6 @@ def settings_facts(run: Run) -> dict[str, str]:
         facts["Duality gap, share of the primal"] = f"{proof['relative_gap']:.2g}"
     if proof:
         facts["Iterations"], facts["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
-    if run.imported is not None:
-        facts["Trained"] = "elsewhere, imported from a file"
     return {**facts, "Training": run.id}
 
 

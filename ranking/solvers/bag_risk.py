@@ -26,8 +26,7 @@ import numpy as np
 
 from ranking.core import Bools, Features, Floats, Ints, as_floats
 from ranking.inference.best_windows import best_windows, k_best_windows
-from ranking.solvers.block import Block
-from ranking.solvers.mapped_product import mapped_product
+from ranking.solvers.block import Block, exact_product
 from ranking.solvers.risk import Cut, LinearRisk
 
 
@@ -72,7 +71,7 @@ class BagProblem:
 
     def at(self, weights: Floats) -> Place:
         """Return the place at `weights`: one pass over all windows, unless all weights are 0."""
-        scores = self.bonus + (mapped_product(self.windows, weights) if weights.any() else 0.0)
+        scores = self.bonus + (exact_product(self.windows, weights) if weights.any() else 0.0)
         best = best_windows(scores, self.starts)
         return Place(weights, scores, best, self._value(weights, scores[best]))
 

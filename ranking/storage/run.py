@@ -71,12 +71,6 @@ class Run:
     shared: bool = False
 
     @property
-    def imported(self) -> dict[str, Any] | None:
-        """The origin of an imported run (see `ranking.jobs.run_archive`), None for others."""
-        origin = self.result.get("imported")
-        return origin if isinstance(origin, dict) else None
-
-    @property
     def called(self) -> str:
         """The name in messages of a run of its task."""
         return CALLED.get(self.task, "run")

@@ -13,7 +13,6 @@ from ranking.storage.records import Damage
 from ranking.storage.runs import Runs
 from ranking.storage.sets import Sets
 
-
 BUNDLED = (examples.FOLDER,)  # data folders that are shared with all others
 
 

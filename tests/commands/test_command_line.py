@@ -16,7 +16,7 @@ from labelled_pictures import patches_of
 from ranking.storage.rooms import Rooms
 
 from ranking.__main__ import COMMANDS, main
-from ranking.commands.comparing import write
+from ranking.commands.outputs import write
 from ranking.commands.watching import Bar
 from ranking.core import ImageSet, ProgressEvent
 from ranking.explain.localisation import read_localisation

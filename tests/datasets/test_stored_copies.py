@@ -11,16 +11,10 @@ from test_copies import painted
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, load_image_set
+from ranking.datasets.copies import are_together, keep_together, stored_copies
+from ranking.datasets.copies.stored import FILE
 from ranking.datasets.label_sets import label_set
 from ranking.datasets.splits import blocks_of, joined, moved_whole, on_one_side
-from ranking.datasets.stored_copies import (
-    FILE,
-    are_together,
-    has_own_groups,
-    keep_together,
-    stored_copies,
-    what_was_done,
-)
 from ranking.experiments.cross_validation.splits import splits_of
 from ranking.features.graph.image_graph import graph_edges
 
@@ -81,7 +75,7 @@ def test_an_import_keeps_copies_on_one_side(tmp_path):
     assert (first == second).all()
     assert images.image_test.sum() in (6, 7), "about as many test as before"
     assert images.image_groups.tolist() == [*range(12), 0, 1]
-    done = what_was_done(images, copies)
+    done = copies.report_row(images)
     assert "2 pairs, 2 across" in done.came
     assert load_image_set(images.folder).key == images.key
 
@@ -91,7 +85,7 @@ def test_the_switch_goes_both_ways(tmp_path):
     apart = keep_together(images.folder, False)
     assert (apart.image_test.tolist(), are_together(apart)) == (TEST, False)
     assert apart.image_groups.tolist() == list(range(14))
-    assert "kept as the source has them" in what_was_done(apart, stored_copies(apart.folder)).done
+    assert "kept as the source has them" in stored_copies(apart.folder).report_row(apart).done
     again = keep_together(images.folder, True)
     assert (again.key, are_together(again)) == (images.key, True)
     assert apart.key != images.key
@@ -109,7 +103,6 @@ def test_a_set_without_copies_is_as_before(tmp_path):
 def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_on(tmp_path):
     groups = ["a", "b", *("c" + str(place) for place in range(10)), "d", "a"]
     images = built(tmp_path / "set", groups=groups)
-    assert has_own_groups(images)
     assert (images.image_test.tolist(), are_together(images)) == (TEST, False)
     on = keep_together(images.folder, True)
     pairs = stored_copies(on.folder).pairs

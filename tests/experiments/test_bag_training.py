@@ -48,8 +48,7 @@ def test_a_training_finds_squares_and_its_measures_are_those_of_its_boxes(square
     assert {*located.detected.tolist()} <= {*tested.tolist()}
     expected = detection_average_precision(located.by_image(tested), [objects[row] for row in tested])
     assert trained.metrics["test"]["detection AP"] == expected
-    # Those of Latent HOAP-SVM are of the method that it starts from.
-    assert located.starts.tolist() == ([] if method == "Latent HOAP-SVM" else ["whole image"])
+    assert located.starts.tolist() == ["whole image"]
 
 
 def test_a_training_is_repeatable_and_does_not_see_the_true_boxes(squares, cache):

@@ -7,19 +7,19 @@ from typing import Any
 
 import numpy as np
 import pytest
+from distributed import Client
 from refusals import ANYTHING, refused
-from sharded import check_products, check_training, samples
+from sharded import check_products, check_training, local_cluster, samples
 from tiny_actions import Enough, images, material, planned, run_tiny
 from working import raising
 
 from ranking import Query, make_method
 from ranking.core import StopTraining
-from ranking.experiments import cluster as ours
-from ranking.experiments.cluster import connected, local_cluster
-from ranking.experiments.cross_validation import unit, workers
+from ranking.experiments.cross_validation import cluster, unit
+from ranking.experiments.cross_validation.cluster import on_cluster, workers_at
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.trial_store import TrialStore
-from ranking.experiments.cross_validation.workers import on_cluster, on_this_computer, workers_at
+from ranking.experiments.cross_validation.workers import on_this_computer
 from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards, score_on_shards
 from ranking.solvers import Cut, LinearRisk, coordinate_descent
 
@@ -66,9 +66,9 @@ def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(th
 
 def test_a_unit_that_is_being_trained_hears_of_the_end():
     trial = next(iter(PLAN.validation.values()))
-    workers._end("a run")
+    cluster._end("a run")
     with pytest.raises(StopTraining):
-        workers._train(material(PLAN, IMAGES), (trial,), "a run")
+        cluster._train(material(PLAN, IMAGES), (trial,), "a run")
 
 
 def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):
@@ -83,7 +83,7 @@ def test_a_scheduler_is_named_by_the_run_or_by_the_environment(threads, tmp_path
     assert workers_at(None) is on_this_computer
     monkeypatch.setenv("RANKING_SCHEDULER", "tcp://localhost:1")
     with monkeypatch.context() as short:
-        short.setattr(ours, "CONNECT_SECONDS", 0.2)
+        short.setattr(cluster, "CONNECT_SECONDS", 0.2)
         with refused("scheduler") as caught:
             run_tiny(PLAN, TrialStore(tmp_path), count=30, workers=workers_at(None))
     assert "tcp://localhost:1" in caught.value.expected
@@ -94,7 +94,7 @@ def test_a_scheduler_is_named_by_the_run_or_by_the_environment(threads, tmp_path
 
 def test_a_cluster_that_cannot_be_used_is_refused(threads, monkeypatch):
     def connect(address: str) -> None:
-        with connected(address):
+        with on_cluster(address)(material(PLAN, IMAGES), lambda: None):
             pass
 
     with monkeypatch.context() as without:
@@ -105,18 +105,15 @@ def test_a_cluster_that_cannot_be_used_is_refused(threads, monkeypatch):
     with refused("scheduler") as caught:
         connect("nowhere")
     assert "nowhere" in caught.value.expected
-    with refused("scheduler", "'inproc://x'"):
-        connect("inproc://x")
     with local_cluster(0, processes=False) as empty, monkeypatch.context() as short:
-        short.setattr(ours, "CONNECT_SECONDS", 0.2)
+        short.setattr(cluster, "CONNECT_SECONDS", 0.2)
         with refused("workers", 0) as caught:
             connect(empty.scheduler_address)
         assert f"dask worker {empty.scheduler_address}" in caught.value.remedy
-    monkeypatch.setattr(ours, "CONTENT", 2)
-    monkeypatch.setattr(ours, "content_here", lambda: 1)
+    monkeypatch.setattr(cluster, "_version", lambda: 1)
     with refused("workers", [1]) as caught:
         connect(threads.scheduler_address)
-    assert "2" in caught.value.expected
+    assert str(cluster.VERSION) in caught.value.expected
 
 
 def test_products_of_shards_are_those_of_the_features(threads):
@@ -136,7 +133,7 @@ def test_whole_numbers_and_no_features_train_on_shards_as_they_do_here(threads):
     ):
         method: Any = make_method("AP-SVM", C=10.0, tolerance=1e-3)
         here: Any = make_method("AP-SVM", C=10.0, tolerance=1e-3).fit([Query(given, relevant)])
-        with connected(threads.scheduler_address) as client:
+        with Client(threads) as client:
             fit_on_shards(method, ShardedFeatures.scattered(client, given), relevant)
         assert method.certificate.converged
         assert here.certificate.converged
@@ -144,7 +141,7 @@ def test_whole_numbers_and_no_features_train_on_shards_as_they_do_here(threads):
 
 
 def test_wrong_shards_are_refused(threads):
-    with connected(threads.scheduler_address) as client:
+    with Client(threads) as client:
 
         def sharded(*parts: np.ndarray) -> ShardedFeatures:
             return ShardedFeatures(client, [client.scatter(part, hash=False) for part in parts])

@@ -21,7 +21,7 @@ from ranking.storage.store import Store
 
 @pytest.fixture(autouse=True)
 def _impatient(monkeypatch, worker_here):
-    monkeypatch.setattr("ranking.experiments.cluster.CONNECT_SECONDS", 0.2)
+    monkeypatch.setattr("ranking.experiments.cross_validation.cluster.CONNECT_SECONDS", 0.2)
 
 
 @pytest.fixture(scope="module")

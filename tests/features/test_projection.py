@@ -174,18 +174,6 @@ def test_only_sound_projections_are_read() -> None:
             Projection.load(io.BytesIO(content))
 
 
-def test_a_projection_is_checked_against_the_settings() -> None:
-    rows, learn = samples(60, 8), np.arange(60) < 40
-    fitted = PCA(3).fitted(rows, learn)
-    fitted.check_made_by(PCA(3), 8)
-    fitted.check_made_by(PCA(5), 8)
-    for settings in (PCA(2), PCA(3, True), None):
-        with refused("projection", "3 directions"):
-            fitted.check_made_by(settings, 8)
-    with refused("projection", 8):
-        fitted.check_made_by(PCA(3), 9)
-
-
 # ----------------------------------------------------------------------------------------- In settings
 
 

@@ -16,8 +16,6 @@ from pyarrow import parquet
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build, build_image_set, make_source
-from ranking.features.onnx import running
-from ranking.features.onnx.running import check_size
 from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.files import Limits, Unusable, open_tree
 from ranking.files.limits import variable
@@ -103,28 +101,6 @@ def vectors(folder: Path) -> Iterator[str]:
         assert not target.exists()
 
 
-def network(script: str) -> Beyond:
-    """A program in place of the one that runs models."""
-
-    def beyond(folder: Path) -> Iterator[str]:
-        program = folder / "program.py"
-        program.write_text(f"import sys, time\n{script}\n")
-        with pytest.MonkeyPatch.context() as patched:
-            patched.setattr(running, "PROGRAM", "program")
-            patched.setenv("PYTHONPATH", str(folder))
-            patched.setattr(running, "check_runtime", lambda: None)
-            yield error_of(lambda: running.Network(folder / "x.onnx").ask(np.zeros((1, 1)), "y"))
-
-    return beyond
-
-
-def network_bytes(folder: Path) -> Iterator[str]:
-    (folder / "x.onnx").write_bytes(b"\x08\x01")
-    yield error_of(lambda: check_size(folder / "x.onnx"))
-
-
-DESCRIBED = '{"inputs": [], "outputs": [], "metadata": {}}'
-LOADED = f"print('{DESCRIBED}', flush=True); sys.stdin.buffer.readline()"
 BEYOND: dict[str, Beyond] = {
     "entries": entries,
     "total_bytes": of_a_zip_file,
@@ -137,11 +113,6 @@ BEYOND: dict[str, Beyond] = {
     "json_bytes": annotations(("COCO", "a.json", b'{"images": []}')),
     "table_bytes": annotations(("Table of images", "t.csv", b"image,x\n1.jpg,1\n")),
     "vector_bytes": vectors,
-    "network_bytes": network_bytes,
-    "network_memory": network("sys.exit('it needs more memory than it may have')"),
-    "load_seconds": network("time.sleep(60)"),
-    "image_seconds": network(f"{LOADED}; time.sleep(60)"),
-    "network_seconds": network(f"{LOADED}; time.sleep(60)"),
     "seconds": lambda _: iter([Limits.from_environment().too_slow]),
     "stored_bytes": built_set,
 }

@@ -1,25 +1,22 @@
-"""Runs whose method sees features through a projection: it is kept beside the method, ranks elsewhere, and travels."""
+"""Runs whose method sees features through a projection: it is kept beside the method, and is exported."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
-from archives import PICKLED, npy, packed, unpacked
+from archives import unpacked
 from refusals import refused
 from training_runs import finished
-from working import refuses
 
 from ranking import Query, method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.features.projection import PCA
-from ranking.jobs.run_archive import MODEL, PROJECTION, RUN, SCORES, export_run, import_run
+from ranking.jobs.run_archive import export_run
 from ranking.storage.run_files import projection_of
 from ranking.storage.store import Store
 
@@ -43,11 +40,6 @@ def run(origin):
     return origin.runs.all("train")[-1]
 
 
-@pytest.fixture(scope="module")
-def exported(origin, run):
-    return export_run(origin, run.id)
-
-
 def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run):
     images, projection = origin.sets.get(run.settings["set"]), projection_of(run)
     features = load_features(images, PARTS, origin.features)
@@ -66,66 +58,14 @@ def test_the_command_line_ranks_through_it(origin, run, command):
 def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
     aside = run.projection_file.rename(tmp_path / "aside.npz")
     try:
-        with refused(PROJECTION) as caught:
+        with refused(run.projection_file.name) as caught:
             projection_of(run)
         assert run.id in caught.value.expected
-        with refused(f"{PROJECTION} of run {run.id}"):
+        with refused(f"{run.projection_file.name} of run {run.id}"):
             export_run(origin, run.id)
     finally:
         aside.rename(run.projection_file)
 
 
-def test_it_travels_with_its_training(origin, run, exported, elsewhere):
-    back = import_run(elsewhere, exported)
-    assert back.settings["projection"] == SEVEN
-    assert back.projection_file.read_bytes() == run.projection_file.read_bytes()
-    assert unpacked(export_run(elsewhere, back.id))[PROJECTION] == unpacked(exported)[PROJECTION]
-
-
-def with_arrays(exported: bytes, **changes: Callable[[Any], Any]) -> bytes:
-    """The archive with other arrays in its projection, and everything else kept."""
-    files = unpacked(exported)
-    arrays = unpacked(files[PROJECTION])
-    for name, change in changes.items():
-        arrays[f"{name}.npy"] = npy(np.asarray(change(np.load(io.BytesIO(arrays[f"{name}.npy"])))))
-    return packed({**files, PROJECTION: packed(arrays)})
-
-
-def test_a_projection_is_one_that_the_settings_ask_for(exported, elsewhere):
-    def narrow(rows: np.ndarray) -> np.ndarray:
-        return rows[:, :-1] / np.linalg.norm(rows[:, :-1], axis=1)[:, None]
-
-    for changes, came, inner in (
-        ({"mean": lambda mean: mean[:-1]}, "other shapes or types", "saved projection"),
-        ({"mean": lambda mean: mean * np.nan}, "other numbers", "saved projection"),
-        ({"directions": lambda rows: 2 * rows}, "other lengths", "saved projection"),
-        ({"variances": np.negative}, "other variances", "saved projection"),
-        ({"whiten": np.logical_not}, "7 directions", "projection"),
-        ({"directions": narrow, "mean": lambda mean: mean[:-1]}, 323, "projection"),
-    ):
-        refuses(elsewhere, with_arrays(exported, **changes), PROJECTION, came, inner)
-    six = with_arrays(exported, directions=lambda rows: rows[:6], variances=lambda values: values[:6])
-    refuses(elsewhere, six, MODEL, 6, "features of the query")
-    files = unpacked(exported)
-    all_files = f"{MODEL}, {SCORES} and {PROJECTION}"
-    refuses(elsewhere, packed({name: files[name] for name in files if name != PROJECTION}), all_files)
-    for settings, subject, came, inner in (
-        (None, all_files, None, ""),
-        ({"kind": "LDA"}, "kind of a projection", "'LDA'", ""),
-        ({**SEVEN, "components": 6}, PROJECTION, "7 directions, whitened", "projection"),
-        ([SEVEN], "projection", str([SEVEN]), ""),
-    ):
-        record = json.loads(files[RUN])
-        record["settings"]["projection"] = settings
-        refuses(elsewhere, packed({**files, RUN: json.dumps(record).encode()}), subject, came, inner)
-
-
-def test_a_projection_holds_numbers_and_nothing_else(exported, elsewhere):
-    files = unpacked(exported)
-    arrays = unpacked(files[PROJECTION])
-    for content, inner in (
-        (b"no zip", "archive"),
-        (packed({**arrays, "mean.npy": PICKLED}), "mean.npy"),
-        (packed({"mean.npy": arrays["mean.npy"]}), "saved projection"),
-    ):
-        refuses(elsewhere, packed({**files, PROJECTION: content}), PROJECTION, inner=inner)
+def test_it_is_exported_with_its_training(origin, run):
+    assert unpacked(export_run(origin, run.id))[run.projection_file.name] == run.projection_file.read_bytes()

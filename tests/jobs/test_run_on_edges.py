@@ -1,17 +1,17 @@
-"""A training on pairs that a person brought: it finds them by name, takes them along, and brings back no others."""
+"""A training on pairs that a person brought: it finds them by name, and exports them."""
 
 from __future__ import annotations
 
+import io
 import json
 import shutil
 from typing import Any
 
 import numpy as np
 import pytest
-from archives import npy, packed, unpacked
+from archives import unpacked
 from refusals import refused
 from training_runs import finished
-from working import refuses
 
 from ranking import method_class
 from ranking.core import Query
@@ -19,7 +19,7 @@ from ranking.core.run_settings import TrainSettings
 from ranking.features import load_features
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
-from ranking.jobs.run_archive import EDGES, RUN, export_run, import_run
+from ranking.jobs.run_archive import EDGES, RUN, export_run
 from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
@@ -79,52 +79,12 @@ def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin, run):
     assert "CSV" in caught.value.remedy
 
 
-def test_pairs_go_along_and_are_kept_where_they_come(origin, run, elsewhere):
-    data = export_run(origin, run.id)
-    assert json.loads(unpacked(data)[RUN])["left_out"] == {}
-    back = import_run(elsewhere, data)
-    assert back.settings == run.settings
-    key, graph = run.settings["set"], run.settings["graph"]
-    np.testing.assert_array_equal(elsewhere.features.edges_of(key, graph), origin.features.edges_of(key, graph))
-    assert unpacked(export_run(elsewhere, back.id))[EDGES] == unpacked(data)[EDGES]
+def test_pairs_are_exported_and_an_export_without_them_says_so(origin, run):
+    whole, key = unpacked(export_run(origin, run.id)), run.settings["set"]
+    assert json.loads(whole[RUN])["left_out"] == {}
+    edges = np.load(io.BytesIO(whole[EDGES]))
+    np.testing.assert_array_equal(edges, origin.features.edges_of(key, run.settings["graph"]))
     forget(origin, run)
-    import_run(origin, data)
-    assert origin.features.edges_of(key, graph) is not None
-
-
-def test_an_export_without_its_pairs_says_so_and_comes_back_without_them(origin, run):
-    whole = export_run(origin, run.id)
-    forget(origin, run)
-    data = export_run(origin, run.id)
-    files = unpacked(data)
-    assert set(unpacked(whole)) - set(files) == {EDGES}
-    assert list(json.loads(files[RUN])["left_out"]) == [EDGES]
-    assert import_run(origin, data).settings == run.settings
-    with refused(f"pairs of {short_name(run.settings['graph'])}", "none"):
-        origin.features.edges_of(run.settings["set"], run.settings["graph"])
-
-
-def naming(files: dict[str, bytes], graph: str, file: bytes) -> bytes:
-    """The archive of `files` whose settings name that graph, and whose pairs are that file."""
-    record = json.loads(files[RUN])
-    record["settings"]["graph"] = graph
-    return packed({**files, RUN: json.dumps(record).encode(), EDGES: file})
-
-
-def test_other_pairs_than_the_settings_name_are_refused(origin, run, elsewhere):
     files = unpacked(export_run(origin, run.id))
-    samples = len(np.load(run.scores_file))
-    edges = random_vectors(samples)
-    graph, last, turned = edges_name(edges), np.array([[0, samples]]), np.ascontiguousarray(edges[:, ::-1])
-    for name, file, subject, came, inner in (
-        (graph, npy(edges[1:]), EDGES, edges_name(edges[1:]), ""),
-        (edges_name(turned), npy(turned), EDGES, str(turned[0].tolist()), "row 0"),
-        (graph, npy(edges.astype(float)), EDGES, f"float64 of shape {edges.shape}", "pairs"),
-        (edges_name(last), npy(last), EDGES, samples, ""),
-        (graph, npy(edges)[:-8], EDGES, edges.nbytes - 8, ""),
-        ("same image", npy(edges), EDGES, None, ""),
-        ("csv-../../x", npy(edges), "graph", "'csv-../../x'", ""),
-    ):
-        refuses(elsewhere, naming(files, name, file), subject, came, inner)
-    assert not list(elsewhere.edges.rglob("*.npy"))
-    assert import_run(elsewhere, naming(files, graph, npy(edges.astype(np.int32)))).has_scores
+    assert set(whole) - set(files) == {EDGES}
+    assert list(json.loads(files[RUN])["left_out"]) == [EDGES]

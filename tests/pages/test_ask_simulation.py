@@ -15,7 +15,7 @@ from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
 from pages.parts.runs import jobs_panel
-from pages.parts.studies import simulation_captions, simulation_form, simulation_table
+from pages.parts.studies import simulation_form, simulation_table
 from pages.parts.views import label_styles
 from ranking.core.run_settings import SimulationSettings
 from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
@@ -117,7 +117,9 @@ def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
     assert tables_of(app) == {
         name: plain(text) for name, text in simulation_table.as_markdown(curves).items()
     }
-    assert plain(simulation_captions.interactions_add(curves)) in text_of(app)
+    best = max(curves, key=lambda curve: curve.mean[-1])
+    [title] = [text for text in app.markdown if text.value.startswith("## ")]
+    assert numbers_in(title.value) == [*(round(100 * mean, 1) for mean in best.mean[[0, -1]]), 10]
     choose(app.segmented_control, "panels", "model")
     assert len(charts_of(app)) == len(MODELS) + 1
 
@@ -214,25 +216,11 @@ def test_the_file_holds_every_fold_exactly():
         assert float(row["mean"]) == one.mean[count]
 
 
-def test_interactions_add_what_the_papers_own_strategy_measures():
-    curves = paired("random", 0.03, 0.0) + paired("closest maxima", 0.011, 0.009)
-    text = plain(simulation_captions.interactions_add(curves))
-    assert [name in text for name in ("C-star p@k", "closest maxima", "Independent p@k")] == [True] * 3
-    assert numbers_in(text)[-4:] == [1.0, -0.3, 2.3, 1], "the mean and its interval at Q1"
-    assert "random" in simulation_captions.interactions_add(paired("random", 0.03, 0.0))
+def test_nothing_is_compared_with_a_baseline_of_two_settings():
     star, alone = paired("random", 0.1)
     two = [replace(alone, variant=variant) for variant in ("C = 1", "C = 9")]
-    assert simulation_captions.interactions_add([star]) == ""
-    assert simulation_captions.interactions_add([star, *two]) == "", "it would not be clear less which of two"
-    for apart, uncertain in (
-        ((0.020, 0.021, 0.019), False),
-        ((-0.020, -0.021, -0.019), False),
-        ((0.02, -0.01, 0.0), True),
-    ):
-        last = simulation_captions.interactions_add(paired("closest maxima", *apart)).partition(" and ")[2]
-        assert (simulation_captions.UNCERTAIN in last) == uncertain, (
-            "not certain is what has 0 in its interval"
-        )
+    assert len(simulation_table.compared([star, alone])) == 1
+    assert simulation_table.compared([star, *two]) == []
 
 
 def test_one_fold_has_neither_spread_nor_interval(labels_here, open_page):

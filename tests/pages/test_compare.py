@@ -19,7 +19,7 @@ from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.runs import compared_runs, runs
 from pages.parts.views import sheets
-from ranking.jobs import jobs, run_archive
+from ranking.jobs import jobs
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
@@ -101,23 +101,21 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
             assert cells[3].strip("*") == expected
 
 
-@pytest.mark.parametrize(
-    ("values", "surely_beaten", "named"),
-    [
-        ([0.9, 0.5, 0.6], {1, 2}, ["First", "Second", "Third"]),
-        ([0.5, 0.9, 0.6], {2}, ["Second", "Third", "First"]),
-        ([0.9, 0.9, 0.5], {2}, ["First", "Second"]),
-        ([0.9, 0.9], {}, []),
-    ],
-)
-def test_verdict_names_the_best_and_those_first_that_it_surely_beats(values, surely_beaten, named):
-    def difference(measure, best, second):
-        return Interval(0.1, 0.05 if second in surely_beaten else -0.05, 0.2)
-
-    comparison = SimpleNamespace(values={"AP": np.array(values)}, difference=difference)
-    text = comparison_words.verdict(["First", "Second", "Third"][: len(values)], comparison)
-    assert re.findall("First|Second|Third", text) == named
-    assert f"{max(values):.3f}" in text
+def test_verdict_names_the_highest_as_printed_and_those_that_it_surely_beats():
+    for values, surely_beaten, highest, beaten in (
+        ([0.9, 0.5, 0.6], {1, 2}, "First", "Second and Third"),
+        ([0.5, 0.9, 0.6], {2}, "Second", "Third"),
+        ([0.8999, 0.9, 0.5], {2}, "First and Second", "Third"),
+        ([0.9, 0.9], {}, "First and Second", "no other"),
+    ):
+        comparison = SimpleNamespace(
+            values={"AP": np.array(values)},
+            difference=lambda _, best, second, sure=surely_beaten: Interval(
+                0.1, 0.05 if second in sure else -0.05, 0.2
+            ),
+        )
+        text = comparison_words.verdict(["First", "Second", "Third"][: len(values)], comparison)
+        assert text == f"Highest AP 0.900: {highest}; significantly above {beaten}."
 
 
 def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further_down(baselines, open_page):
@@ -158,7 +156,7 @@ def test_what_gives_most_to_ap_comes_first(baselines, open_page):
 
 def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(baselines, open_page):
     first = baselines.laboratory.on_shapes
-    again = run_archive.import_run(baselines.store, run_archive.export_run(baselines.store, first)).id
+    again = train_here(baselines.store, baselines.laboratory.shapes, "disc").id
     app = open_page("compare", compared=f"{first},{again}")
     shown = rows_of(app)
     assert [row["flagged"] for row in shown["rows"]] == [None, None]

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
 from filled_home import train_settings
-from shown import button_keys, errors, press, text_of
+from shown import button_keys, errors, press
 from tiny_models import mean_colour, model, node, port
 from uploading import pills, preview_features_here, previewed
 
 from ranking.storage.uploads import network_name
-
-pytest.importorskip(
-    "onnxruntime", reason="onnxruntime is not installed: pip install 'ranking-laboratory[onnx]'"
-)
 
 
 def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, started, open_page):
@@ -21,7 +16,7 @@ def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, sta
     first = started[-1]
     mean = f"widget network {first.id}.ONNX model.mean"
     assert app.metric[0].value == "3", "columns"
-    assert "height, width, white, mean, deviation" in text_of(app), "what the file itself states"
+    assert app.text_input(key=mean).value == "0.5, 0.5, 0.5", "as the file states"
     app.selectbox(key=f"widget output {first.id}").select("map").run()
     assert "keep features" not in button_keys(app), "it is to be looked at first"
     assert len(app.text_input(key=mean).input("a").run().error) == 1, "no number"
@@ -46,9 +41,14 @@ def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, sta
     assert pills(open_page("train", run=run.id)).value == [network_name(kept.settings)]
 
 
-def test_what_takes_no_image_or_is_no_model_is_refused(laboratory, started, open_page):
-    data = model([node("Identity", ["words"], ["y"])], [port("words", (1, 10))], [port("y", (1, 10))])
-    app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "text.onnx")
+def test_an_output_that_tells_nothing_and_a_file_that_is_no_model_are_refused(laboratory, started, open_page):
+    square = port("y", (1, 3, 8, 6))
+    nothing = [node("Sub", ["image", "image"], ["y"])]
+    data, app = (
+        model(nothing, [port("image", (1, 3, 8, 6))], [square]),
+        open_page("image_sets", set=laboratory.shapes),
+    )
+    app = previewed(laboratory, started, app, data, "zero.onnx")
     assert len(errors(app)) == 1
     assert "keep features" not in button_keys(app)
     press(app, "discard features")

@@ -61,9 +61,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
             ]
             assert (rounds["tiles"][image]["mark"] == "relevant") == bool(relevance[row])
         shares = [frame["values"][name] for frame in lane["frames"]]
-        assert f"{name}: {shares[0]:.2f}" in captions(app)
-        assert f"{shares[-1]:.2f} in the end" in captions(app)
-        assert (f"at most {max(shares):.2f}" in captions(app)) == (max(shares) > max(shares[0], shares[-1]))
+        assert f"{name}: {shares[0]:.2f} → {shares[-1]:.2f}." in captions(app)
         ends = dict(zip(located.starts, located.objectives, strict=True))
         for frame in lane["frames"]:  # a round is above the end of its start, and below those of earlier ones
             begun, value = dict(frame["facts"])["start"], frame["values"]["objective"]

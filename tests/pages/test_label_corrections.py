@@ -16,6 +16,7 @@ from pages.parts.runs import export, label_corrections, runs
 from ranking.metrics import average_precision
 from ranking.reports.settings_words import names_of
 from ranking.storage.corrections import csv_text
+from ranking.storage.store import Store
 
 RELEVANT, IRRELEVANT, UNDO = (
     "widget mark as relevant",

@@ -31,6 +31,7 @@ from ranking.metrics import break_even_precision
 from ranking.reports.line_styles import LOOKS
 from ranking.storage.answers import AnswerEvent, AnswerKind, fold
 from ranking.storage.run import Run
+from ranking.storage.store import Store
 
 page = page_of("label_questions")
 IMAGE = "board 00"

@@ -151,12 +151,12 @@ def check_answer(lesson, app, row, answer):
     assert f"→ {precision:.3f}" in texts(app), answer
     labelling_model = lesson.labelling_model(OWN, row)
     orders = [labels_lesson_data.ranked(labelling_model, lesson.position(given)) for given in ({}, answers)]
-    assert labels_lesson_views.notice_answer(lesson, row, label, answers[label], *orders) in texts(app)
+    assert labels_lesson_views.notice_answer(lesson, label, *orders) in texts(app)
     others = [[i for i in order.tolist() if i != label] for order in orders]
     for partner, _ in labels_lesson_data.strongest(lesson.ties(label), 2):
         moved = others[0].index(partner) - others[1].index(partner)
-        way = f"moves {'up' if moved > 0 else 'down'} {abs(moved)}" if moved else "does not move"
-        assert re.search(f"“{lesson.names[partner]}” [^“]*{way}", texts(app)), answer
+        way = f"{moved:+d}".replace("-", "−")
+        assert re.search(rf"“{lesson.names[partner]}” \([^)]*\) {re.escape(way)}[,.]", texts(app)), answer
 
 
 def check_question(lesson, app, row, done):

@@ -12,12 +12,12 @@ from order_home import OrderHome
 from shown import charts_of, choose, kinds, numbers_in, plain_texts, press, turn_to, values
 
 from pages.parts.studies import ablation_charts, ablation_form
-from pages.parts.studies.ablation_words import ABOVE, AS_GOOD, BELOW, BETTER, TAU, WORDS, WORSE
+from pages.parts.studies.ablation_words import TAU, WORDS
 from ranking.core.run_settings import AblationSettings
 from ranking.experiments import ablations
 from ranking.experiments.ablations import AGREES, FIGURES, SECONDS, MidRankStudy
 from ranking.experiments.study import Context
-from ranking.metrics.ablation_curves import AblationResult, Curve
+from ranking.metrics.ablation_curves import AblationResult, Curve, Measured
 from ranking.storage.run import Run
 
 LATER = {"ties": "equal", "votes": "remaining order"}
@@ -85,7 +85,6 @@ def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
             marks = WORDS[name].marks.get(measure, ())
             figure = ablation_charts.figure_of(outcome.curves, measure, "across", marks, "the paper")
             check_chart(figure.to_plotly_json(), name, measure, outcome.curves)
-        assert numbers_in(WORDS[name].notice({curve.line: curve for curve in outcome.curves})), name
 
 
 def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, orders_here, open_page):
@@ -94,7 +93,7 @@ def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, or
     assert not app.error
     assert not app.warning
     words, curves = WORDS["fusion"], AblationResult.from_json(run.result).curves
-    for sentence in (words.question, *words.paper, words.notice({curve.line: curve for curve in curves})):
+    for sentence in (words.question, *words.paper, ablation_charts.notice(curves, TAU)):
         assert sentence in plain_texts(app)
     check_chart(charts_of(app)[0], "fusion", TAU, curves)
     assert (app.query_params["study"], app.query_params["order_set"]) == ("fusion", orders_here.key)
@@ -156,29 +155,16 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
         ablation_form.PAGE.read(unknown.id)
 
 
-def test_what_to_notice_follows_from_the_values():
-    def notice(study, at, **measured):
-        """Of curves that have these means along `at`, by their lines."""
-        curves = {}
-        for line, means in measured.items():
-            errors = {name: {"mean": values, "error": [0.0] * len(at)} for name, values in means.items()}
-            curves |= {line: {"line": line, "at": at, "measures": errors}}
-        outcome = AblationResult.from_json({"curves": list(curves.values()), "proven": True})
-        return WORDS[study].notice({curve.line: curve for curve in outcome.curves})
+def test_the_caption_has_the_greatest_value_of_each_curve_or_the_longest_times():
+    def notice(measure, at, **means):
+        curves = [Curve(line, at, {measure: Measured(mean, [0.0] * len(at))}) for line, mean in means.items()]
+        return numbers_in(ablation_charts.notice(curves, measure))
 
-    taus = {"one ranker alone": [0.5, 0.7], "MidRank, weighted votes": [0.6, 0.6], "RankSVM": [0.65, 0.65]}
-    text = notice("subsequence length", [3, 4], **{line: {TAU: means} for line, means in taus.items()})
-    assert numbers_in(text) == [4, 0.7, 0.6, 0.65], "the best length, its tau, all together, RankSVM"
-    assert BELOW in text
-    assert ABOVE not in text
-    trees = {TAU: [0.4] * 5, AGREES: [0.5, 0.6, 0.7, 0.8, 1.0]}
-    every = {TAU: [0.3] * 5, AGREES: [1.0] * 5}
-    text = notice("number of trees", [1, 2, 3, 4, 5], **{"search trees": trees, "exhaustive search": every})
-    assert numbers_in(text) == [1, 3, 5, 50, 70, 100, 0.4, 0.3]
-    assert [word for word in (AS_GOOD, BETTER, WORSE) if word in text] == [BETTER], "one tree is"
-    fast, slow = {SECONDS: [0.001, 0.002]}, {SECONDS: [0.05, 2.0]}
-    text = notice("time", [8, 9], **{"search trees": fast, "exhaustive search": slow})
-    assert numbers_in(text) == [9, 1000, 50, 8, 9, 2], "times faster at 9, at 8; ms"
+    taus = {"one ranker alone": [0.5, 0.7], "RankSVM": [0.65, 0.65]}
+    assert notice(TAU, [3, 4], **taus) == [0.7, 4, 0.65], "a curve that is constant has no best setting"
+    assert notice(AGREES, [1, 2], **{"search trees": [0.5, 0.97]}) == [97.0, 2], "in percent, as in the chart"
+    times = {"search trees": [0.001, 0.002], "exhaustive search": [0.05, 2.0]}
+    assert notice(SECONDS, [8, 9], **times) == [9, 2, 0.002]
 
 
 def test_the_csv_has_every_value(outcomes):

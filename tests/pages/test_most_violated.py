@@ -90,7 +90,7 @@ def test_steps_go_on_and_back_to_the_end_and_the_start(empty_home, open_page):
         press(app, f"widget look {button}")
         assert address(app)["look"] == str(done)
         if done:
-            assert inference_words.of_step(PROBLEM, trace.steps[done - 1]) in texts(app)
+            assert inference_words.of_step(trace.steps[done - 1]) in texts(app)
         assert inference_words.notice_step(PROBLEM, trace, done) in texts(app)
         assert app.button(key="widget look Next step").disabled == (done == last)
     app.text_input(key="widget scores.relevant").set_value("2 1").run()
@@ -107,7 +107,7 @@ def test_every_algorithm_has_its_steps(empty_home, open_page):
     for algorithm in TRACED:
         turn_to(app, algorithm=algorithm, look="2", **TYPED)
         trace, alts = trace_of(PROBLEM, algorithm), alts_of(app)
-        assert inference_words.of_step(PROBLEM, trace.steps[1]) in texts(app), algorithm
+        assert inference_words.of_step(trace.steps[1]) in texts(app), algorithm
         assert len(alts) == fewest + (algorithm in ("select", "buckets"))
         assert (inference_words.tree_alt(trace, 2) in alts) == (algorithm == "select")
         bins = inference_words.notice_bins(PROBLEM, bins_of(PROBLEM), trace)

@@ -6,11 +6,10 @@ import json
 
 import numpy as np
 from filled_home import train_here
-from shown import captions, components, turn_to, warnings
+from shown import captions, components, numbers_in, turn_to, warnings
 
 from pages.parts.runs.playback import words
 from ranking.explain.playback import Frame, frames_of, read_playback
-from ranking.jobs.run_archive import export_run, import_run
 from ranking.storage.run import Run
 
 
@@ -82,11 +81,8 @@ def test_what_is_damaged_is_named_and_what_is_not_there_is_not_shown(laboratory,
     assert not app.warning
 
 
-def test_a_cancelled_and_an_imported_training_are_played_too(laboratory, open_page):
-    store = laboratory.store
+def test_a_cancelled_training_is_played_too(laboratory, open_page):
     assert bars_of(open_page("train", run=laboratory.not_converged))
-    back = import_run(store, export_run(store, laboratory.finished))
-    assert bars_of(open_page("train", run=back.id))[0]["steps"]
 
 
 def test_the_words_say_where_ap_was_highest():
@@ -95,10 +91,6 @@ def test_the_words_say_where_ap_was_highest():
 
     names = "AP", "the test samples", "samples"
 
-    assert "highest at recorded iteration 3: 0.700. It is 0.500 at iteration 9" in words(
-        [frame(0, 0.1), frame(3, 0.7), frame(9, 0.5)], *names
-    )
-    assert "highest at the last recorded iteration: 0.700" in words([frame(0, 0.1), frame(9, 0.7)], *names)
-    ties = words([frame(0, 0.1), frame(3, 0.7), frame(9, 0.7)], *names)
-    assert "highest at recorded iteration 3 and at the end: 0.700" in ties
+    text = words([frame(0, 0.1), frame(3, 0.7), frame(6, 0.7), frame(9, 0.5)], *names)
+    assert numbers_in(text) == [0.7, 3, 0.5, 9], "the first of equal ones"
     assert words([frame(0, None)], *names) == ""

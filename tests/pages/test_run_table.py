@@ -20,8 +20,7 @@ from shown import address, button, button_keys, plain, plain_texts, press, texts
 
 from pages.parts.app import cache, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import certificate, export, run_actions, run_table, runs
-from ranking.jobs.run_archive import import_run
+from pages.parts.runs import export, run_actions, run_table, runs
 from ranking.metrics.ranked import Ranking
 
 DELETE, UNDO_DELETED, UNDO_HERE = "delete runs", "undo just deleted", keys.widget("undo deletion")
@@ -36,10 +35,6 @@ def change(laboratory):
             database.execute(statement, values)
 
     return execute
-
-
-def again_from_its_file(store, run_id):
-    return import_run(store, export.archive(store.runs.get(run_id)))
 
 
 def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
@@ -256,7 +251,6 @@ def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_pag
     assert "ranking.png" not in files
     assert files["ranking.csv"].startswith(b"rank,")
     assert [name for name, why in json.loads(files["run.json"])["left_out"].items() if why] == ["ranking.png"]
-    assert import_run(laboratory.store, data).has_scores
 
 
 def test_export_without_its_image_set_leaves_out_both_views(laboratory):
@@ -275,37 +269,16 @@ def test_hostile_class_names_are_guarded_in_the_table(label_home):
     assert any(row["classes"].startswith(f"'{labels.HOSTILE}") for row in rows)
 
 
-def test_imported_run_without_its_set_names_the_one_that_is_missing(laboratory, open_page, change):
-    store = laboratory.store
-    run = again_from_its_file(store, laboratory.on_shapes)
-    app = open_page("train", run=run.id)
-    assert runs.missing_set(run) not in plain_texts(app)
+def test_run_without_its_set_names_the_one_that_is_missing(laboratory, open_page, change):
+    run = laboratory.store.runs.get(laboratory.on_shapes)
     change("delete from image_set where key = ?", laboratory.shapes)
-    turn_to(app, run=run.id)
-    assert laboratory.shapes in runs.missing_set(run)
-    assert runs.missing_set(run) in plain_texts(app)
+    shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
+    app = open_page("train", run=run.id)
     assert not app.warning, "nothing is wrong with the address"
-    assert len(app.get("plotly_chart")) == 1
     assert f"{run.result['test']['AP']:.3f}" in [metric.value for metric in app.metric]
-    row = turn_to(app, set=laboratory.digits, query="3", everywhere="True").dataframe[0].value.iloc[0]
-    for column, here in (("State", runs.STATES["finished"]), ("Image set", "shapes")):
-        assert row[column].startswith(here)
-        assert row[column] != here, "imported, and not here"
+    table = turn_to(app, set=laboratory.digits, query="3", everywhere="True").dataframe[0].value
+    assert f"{laboratory.shapes[:8]} (missing)" in list(table["Image set"])
     ranked = open_page("ranked_images", run=run.id)
+    assert laboratory.shapes in runs.missing_set(run)
     assert runs.missing_set(run) in plain_texts(ranked)
     assert button_keys(ranked) == ["widget go to image_sets"]
-
-
-def test_imported_run_proves_nothing_here(laboratory, open_page):
-    store = laboratory.store
-    app = open_page("train", run=laboratory.finished)
-    for converged, first in ((True, laboratory.finished), (False, laboratory.not_converged)):
-        turn_to(app, run=first)
-        assert certificate.CLAIMED not in texts(app)
-        assert len(app.success) == converged
-        run = again_from_its_file(store, first)
-        turn_to(app, run=run.id)
-        kinds = app.info if converged else app.warning
-        assert [certificate.CLAIMED in element.value for element in kinds].count(True) == 1, first
-        assert not app.success
-    assert any("were not recomputed" in element.value for element in app.info)

@@ -70,6 +70,7 @@ def test_texts_give_the_values_of_the_search(tested, search):
     ends = [values[0], values[search.trees.best]]
     assert numbers[:2] == pytest.approx(ends, abs=5e-4)
     assert numbers[4:6] == [len(values), 720], "of all orders of 6 images"
+    assert numbers[6] == pytest.approx(search.best_value, abs=5e-4)
 
 
 def test_the_table_holds_every_order(tested, search):

@@ -122,7 +122,6 @@ def test_quick_measurement_has_the_tables_and_no_figures(empty_home, open_page):
     rows = chart["layout"]["yaxis"]["ticktext"]
     assert [rows[place] for place in paper["y"]] == [timing_words.SHORT[name] for name in PAPER["ap"]]
     assert timing_words.headline("ap", point) in plain_texts(app)
-    assert timing_words.headline("ap", point) != timing_words.headline("ap", point._replace(negatives=2000))
     assert app.button(key="start timing").proto.type == "secondary"
 
 
@@ -148,8 +147,7 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     headline = timing_words.headline("ap", timing_words.table_point(OUTCOME.points, "ap"))
     assert headline in plain_texts(app)
     assert re.findall(r"[\d.]+×", headline) == ["4.0×", "11×"]
-    [latent] = [text for text in plain_texts(app).splitlines() if "latent AP-SVM" in text]
-    assert re.findall(r"[\d.]+×", latent) == ["14.6×", "4.0×"], "the paper, and what is measured here"
+    assert f"SELECT takes {milliseconds:.3f} ms" in plain_texts(app)
     names = [row[0] for row in rows_of(turn_to(app, timed="tables ndcg"))]
     assert timing_words.CALLED["greedy"] in names
     assert timing_words.CALLED["search"] not in names

@@ -1,10 +1,9 @@
-"""The report of a comparison: its numbers, pictures and recipe, and that nothing of a stranger's comes alive in it."""
+"""The report of a comparison: its numbers and pictures, and that nothing of a stranger's comes alive in it."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -14,14 +13,11 @@ import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, store_of
 from html_file import HtmlFile, look_over
 from pyarrow import parquet
-from refusals import refusal
 from training_runs import finished
 
 from ranking.core.run_settings import TrainSettings
-from ranking.core.text import readable
 from ranking.datasets import Thumbnails
 from ranking.explain.playback import frames_of, read_playback, spread_geometrically
-from ranking.jobs import jobs
 from ranking.metrics import average_precision
 from ranking.metrics.comparison import largest
 from ranking.metrics.intervals import Interval
@@ -29,10 +25,8 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
-from ranking.reports.comparison_file import ComparisonSettings, comparison_json, source_of
 from ranking.reports.differences import sign_of
 from ranking.reports.settings_words import names_of, settings_facts
-from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -68,8 +62,8 @@ def shown(store, runs):
 
 
 @pytest.fixture(scope="module")
-def written(store, shown):
-    return comparison_html(shown, Thumbnails(shown.images.folder), comparison_json(store, shown))
+def written(shown):
+    return comparison_html(shown, Thumbnails(shown.images.folder))
 
 
 def test_untrusted_names_are_text_and_nothing_else(written):
@@ -94,13 +88,6 @@ def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
     assert all(name in text for name in (*settings_facts(runs[0]), runs[0].id))
 
 
-def test_first_errors_at_the_same_rank_are_not_called_the_earliest(shown):
-    same = replace(shown.compared, rankings=[shown.compared.rankings[0]] * 2)
-    rank = first_mistake(same.rankings[0].relevance)
-    text = comparison_words.of_rows(["SVM", "AP-SVM"], same)
-    assert text == f"**Notice** that both have their first error at rank {rank}."
-
-
 def test_an_end_of_an_interval_shows_its_side_of_zero():
     text = comparison_words.of_difference(Interval(-0.044, -0.088, -0.0003))
     assert text.endswith("−0.0003]")
@@ -122,7 +109,7 @@ def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(wri
 
 def test_the_files_in_it_are_whole(written, shown):
     files = HtmlFile(written).files()
-    assert set(files) == {"comparison.json", "ranks.csv", "measures.csv", "measures.tex"}
+    assert set(files) == {"ranks.csv", "measures.csv", "measures.tex"}
     rows = list(csv.DictReader(io.StringIO(files["ranks.csv"])))
     assert len(rows) == shown.images.test.sum()
     assert [int(row["rank by SVM"]) for row in rows] == list(range(1, len(rows) + 1))
@@ -138,91 +125,21 @@ def test_the_files_in_it_are_whole(written, shown):
     assert names_of([again, second]) == [f"SVM, {again.id}", "SVM, again"], "nothing but the id differs"
 
 
-def test_the_comparison_file_names_what_it_cannot_rebuild(shown, written):
-    settings = json.loads(HtmlFile(written).files()["comparison.json"])
-    again = ComparisonSettings.from_json(settings)
-    assert [training.to_json() for training in again.training_runs] == [run.settings for run in shown.runs]
-    assert again.source is None
-    assert shown.images.key in "".join(settings["not_recreated"])
-
-
-def test_digits_are_made_again_from_their_settings_and_files_are_not(tmp_path):
-    store = store_of(tmp_path)
-    [row] = store.sets.rows()
-    for source, settings in (("PASCAL VOC", {"folder": "/x"}), ("Digits", {"test_share": 0.25})):
-        run = store.runs.create("import", {"source": source, "source_settings": settings})
-        store.runs.end(run.id, "finished", result={"key": row.key})
-        made = source_of(store, row)
-        assert (made and made.source_settings) == (settings if source == "Digits" else None)
-
-
-def test_a_file_that_is_no_comparison_is_refused(written):
-    settings = json.loads(HtmlFile(written).files()["comparison.json"])
-    for change, subject, came in (
-        ({"trainings": "x"}, "trainings", '"x"'),
-        ({"trainings": []}, "trainings", "0 of 0"),
-        ({"split": "all"}, "split", '"all"'),
-        ({"names": ["a"]}, "names", '["a"]'),
-        ({"image_set": 3}, "image_set", "3"),
-        ({"more": 1}, "settings of a comparison", "more"),
-    ):
-        assert refusal(ComparisonSettings.from_json, {**settings, **change}) == (subject, came)
-
-
-def test_the_command_writes_all_files_by_ids_and_by_the_comparison_file(
-    store, runs, tmp_path, written, command
-):
+def test_the_command_writes_all_files_by_ids(store, runs, tmp_path, written, command):
     out, report = tmp_path / "out.html", partial(command, "report", home=store.home)
-    file_options = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex", "protocol")]
+    file_options = [f"--{kind}={tmp_path / kind}" for kind in ("csv", "parquet", "latex")]
     report(*(run.id for run in runs), "-o", out, *file_options)
     assert out.read_text() == written
-    assert (tmp_path / "protocol").read_text() == HtmlFile(written).files()["comparison.json"]
     lines = (tmp_path / "csv").read_text().splitlines()
     assert parquet.read_table(tmp_path / "parquet").num_rows == len(lines) - 1
-    again = str(tmp_path / "protocol")
-    report(again, "-o", out)
-    assert out.read_text() == written
     first, second = runs[0].id, runs[1].id
     for arguments, subject in (
-        ((again, first), f"arguments beside {readable(again)}: "),
         ((first, first, "x", "x", "x"), "RUN_OR_FILE: "),
         ((first, second, first), "repeated training runs: "),
+        ((first, second, "--protocol", tmp_path / "x"), "--protocol: "),
     ):
         assert report(*arguments, "-o", out, code=1)[1].startswith(subject)
     assert out.read_text() == written
-
-
-def test_another_home_makes_the_same_numbers(tmp_path, command, monkeypatch):
-    def here_and_now(store: Store, kind: str, values: dict[str, Any]) -> Run:
-        settings = TrainSettings.from_json(values)
-        return trained(store, settings.set, settings.query, settings.method, **settings.method_settings)
-
-    monkeypatch.setattr(jobs, "start_once", here_and_now)
-    here, there = Store(tmp_path / "here"), tmp_path / "there"
-    key = here.sets.add(folder_of("Action figures"), "ready-made")
-    settings = (("low", 0.01), ("high", 1.0))
-    pair = [trained(here, key, "phoning", "SVM", name=name, C=C) for name, C in settings]
-    shown = Compared.at_home(here, pair)
-    file, page = tmp_path / "comparison.json", tmp_path / "x.html"
-    file.write_text(comparison_json(here, shown))
-    assert json.loads(file.read_text())["not_recreated"] == [], "these images come with the program"
-    _, output = command("report", file, "-o", page, home=there, code=1)
-    assert output.startswith("finished training runs of this comparison: ")
-    *_, last = command("comparison", file, "-o", page, home=there)[0].strip().splitlines()
-    store = Store(there)
-    made = Compared.at_home(store, [store.runs.get(run_id) for run_id in last.split()[1:]])
-    assert made.names == ["low", "high"]
-    assert np.array_equal(made.compared.scores, shown.compared.scores)
-    assert page.stat().st_size > 10_000
-    *_, again = command("comparison", file, home=there)[0].strip().splitlines()
-    assert again == last, "nothing is trained twice"
-
-
-def test_a_set_that_is_not_here_is_named(written, shown, tmp_path, command):
-    file = tmp_path / "comparison.json"
-    file.write_text(HtmlFile(written).files()["comparison.json"])
-    _, output = command("comparison", file, home=tmp_path / "empty", code=1)
-    assert output.startswith(f"image set {shown.images.key}: ")
 
 
 def test_iterations_that_were_recorded_stand_in_a_row_of_small_multiples(store, runs, shown, written):
@@ -246,7 +163,7 @@ def test_without_a_recording_there_are_no_iterations(store, runs, shown, tmp_pat
     try:
         for file, _ in kept:
             file.unlink()
-        bare = comparison_html(shown, Thumbnails(shown.images.folder), "")
+        bare = comparison_html(shown, Thumbnails(shown.images.folder))
     finally:
         for file, content in kept:
             file.write_bytes(content)

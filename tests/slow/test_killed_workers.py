@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sharded import check_products, check_training, samples
+from distributed import Client
+from sharded import check_products, check_training, local_cluster, samples
 from tiny_actions import images, planned, run_tiny
 
 from ranking import make_method
-from ranking.experiments.cluster import connected, local_cluster
+from ranking.experiments.cross_validation.cluster import on_cluster
 from ranking.experiments.cross_validation.trial_store import TrialStore
-from ranking.experiments.cross_validation.workers import on_cluster
 from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards
 
 PLAN = planned(images(), folds=2)
@@ -89,7 +89,7 @@ def kill_holder(processes: Any, client: Any, shard: Any) -> None:
 def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes):
     features, _ = samples()
     halves = features[:100], features[100:]
-    with connected(processes.scheduler_address) as client:
+    with Client(processes) as client:
         shards = [client.submit(np.array, half, key=f"half-{place}") for place, half in enumerate(halves)]
         there = ShardedBlock(ShardedFeatures(client, shards))
         weights = np.ones(17)
@@ -100,7 +100,7 @@ def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes):
 
 def test_rows_that_are_gone_with_their_worker_are_an_error_of_the_connection(processes):
     features, relevance = samples()
-    with connected(processes.scheduler_address) as client:
+    with Client(processes) as client:
         sharded = ShardedFeatures.scattered(client, features)
         kill_holder(processes, client, sharded._shards[0])
         with pytest.raises(ConnectionError):

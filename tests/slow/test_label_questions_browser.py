@@ -13,6 +13,7 @@ from label_home import NAMES, LabelHome
 from walking import CONTRASTS, READABLE, narrow, served
 
 from ranking.storage.answers import AnswerEvent, fold
+from ranking.storage.store import Store
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, bounded_uploads, downloads, frame, home, keys
+from pages.parts.app import address, bounded_uploads, downloads, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
 from pages.parts.importing import custom_previews, uploads
 from pages.parts.runs import export, feature_choice, jobs_panel
@@ -15,7 +15,7 @@ from ranking.storage.run import ENDED, Run
 from ranking.storage.space import format_bytes
 from ranking.storage.uploads import KeptNetwork, KeptVectors
 
-TYPES = ["npy", "npz", "parquet", "onnx"]
+TYPES = ["npy", "npz", "parquet"]
 PATH = keys.widget("own features path")
 
 
@@ -60,18 +60,20 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     opened = address.get(keys.OWN) is not None
     label = "Upload custom features" + (f" ({len(kept):,} kept)" if kept else "")
     _list_waiting(images)
+    local = not workspaces.used()  # a model of a visitor could take all memory and time of a server
+    model = ", or an `.onnx` model that computes the vectors" if local else ""
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"One vector for each of the {counted(len(images), 'sample')}: `.npy` with one row per sample in the order "
-            "of the list, or `.npz` or Parquet with ids; or an `.onnx` model that computes the vectors. You see a "
-            "preview first. Nothing is kept unless you decide so."
+            f"of the list, or `.npz` or Parquet with ids{model}. You see a preview first. Nothing is kept unless you "
+            "decide so."
         )
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)
         uploads.offer_drop(
             form,
             "Upload features",
-            TYPES,
+            [*TYPES, "onnx"] if local else TYPES,
             lambda file: uploads.preview_features(file, images.key),
             keys.OWN,
             feature_choice.NEW,

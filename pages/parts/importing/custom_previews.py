@@ -140,12 +140,6 @@ def _show_model(images: ImageSet, run: Run, called: str) -> bool:
     if preview is None:
         return False
     st.markdown(f"#### {escaped(called)}: ONNX model")
-    if preview.inputs or preview.outputs:
-        takes, gives = (
-            ", ".join(f"{escaped(name)} {escaped(shape)}" for name, shape in ports.items()) or "nothing"
-            for ports in (preview.inputs, preview.outputs)
-        )
-        st.caption(f"Inputs: {takes}. Outputs: {gives}.")
     if preview.refused:
         _show_refusal(preview.refused)
     else:
@@ -155,24 +149,22 @@ def _show_model(images: ImageSet, run: Run, called: str) -> bool:
             whole = jobs_panel.in_minutes(preview.seconds * len(images))
             st.metric(f"All {len(images):,}", f"about {whole}", width="content")
         st.caption(
-            f"Read from the file: {escaped(', '.join(preview.read) or 'nothing')}. All other settings have their "
-            "defaults; change them below. Each crop is resized to the input size without keeping its aspect ratio, "
-            "and its vector is scaled to unit length."
+            "Pixels are normalised as the file states, otherwise as for ImageNet; you can change that below. Each crop "
+            "is resized to the input size without keeping its aspect ratio, and its vector is scaled to unit length."
         )
     if preview.plot is not None:
         reason = "the model needs another normalisation of pixels, or another output is the right one"
         vector_plot.show(images, preview.plot, reason)
-    before = {**run.settings["network"], **preview.settings}
-    chosen = _settings(run, preview, before) if preview.outputs else None
-    changed = chosen is not None and any(before.get(name) != value for name, value in chosen.items())
+    chosen = _settings(run, preview)
+    changed = chosen is not None and any(preview.settings.get(name) != chosen[name] for name in chosen)
     changes = {"network": chosen} if changed else {}
     _decide(run, images, called, changes, not preview.refused)
     return True
 
 
-def _settings(run: Run, preview: ModelPreview, before: dict[str, Any]) -> dict[str, Any] | None:
-    """The form of the model's settings, which starts with those of the preview, `before`. None if one is invalid."""
-    before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **before}
+def _settings(run: Run, preview: ModelPreview) -> dict[str, Any] | None:
+    """The form of the model's settings, which starts with those of the preview. None if one is invalid."""
+    before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **preview.settings}
     owner = f"network {run.id}"
     outputs = list(preview.outputs)
     with st.expander("Model settings", expanded=bool(preview.refused)):

@@ -17,7 +17,7 @@ from pages.parts.importing import import_form, import_preview, near_copies, prob
 from pages.parts.runs import jobs_panel
 from ranking.core import ImageSet
 from ranking.datasets import Thumbnails, load_image_set
-from ranking.datasets.stored_copies import stored_copies
+from ranking.datasets.copies import stored_copies
 from ranking.storage.run import ENDED, Run
 
 EXAMPLES = 12

@@ -13,8 +13,8 @@ from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
 from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails
+from ranking.datasets.copies import StoredCopies, are_together, stored_copies
 from ranking.datasets.splits import moved_words
-from ranking.datasets.stored_copies import StoredCopies, are_together, split_together, stored_copies
 from ranking.storage.run import Run
 
 PAIRS = 6  # pairs that are shown
@@ -56,7 +56,7 @@ def _what_follows(draft: ImageSet, copies: StoredCopies, together: bool) -> str:
     """The effect of the switch."""
     if not together:
         return "The split of the source is kept, and folds may separate near copies."
-    test = split_together(draft, copies)
+    test = copies.test_together(draft)
     words = moved_words(copies.test, test != copies.test)
     return (
         f"{words[0].upper()}{words[1:]}. There are {int((~test).sum()):,} training images and "

@@ -1,4 +1,4 @@
-"""The certificate of a finished training run; for an imported run, as reported by the exporting installation."""
+"""The certificate of a finished training run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,6 @@ from ranking.storage.run import Run
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
-CLAIMED = "as reported by the exporting installation"
 
 LOCAL = (
     "**No global guarantee.** This objective is not convex. Each round decreases a convex upper bound that touches it "
@@ -48,7 +47,7 @@ def show_gap(last: dict[str, Any], tolerance: float, convex: bool) -> None:
 
 def show(run: Run) -> None:
     """Whether a run converged, its bounds on the optimum, and its cost."""
-    proof, convex, imported = run.result["certificate"], runs.is_convex(run), run.imported is not None
+    proof, convex = run.result["certificate"], runs.is_convex(run)
     is_of_bags = run.task == BagTrainSettings.task
     if proof is None:
         method = escaped(run.settings["method"])
@@ -58,7 +57,7 @@ def show(run: Run) -> None:
         )
     else:
         if not is_of_bags:  # whose page shows the outcome
-            _verdict(proof, runs.tolerance_of(run), imported, convex)
+            _verdict(proof, runs.tolerance_of(run), convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds), convex)
     if used := run.corrections:
@@ -67,7 +66,7 @@ def show(run: Run) -> None:
     with st.container(horizontal=True):
         _number(f"Test {name}", measured.get(key), ".3f", f"{what} on the test images.")
         if proof is not None:
-            _bounds(proof, imported, convex, ", from the start that was kept" if is_of_bags else "")
+            _bounds(proof, convex, ", from the start that was kept" if is_of_bags else "")
 
 
 def show_outcome(run: Run) -> None:
@@ -112,23 +111,12 @@ def in_words(bounds: Bounds) -> str:
     return f"{text}at most {bounds.excess:.3g} above the best known labelling{attained}."
 
 
-def show_origin(run: Run) -> None:
-    """State that a training run was imported, and that its numbers were not recomputed."""
-    missing = "" if runs.set_is_here(run) else f" {runs.missing_set(run)}"
-    st.info(
-        "This training run was imported. Its scores, metrics, bounds and curve are those of its file and were not "
-        f"recomputed.{escaped(missing)}",
-        icon=":material/upload:",
-    )
-
-
 def show_projection(run: Run) -> None:
     """The number of columns that the projection of a run kept and their share of the variance; nothing without one."""
     with errors_in_place():
         if (projection := cache.projection(run)) is None:
             return
         components = int(run.settings["projection"].get("components", projection.kept))
-        claimed = "" if run.imported is None else f", {CLAIMED}"
         few = (
             f" {components:,} were requested, but these samples vary in no more directions."
             if projection.kept < components
@@ -137,7 +125,7 @@ def show_projection(run: Run) -> None:
         whitened = " Whitened: all have the same variance." if projection.whiten else ""
         st.caption(
             f"**PCA kept {projection.kept:,} of {projection.columns:,} columns**, {floored(projection.share)} of the "
-            f"variance of the training samples{claimed}.{few}{whitened}"
+            f"variance of the training samples.{few}{whitened}"
         )
 
 
@@ -150,8 +138,7 @@ def floored(share: float) -> str:
     return f"{math.floor(1000 * share + 1e-6) / 10:g}%"
 
 
-def _bounds(proof: dict[str, float], imported: bool, convex: bool, counted_from: str) -> None:
-    exactly = "as in its file" if imported else "recomputed exactly"
+def _bounds(proof: dict[str, float], convex: bool, counted_from: str) -> None:
     if convex:
         _number(
             "Primal", proof["primal"], ".4g", "The objective at these weights: an upper bound on the optimum."
@@ -161,23 +148,18 @@ def _bounds(proof: dict[str, float], imported: bool, convex: bool, counted_from:
         help = "A lower bound on the convex problem of the last round. It is not a bound on the objective."
         _number("Objective", proof["primal"], ".4g", "The objective at these weights.")
         _number("Dual of the last round", proof["dual"], ".4g", help)
-    _number("Duality gap", proof["relative_gap"], ".3%", f"(primal - dual) / primal, {exactly}.")
+    _number("Duality gap", proof["relative_gap"], ".3%", "(primal - dual) / primal, recomputed exactly.")
     _number("Iterations", proof["iterations"], ",", f"Steps of the optimiser{counted_from}.")
     _number("Seconds", proof["seconds"], ".2f", "Time in training, without features and images.")
 
 
-def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, convex: bool) -> None:
+def _verdict(proof: dict[str, Any], tolerance: float | None, convex: bool) -> None:
     """Whether a run converged, and what that proves about the optimum or, if the objective is not `convex`, about
     another round."""
     gap = proof["relative_gap"]
     where = "Converged" if convex else "Converged: no round can lower the objective"
     bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"
-    if proof["converged"] and imported:
-        st.info(
-            f"**{where}, {CLAIMED}.** The reported gap is {percent(gap)} of the objective{bound}.",
-            icon=":material/info:",
-        )
-    elif proof["converged"]:
+    if proof["converged"]:
         proven = (
             f"No weights lower the objective by more than {percent(gap)}{bound}."
             if convex
@@ -187,12 +169,11 @@ def _verdict(proof: dict[str, Any], tolerance: float | None, imported: bool, con
         )
         st.success(f"**{where}.** {proven}", icon=":material/check_circle:")
     else:
-        claimed = f", {CLAIMED}" if imported else ""
         known = "not known yet" if gap is None else f"{percent(gap)} of the objective"
         wanted = "" if tolerance is None else f"; {percent(tolerance)} was requested"
         what = "The gap" if convex else "The gap of the convex problem of the last round"
         st.warning(
-            f"**Not converged{claimed}.** {what} is {known}{wanted}. Better weights may exist.",
+            f"**Not converged.** {what} is {known}{wanted}. Better weights may exist.",
             icon=":material/warning:",
         )
 

@@ -22,8 +22,8 @@ from ranking.storage.run import Run
 
 
 def archive(run: Run) -> bytes:
-    """The ZIP file of a run, which `ranking.jobs.run_archive` can import, with table and contact sheet. If one of these
-    cannot be created, it is omitted, and run.json has the reason."""
+    """The ZIP file of a run with table and contact sheet. If one of these cannot be created, it is omitted, and the
+    reason is in run.json."""
     views, omitted = {}, {}
     for name, make in (("ranking.csv", _table), ("ranking.png", _sheet)) if run.has_scores else ():
         try:

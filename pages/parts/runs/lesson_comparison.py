@@ -94,12 +94,12 @@ def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
 
 
 def compared(pair: LessonComparison) -> str:
-    """Say which of two methods ranks better and which labels better, if the difference is significant."""
+    """Say which of two methods ranks better and which labels better, where the difference is significant."""
     precisions = pair.first.average_precision, pair.second.average_precision
     losses = pair.first.zero_one, pair.second.zero_one
     ranks = _lead(pair, pair.better_ranking, "ranks", precisions, "AP")
     labels = _lead(pair, pair.better_labels, "labels", losses, "weighted 0-1 loss")
-    return f"{ranks[0].upper()}{ranks[1:]}; {labels}."
+    return f"{ranks} {labels}"
 
 
 def _lead(
@@ -107,9 +107,9 @@ def _lead(
 ) -> str:
     """Return which method is better and by how much. values: of the first and of the second method."""
     if better is None:
-        return f"neither {verb} significantly better"
+        return f"Neither {verb} significantly better."
     before, after = values if better is pair.second else values[::-1]
-    return f"{better.method} {verb} significantly better ({change(before, after)} {measure})"
+    return f"{better.method} {verb} better ({change(before, after)} {measure})."
 
 
 def intervals(pair: LessonComparison) -> str:
@@ -118,17 +118,6 @@ def intervals(pair: LessonComparison) -> str:
         f"{pair.second.method} minus {pair.first.method}, paired bootstrap over scenes: AP {ends(pair.gain)}, weighted "
         f"0-1 loss {ends(pair.loss)}."
     )
-
-
-def verdict(pair: LessonComparison) -> str:
-    """State the conclusion if each method is better at one of the two; "" otherwise. The first method optimises the
-    weighted 0-1 loss, the second AP."""
-    ranks, labels = pair.better_ranking, pair.better_labels
-    if None in (ranks, labels) or ranks is labels:
-        return ""
-    if ranks is pair.second:
-        return "Each method wins on the loss that it optimises."
-    return "Here each method wins on the loss that the other method optimises."
 
 
 def why(pair: LessonComparison) -> str:

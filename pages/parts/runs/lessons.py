@@ -66,12 +66,12 @@ def run_of(settings: AnyTrainSettings) -> Run:
 
 
 def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None:
-    """Return the newest run with these settings that has a result, else one that is running, else one that failed.
-
-    Imported runs are ignored, because an imported file must not decide what all other visitors see.
-    """
-    equal = [run for run in store.runs.equal(kind, settings) if run.imported is None]
-    shown = [run for run in equal if run.state != "finished" or run.usable or not run.learns]
+    """Return the newest run with these settings that has a result, else one that is running, else one that failed."""
+    shown = [
+        run
+        for run in store.runs.equal(kind, settings)
+        if run.state != "finished" or run.usable or not run.learns
+    ]
     return min(shown, key=lambda run: (run.state != "finished", run.state in ENDED), default=None)
 
 

@@ -137,23 +137,21 @@ def show_images(run: Run, split: str) -> bool:
     if objects is not None:
         known = f" Dashed: the true boxes, {unseen}."
     shows = f"{RELEVANT_GLYPH}: the image shows “{escaped(query)}”, wherever the box is."
-    words_of_rounds = rounds_words(frames, located, run.has_scores)
+    words_of_rounds = rounds_words(frames, located)
     st.caption(f"{words_of_rounds} Solid: the best window of each image.{known}", help=f"{shows} {CORLOC}")
     return True
 
 
-def rounds_words(frames: Sequence[Frame], located: str, ended: bool) -> str:
-    """What to notice of the rounds: how far the objective fell and what CorLoc did. located: the name of the latter."""
+def rounds_words(frames: Sequence[Frame], located: str) -> str:
+    """What to notice of the rounds: the objective, and CorLoc if it is known. located: the name of the latter."""
     first, last = frames[0], frames[-1]
-    now = "in the end" if ended else "so far"
     words = (
-        f"**Notice** the objective: {first.primal:.1f} in round {first.iteration}, {last.primal:.1f} {now}."
+        f"**Notice** the objective: {first.primal:.1f} in round {first.iteration}, {last.primal:.1f} in round "
+        f"{last.iteration}."
     )
     shares = [share for each in frames if (share := each.measures.get(located)) is not None]
     if shares:
-        higher = max(shares) > max(shares[0], shares[-1])
-        between = f", at most {max(shares):.2f} in the rounds shown" if higher else ""
-        words += f" {located}: {shares[0]:.2f}{between}, {shares[-1]:.2f} {now}."
+        words += f" {located}: {shares[0]:.2f} → {shares[-1]:.2f}."
     if len({each.start for each in frames}) > 1:
         words += f" {training_runs.JOINED_STARTS}"
     return words
@@ -192,16 +190,11 @@ def words(frames: Sequence[Frame], measure: str, of: str, learned: str) -> str:
     known = [(value, iteration) for value, iteration in values if value is not None]
     if not known:
         return ""
-    best, last = max(value for value, _ in known), known[-1]
-    first = next(iteration for value, iteration in known if value == best)
-    if first == last[1]:
-        return f"**Notice** that {measure} on {of} is highest at the last recorded iteration: {best:.3f}."
-    if last[0] == best:
-        end = f"and at the end: {best:.3f}."
-        return f"**Notice** that {measure} on {of} is highest at recorded iteration {first:,} {end}"
+    best, reached = max(known, key=lambda each: each[0])
+    last, end = known[-1]
     return (
-        f"**Notice** that {measure} on {of} is highest at recorded iteration {first:,}: {best:.3f}. "
-        f"It is {last[0]:.3f} at iteration {last[1]:,}. Training minimises the objective on the training {learned}."
+        f"**Notice** the highest {measure} on {of}, {best:.3f} at recorded iteration {reached:,}, and the last, "
+        f"{last:.3f} at iteration {end:,}. Training minimises the objective on the training {learned}."
     )
 
 

@@ -1,4 +1,4 @@
-"""Actions on training runs: open, repeat, name, star, export, delete, import and restore.
+"""Actions on training runs: open, repeat, name, star, export, delete and restore.
 
 Each is stored on disk before the page reports it.
 """
@@ -16,7 +16,6 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
 from ranking.core.run_settings import CALLED
 from ranking.core.text import counted as in_number
-from ranking.jobs.run_archive import import_run_isolated
 from ranking.storage.home import DELETED_DAYS
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_names import LONGEST_NAME
@@ -191,7 +190,7 @@ def _keep_error(message: str) -> None:
 
 
 # ---------------------------------------------------------------------------------------------------------
-# Restore and import
+# Restore
 # ---------------------------------------------------------------------------------------------------------
 
 
@@ -260,27 +259,6 @@ def show_trash(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
 
 def _restore(*run_ids: str) -> None:
     _act(home.store().runs.restore, run_ids)
-
-
-def show_import() -> None:
-    """Import a training run that was exported as a ZIP file."""
-    with (
-        st.expander("Import a training run", icon=":material/upload:"),
-        st.form("import run", clear_on_submit=True, border=False),
-    ):
-        file = st.file_uploader("ZIP file of an exported run", type="zip")
-        if st.form_submit_button("Import", type="primary"):
-            if file is None:
-                st.error("Choose a file first.", icon=":material/error:")
-                return
-            try:
-                with st.spinner("Reading and checking the file …"):
-                    run = import_run_isolated(home.store(), file.getvalue())
-            except ValueError as error:
-                st.error(escaped(str(error)), icon=":material/error:")
-                return
-            address.put(**{keys.RUN: run.id})
-            st.rerun()
 
 
 def counted(count: int, task: str) -> str:

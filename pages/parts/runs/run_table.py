@@ -40,7 +40,6 @@ def show(row: ImageSetRow) -> None:
         run_actions.act_on(chosen)
     else:
         st.caption("No training runs yet. They will be listed here with their settings and results.")
-    run_actions.show_import()
     run_actions.show_trash(task=SAMPLES)
     live = {run.id: run.state for run in listed if run.state not in ENDED}
     if live:
@@ -123,14 +122,12 @@ def _row(run: Run) -> dict[str, Any]:
 
 def state_of(run: Run) -> str:
     """The state and the origin of a run as text."""
-    return (
-        runs.STATES[run.state] + (", imported" if run.imported else "") + runs.origin_of(run, ", ")
-    )
+    return runs.STATES[run.state] + runs.origin_of(run, ", ")
 
 
 def _set_title(run: Run, titles: dict[str, str]) -> str:
     key = run.settings["set"]
-    return titles.get(key) or f"{(run.imported or {}).get('set_title') or key[:8]} (missing)"
+    return titles.get(key) or f"{key[:8]} (missing)"
 
 
 COLUMNS = {

@@ -134,9 +134,8 @@ def set_is_here(run: Run) -> bool:
 
 def missing_set(run: Run) -> str:
     """Name the missing image set of a training run, and what to do."""
-    title = (run.imported or {}).get("set_title") or "a set without title"
     return (
-        f"The image set of this run, {title} (key {run.settings['set']}), is not in this workspace. Import the same "
+        f"The image set of this run (key {run.settings['set']}) is not in this workspace. Import the same "
         "images on the page Image sets: identical images and labels get the same key, and the ranking becomes "
         "available again."
     )
@@ -153,8 +152,7 @@ def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
 
 
 def finite(value: Any) -> float | None:
-    """Return a number of a result as a float; None if it is no finite number, because imported results are not
-    trusted."""
+    """Return a number of a result as a float; None if it is no finite number, as in a damaged result."""
     numeric = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if numeric and abs(value) <= sys.float_info.max else None
 

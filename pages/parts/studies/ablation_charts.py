@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core.spreadsheets import rows_csv
-from ranking.experiments.ablations import AGREES, SECONDS
+from ranking.experiments.ablations import AGREES, EXHAUSTIVE, SEARCH, SECONDS
 from ranking.experiments.order_training import NAMES
 from ranking.metrics.ablation_curves import At, Curve
 
@@ -72,6 +72,22 @@ def along(at: Sequence[At], values: Sequence[float], named: bool) -> dict[str, l
 
 def scaled(values: Sequence[float], measure: str) -> list[float]:
     return [100 * value if measure in SHARES else value for value in values]
+
+
+def notice(curves: Sequence[Curve], measure: str) -> str:
+    """Return the greatest value of each curve and its setting; of times, those of the longest sequence that both
+    measured."""
+    means = {curve.line: dict(zip(curve.at, curve.measures[measure].mean, strict=True)) for curve in curves}
+    if measure == SECONDS:
+        last = max(means[EXHAUSTIVE])
+        slow, fast = (f"{means[line][last]:.2g} s" for line in (EXHAUSTIVE, SEARCH))
+        return f"{last} images take {slow} by exhaustive search and {fast} by the search"
+    texts = []
+    for line, values in means.items():
+        best = max(values, key=values.__getitem__)
+        text = f"{line} {100 * values[best]:.1f}%" if measure in SHARES else f"{line} {values[best]:.3f}"
+        texts.append(text if len(set(values.values())) == 1 else f"{text} ({best})")
+    return f"the greatest {measure}: {'; '.join(texts)}"
 
 
 def in_words(curves: Sequence[Curve], measure: str) -> str:

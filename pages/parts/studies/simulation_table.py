@@ -9,7 +9,7 @@ from pages.parts.app.frame import escaped
 from ranking.core.spreadsheets import rows_csv
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
-from ranking.reports.prose import signed
+from ranking.reports.prose import markdown_table, signed
 
 BASELINE = "Independent p@k"  # what others are compared with
 COLUMNS = (0, 1, 5, 10)  # questions, as in Table 1
@@ -86,9 +86,8 @@ def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
 
 
 def _table(shown: Sequence[int], rows: Mapping[str, Sequence[str]]) -> str:
-    lines = [["Question strategy", *(called(count) for count in shown)], ["---", *("---:" for _ in shown)]]
-    lines += [[escaped(name), *cells] for name, cells in rows.items()]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    heads = ["Question strategy", *map(called, shown)]
+    return markdown_table(heads, ([escaped(name), *cells] for name, cells in rows.items()))
 
 
 def _mean(curve: FoldCurve | None, count: int, best: dict[int, float]) -> str:

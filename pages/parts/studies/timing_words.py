@@ -1,4 +1,4 @@
-"""The times of loss-augmented inference in the paper, and captions for the times measured on this machine."""
+"""The times of loss-augmented inference in the paper, and a table of them and of those measured on this machine."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
 from ranking.losses import make_loss
 from ranking.methods import methods_by_loss
+from ranking.reports.prose import markdown_table
 
 
 class Printed(NamedTuple):
@@ -35,9 +36,10 @@ PAPER = {
         "select": Printed(0.0473, 0.548, 0.111),
     },
 }
-# Section 6.2: seconds of inference in a training run of latent AP-SVM on VOC 2007, mean over twenty classes.
-LATENT_GREEDY, LATENT_FAST = 7.623, 0.5214
-ENOUGH = 2000  # irrelevant samples from which differences between the algorithms exceed their fixed costs
+LATENT = (
+    "Inference of a training run of latent AP-SVM takes 7.623 s by greedy and 0.5214 s by SEARCH and SELECT in section "
+    "6.2 of the paper (VOC 2007, mean over twenty classes), 14.6×."
+)
 CALLED = {
     BINARY: BINARY,
     "greedy": "greedy, before the paper",
@@ -87,16 +89,15 @@ def table(loss: str, point: Point | None) -> str:
     columns = ("s per run", "ms per call", "speed-up over greedy")
     heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]
     heads += [f"paper: {name}" for name in columns]
-    lines = [heads, ["---", *["--:"] * (len(heads) - 1)]]
+    rows = []
     for name in here or paper:
         cells = [CALLED[name]]
         if here:
             timed = here[name]
             call = f"{1000 * timed.mean:.3f} ± {1000 * timed.deviation:.3f}"
             cells += [f"{timed.calls:,}", f"{timed.total:.4f}", call, f"**{_faster(here, name)}**"]
-        cells += _printed(paper, name)
-        lines.append(cells)
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        rows.append([*cells, *_printed(paper, name)])
+    return markdown_table(heads, rows)
 
 
 def _printed(paper: dict[str, Printed], name: str) -> list[str]:
@@ -108,19 +109,6 @@ def _printed(paper: dict[str, Printed], name: str) -> list[str]:
     return [f"{printed.total:.4f}", f"{printed.call:.3f} ± {printed.deviation:.3f}", ratio]
 
 
-def of_latent(point: Point | None) -> str:
-    """Return the paper's times for latent AP-SVM and their ratio; beside it that of AP-SVM at `point`."""
-    here = ""
-    if point is not None:
-        timed = named(point)
-        ratio = times(timed["greedy"].total / timed["select"].total)
-        here = f" In the training runs above, which are of AP-SVM without windows, the ratio is {ratio}."
-    return (
-        f"Inference of a training run of latent AP-SVM takes {LATENT_GREEDY:g} s by greedy and {LATENT_FAST:g} s by "
-        f"SEARCH and SELECT in section 6.2 of the paper, {LATENT_GREEDY / LATENT_FAST:.1f}×.{here}"
-    )
-
-
 def _faster(here: dict[str, Timed], name: str) -> str:
     return times(here["greedy"].mean / here[name].mean)
 
@@ -130,49 +118,23 @@ def times(ratio: float) -> str:
 
 
 def headline(loss: str, point: Point | None) -> str:
-    paper, measure = PAPER.get(loss), make_loss(loss).measure
-    theirs = "" if paper is None else times(paper["greedy"].call / paper["select"].call)
+    """Return how much faster SELECT is than greedy, as measured and in the paper."""
+    ratios = [] if point is None else [f"{_faster(named(point), 'select')} here"]
+    if loss in PAPER:
+        ratios.append(f"{_printed(PAPER[loss], 'select')[-1]} in the paper")
+    measure = make_loss(loss).measure
+    return f"{measure}: speed-up of SELECT over greedy {', '.join(ratios) or 'not measured yet'}"
+
+
+def notice(loss: str, point: Point | None) -> str:
+    """Return the caption of a table: a call of SELECT and one for the 0-1 loss, as measured or else as printed."""
     if point is None:
-        if paper is None:
-            return f"{measure}: how much faster is SELECT than greedy?"
-        return f"{measure}: in the paper SELECT is {theirs} as fast as greedy. And here?"
-    fewer = ", with fewer samples" if point.negatives < ENOUGH else ""
-    ratio = _faster(named(point), "select")
-    beside = f", {theirs} in the paper" if theirs else ""
-    return f"{measure}: SELECT is {ratio} as fast as greedy here{fewer}{beside}"
-
-
-def notice_paper(loss: str) -> str:
-    """Return the caption of the paper's table, before a measurement."""
-    paper = PAPER[loss]
-    greedy, select, simple = (paper[name].call for name in ("greedy", "select", BINARY))
+        select, simple = (PAPER[loss][name].call for name in ("select", BINARY))
+    else:
+        select, simple = (1000 * named(point)[name].mean for name in ("select", BINARY))
     return (
-        f"the distance between greedy and SELECT, {greedy:.3f} and {select:.3f} ms: on a logarithmic scale the "
-        f"distance reflects the algorithms and the position reflects the machine. A call of SELECT also takes less "
-        f"time than a call for the 0-1 loss, {simple:.3f} ms. Is this true on your machine?"
-    )
-
-
-def notice(point: Point) -> str:
-    """Return the caption of a measured table."""
-    here = named(point)
-    fastest = min((timed for timed in point.timed if timed.name != BINARY), key=lambda timed: timed.mean)
-    against = here[BINARY].mean / here["select"].mean
-    simple = (
-        f"a call of SELECT is {times(against)} as fast as a call for the 0-1 loss"
-        if against > 1
-        else f"a call of SELECT takes {times(1 / against)} as long as a call for the 0-1 loss"
-    )
-    few = (
-        ""
-        if point.negatives >= ENOUGH
-        else " With so few samples, most of the time of fast algorithms is the fixed cost of a call."
-    )
-    return (
-        f"the ratio to greedy: it depends on the algorithms, on the number of samples, and on greedy, which is "
-        f"compiled here. The fastest algorithm for the loss is {CALLED[fastest.name]}, "
-        f"{1e6 * fastest.mean:.0f} µs per call. According to the paper, AP and NDCG can be optimised as fast as the "
-        f"0-1 loss; here {simple}.{few}"
+        f"that a call of SELECT takes {select:.3f} ms, and a call for the 0-1 loss {simple:.3f} ms. According to the "
+        "paper, AP and NDCG can be optimised as fast as the 0-1 loss."
     )
 
 
@@ -180,9 +142,8 @@ def notice_figure(points: list[Point]) -> str:
     """Compare the growth of greedy and SELECT with the number of all samples."""
     first, last = (named(point) for point in (points[0], points[-1]))
     more = (points[-1].positives + points[-1].negatives) / (points[0].positives + points[0].negatives)
-    grown = {name: last[name].mean / first[name].mean for name in ("greedy", "select")}
+    greedy, select = (last[name].mean / first[name].mean for name in ("greedy", "select"))
     return (
-        f"the slopes on the left: with {more:.1f} times the samples, a call of greedy takes {grown['greedy']:.0f} "
-        f"times as long, a call of SELECT {grown['select']:.1f} times. The paper plots these figures without printing "
-        "their numbers."
+        f"the slopes on the left: with {more:.1f} times the samples, a call of greedy takes {greedy:.0f} times as "
+        f"long, a call of SELECT {select:.1f} times. The paper plots these figures without printing their numbers."
     )

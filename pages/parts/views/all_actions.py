@@ -18,7 +18,7 @@ from pages.parts.views.lesson_settings import Lesson
 from ranking.core import ImageSet
 from ranking.metrics.intervals import Interval, Resampled
 from ranking.reports.comparison_words import listed
-from ranking.reports.prose import change
+from ranking.reports.prose import change, markdown_table
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
@@ -101,28 +101,25 @@ def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
 
 def table(actions: Measured, query: str) -> str:
     """Return the values and their average as Markdown, with `query` in bold."""
-    heads = [head for alone, with_graph in neighbour_captions.PAIRS for head in (alone, with_graph, "Change")]
-    lines = [["Action", *heads], ["---", *(["---:"] * len(heads))]]
+    heads = [head for pair in neighbour_captions.PAIRS for head in (*pair, "Change")]
+    rows = []
     for name, action in actions.items():
         called = escaped(name)
-        lines.append([f"**{called}**" if name == query else called, *_cells(action)])
-    lines.append(["Average", *_average(actions)])
-    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+        rows.append([f"**{called}**" if name == query else called, *_cells(action)])
+    averages = {
+        method: fmean(action.precisions[method] for action in actions.values())
+        for pair in neighbour_captions.PAIRS
+        for method in pair
+    }
+    return markdown_table(["Action", *heads], [*rows, ["Average", *_cells(Action(averages, {}))]])
 
 
 def _cells(action: Action) -> list[str]:
-    cells: list[str] = []
-    for alone, strength_curve in neighbour_captions.PAIRS:
-        gain = action.gains[alone, strength_curve]
-        mark = "" if not gain.without_zero else " ▲" if gain.value > 0 else " ▼"
-        before, after = (action.precisions[method] for method in (alone, strength_curve))
-        cells += [f"{before:.3f}", f"{after:.3f}", f"{change(before, after)}{mark}"]
-    return cells
-
-
-def _average(actions: Measured) -> list[str]:
+    """Return both values and their difference for each pair, with a mark where the difference is significant."""
     cells: list[str] = []
     for pair in neighbour_captions.PAIRS:
-        before, after = mean_precisions(actions, pair)
-        cells += [f"{before:.3f}", f"{after:.3f}", change(before, after)]
+        before, after = (action.precisions[method] for method in pair)
+        gain = action.gains.get(pair)
+        mark = "" if gain is None or not gain.without_zero else " ▲" if gain.value > 0 else " ▼"
+        cells += [f"{before:.3f}", f"{after:.3f}", f"{change(before, after)}{mark}"]
     return cells

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import comb, log10
 
 import numpy as np
 
 from ranking.core import Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace, Value
+from ranking.reports.prose import markdown_table
 
 NAMES = {"greedy": "Greedy", "search": "SEARCH", "select": "SELECT", "buckets": "Buckets"}
 MOST_LINES = 120  # largest number of irrelevant samples that are joined by lines between two rankings
@@ -37,21 +37,22 @@ def three(problem: InferenceProblem, ranks: Ints) -> dict[str, Ints]:
 
 
 def headline(problem: InferenceProblem, worth: Mapping[str, Value]) -> str:
-    hinge, loss = worth[VIOLATED].objective - worth[RIGHT].score, problem.loss.measure
-    if np.isclose(hinge, 0.0, atol=1e-12):
-        return "No ranking violates its constraint: there is nothing to learn from these scores"
-    return f"The most violated ranking: {loss} loss {worth[VIOLATED].loss:.3f}, violated by {hinge:.3f}"
+    violation = max(0.0, worth[VIOLATED].objective - worth[RIGHT].score)
+    return (
+        f"The most violated ranking: {problem.loss.measure} loss {worth[VIOLATED].loss:.3f}, violated by "
+        f"{violation:.3f}"
+    )
 
 
 def worth_table(worth: Mapping[str, Value]) -> str:
     """Return score, loss and sum of each ranking as Markdown; the greatest value of each column is bold."""
     columns = {name: (value.score, value.loss, value.objective) for name, value in worth.items()}
     best = np.max(list(columns.values()), axis=0)
-    rows = [
-        f"| {name} | {' | '.join(_bold(value, top) for value, top in zip(values, best, strict=True))} |"
+    rows = (
+        [name, *(_bold(value, top) for value, top in zip(values, best, strict=True))]
         for name, values in columns.items()
-    ]
-    return "| ranking | score | + loss | = sum |\n|---|--:|--:|--:|\n" + "\n".join(rows)
+    )
+    return markdown_table(["ranking", "score", "+ loss", "= sum"], rows)
 
 
 def _bold(value: float, best: float) -> str:
@@ -61,28 +62,23 @@ def _bold(value: float, best: float) -> str:
 
 def notice_ranking(problem: InferenceProblem, ranks: Ints, worth: Mapping[str, Value]) -> str:
     """Say how much lower the score and how much higher the loss of the most violated ranking is."""
-    p, n = len(problem.positives), len(problem.negatives)
+    n = len(problem.negatives)
     up = int(np.count_nonzero(ranks < problem.ranks_by_score))
     paid = worth[PREDICTED].score - worth[VIOLATED].score
     gained = worth[VIOLATED].loss - worth[PREDICTED].loss
-    count = comb(p + n, p)
-    patterns = f"{count:,}" if count < 10**7 else f"$10^{{{log10(count):.0f}}}$"
-    thick = " (thick lines)" if up and n <= MOST_LINES else ""
-    moved = f"{up} of {n} irrelevant samples move up{thick}" if up else "no irrelevant sample moves up"
     return (
-        f"Each column is a sample: + relevant, − irrelevant. **Notice** that {moved}: from the prediction to the "
-        f"most violated ranking, the score falls by {paid:.3f} and the loss rises by {gained:.3f}. Of {p + n}! orders "
-        f"only the ± pattern matters, which leaves {patterns}; each irrelevant sample is placed independently."
+        f"Each column is a sample: + relevant, − irrelevant. **Notice** that {up} of {n} irrelevant samples move up "
+        f"from the prediction to the most violated ranking: the score falls by {paid:.3f} and the loss rises by "
+        f"{gained:.3f}. Only the ± pattern matters, and each irrelevant sample is placed independently."
     )
 
 
 def patterns_alt(problem: InferenceProblem, rankings: Mapping[str, Ints]) -> str:
-    """Return the patterns as text from the top, the first 60 ranks at most."""
+    """Return the first 60 signs of the patterns as text."""
     texts = []
     for name, ranks in rankings.items():
-        signs = ["+" if relevant else "−" for relevant in problem.is_relevant[problem.order_of(ranks)]]
-        rest = f" and {len(signs) - 60} more" if len(signs) > 60 else ""
-        texts.append(f"{name}: {''.join(signs[:60])}{rest}")
+        relevant = problem.is_relevant[problem.order_of(ranks)][:60]
+        texts.append(f"{name}: {''.join('+' if each else '−' for each in relevant)}")
     return f"Patterns of rankings from the top. {'; '.join(texts)}"
 
 
@@ -90,74 +86,42 @@ def patterns_alt(problem: InferenceProblem, rankings: Mapping[str, Ints]) -> str
 # A step
 # ---------------------------------------------------------------------------------------------------------
 
-
-def ranks_of(low: int, high: int) -> str:
-    return f"rank {low}" if low == high else f"ranks {low} to {high}"
-
-
-def samples_of(start: int, end: int) -> str:
-    """Name the samples start ... end - 1, counted from 0, by their numbers from 1."""
-    return f"sample {start + 1}" if end - start == 1 else f"samples {start + 1} to {end}"
+EVALUATED = {
+    "sample": "Irrelevant sample {place}",
+    "median": "The median of samples {block}, sample {place},",
+    "edge": "The boundary of two bins, with {above} irrelevant samples above it,",
+    "bin": "The bin of samples {block}",
+}
 
 
-def of_step(problem: InferenceProblem, step: Step) -> str:
+def span(first: int, last: int) -> str:
+    return f"{first}" if first == last else f"{first}–{last}"
+
+
+def of_step(step: Step) -> str:
     """Say what a step evaluated, and which bounds follow."""
-    block, tried = step.block, len(set(step.probes))
-    if step.what == "sample":
-        return (
-            f"Irrelevant sample {step.position + 1}, score {step.score:.3g}: {tried} of {problem.highest - 1} steps of "
-            f"the rank evaluated; the best rank is {step.rank}."
-        )
-    known = [
-        bound
+    block = step.block
+    what = EVALUATED[step.what].format(
+        place=step.position + 1, above=step.position, block=span(block.start + 1, block.end)
+    )
+    so = "; ".join(
+        f"samples {span(bound.start + 1, bound.end)}: ranks {span(bound.low, bound.high)}"
         for bound in step.bounds
-        if not (bound.start == step.position and bound.end == step.position + 1)
-    ]
-    left = "; ".join(
-        f"{samples_of(each.start, each.end)}: {ranks_of(each.low, each.high)}"
-        for each in known
-        if each.start < each.end
+        if bound.start < bound.end and (bound.start, bound.end) != (step.position, step.position + 1)
     )
-    if step.what == "median":
-        return (
-            f"The median of {samples_of(block.start, block.end)} is sample {step.position + 1}, score "
-            f"{step.score:.3g}. Of {ranks_of(block.low, block.high)} the best is {step.rank}. {_so(left)}"
-        )
-    if step.what == "edge":
-        return (
-            f"The boundary of two bins at score {step.score:.3g}, with {step.position} irrelevant samples above it. A "
-            f"sample there would have rank {step.rank} (possible: {ranks_of(block.low, block.high)}). {_so(left)}"
-        )
     return (
-        f"A bin with {samples_of(block.start, block.end)} and two possible ranks, {block.low} and {block.high}: the "
-        f"sign of one difference decides. {_so(left)}"
+        f"{what} has score {step.score:.3g}. Of ranks {span(block.low, block.high)} the best is {step.rank}."
+        f"{f' So {so}.' if so else ''}"
     )
-
-
-def _so(left: str) -> str:
-    return f"So {left}." if left else "No other sample of that block is unsettled."
 
 
 def notice_step(problem: InferenceProblem, trace: Trace, done: int) -> str:
     low, high = trace.bounds_after(done, problem.highest)
-    settled = int(np.count_nonzero(low == high))
     return (
-        f"Each column is an irrelevant sample; stripes cover its possible ranks (rank 1: above all relevant samples). "
-        f"**Notice** that {settled:,} of {len(low):,} are settled after {done:,} steps, and that ranks never decrease "
-        f"from left to right, so the rank of one sample bounds all others.{_shape(problem, trace, done)}"
-    )
-
-
-def _shape(problem: InferenceProblem, trace: Trace, done: int) -> str:
-    """Describe the shape of the function that the last step evaluated; "" if there is no step, or nothing is known."""
-    last = problem.unimodal_to(trace.steps[done - 1].position + 1) if done else None
-    if last is None:
-        return ""
-    if last == problem.highest:
-        return " In the small chart $f_j$ rises, then falls (Proposition 5)."
-    return (
-        f" In the small chart $f_j$ rises, then falls up to rank {last} (Proposition 5), but not always in the grey "
-        "range."
+        "Each column is an irrelevant sample; stripes cover its possible ranks (rank 1: above all relevant samples). "
+        f"**Notice** that {np.count_nonzero(low == high):,} of {len(low):,} are settled after {done:,} steps, and that "
+        "ranks never decrease from left to right, so the rank of one sample bounds all others. If the loss is that of "
+        "AP, $f_j$ in the small chart rises, then falls, except in a grey range (Proposition 5)."
     )
 
 
@@ -173,12 +137,11 @@ def tree_alt(trace: Trace, done: int) -> str:
 
 
 def notice_tree(trace: Trace) -> str:
-    n, evaluated = len(trace.ranks), trace.evaluated
-    why = ", because their bounds coincide. Sorting them would be wasted work" if evaluated < n else ""
+    n = len(trace.ranks)
     return (
         "A bar is a block of samples with its possible ranks. Evaluating its median gives the rank of the median and "
-        "two bars below. **Notice** how many samples are settled without evaluation: "
-        f"{n - evaluated:,} of {n:,}{why}."
+        "two bars below. **Notice** how many samples are settled without evaluation, because their bounds coincide: "
+        f"{n - trace.evaluated:,} of {n:,}."
     )
 
 
@@ -187,11 +150,10 @@ def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str
 
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
-    met = int(np.count_nonzero(low == high))
     return (
         f"{partition.grid.bins} bins of equal width; {edges} bin boundaries were evaluated. **Notice** that the bounds "
-        f"of bins with {met:,} of {len(low):,} samples coincide, so those samples need no evaluation. The algorithm "
-        f"“auto” uses bins from {FEW:,} irrelevant samples on; with fewer it sorts and bisects, which is faster there."
+        f"of bins with {np.count_nonzero(low == high):,} of {len(low):,} samples coincide, so those samples need no "
+        f"evaluation. The algorithm “auto” uses bins from {FEW:,} irrelevant samples on."
     )
 
 
@@ -209,32 +171,29 @@ ORDERS = {  # for |N| > |P|; without |, which would end the cell of a table
 
 
 def counts_table(problem: InferenceProblem, traces: Mapping[str, Trace]) -> str:
+    heads = [
+        "",
+        "comparisons of scores",
+        "scores counted",
+        "differences of $f_j$",
+        "total",
+        "samples evaluated",
+    ]
+    heads += ["score + loss", r"where $\lvert N\rvert>\lvert P\rvert$"]
     rows = []
     for name, trace in traces.items():
         total = trace.comparisons + trace.derivatives + trace.counted
-        objective = problem.value_of(trace.ranks).objective
-        rows.append(
-            f"| {NAMES[name]} | {trace.comparisons:,} | {trace.counted or '–'} | {trace.derivatives:,} | "
-            f"**{total:,}** | {trace.evaluated:,} of {len(trace.ranks):,} | {objective:.6f} | {ORDERS[name]} |"
-        )
-    return (
-        "| | comparisons of scores | scores counted | differences of $f_j$ | total | samples evaluated "
-        "| score + loss | where $\\lvert N\\rvert>\\lvert P\\rvert$ |\n|---|--:|--:|--:|--:|--:|--:|---|\n"
-        + "\n".join(rows)
-    )
+        cells = [NAMES[name], f"{trace.comparisons:,}", f"{trace.counted:,}", f"{trace.derivatives:,}"]
+        cells += [f"**{total:,}**", f"{trace.evaluated:,} of {len(trace.ranks):,}"]
+        rows.append([*cells, f"{problem.value_of(trace.ranks).objective:.6f}", ORDERS[name]])
+    return markdown_table(heads, rows)
 
 
 def notice_counts(traces: Mapping[str, Trace]) -> str:
-    greedy, select = traces["greedy"], traces["select"]
-    ratio = greedy.derivatives / max(1, select.derivatives)
-    search = (
-        "SEARCH needs the unimodality of the AP loss, so it is not available for the NDCG loss. "
-        if "search" not in traces
-        else ""
-    )
     return (
         "Counted in readable implementations. There SELECT uses exact medians; the compiled code estimates them. "
-        f"**Notice** that all find the same sum, and that SELECT computes {ratio:.0f} times fewer differences than "
-        rf"greedy. {search}Its bound has $\log|P|$, not $\log|N|$; no comparison-based algorithm can do better "
-        "(quicksort, Proposition 4). Counting is not comparison-based."
+        f"**Notice** that all find the same sum, greedy with {traces['greedy'].derivatives:,} differences, SELECT with "
+        f"{traces['select'].derivatives:,}. SEARCH needs the unimodality of the AP loss. "
+        r"The bound of SELECT has $\log|P|$, not $\log|N|$; no comparison-based algorithm can do better (quicksort, "
+        "Proposition 4). Counting is not comparison-based."
     )

@@ -22,7 +22,7 @@ from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS, LessonLabels, strongest
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.lookahead import NO, YES, LabellingModel, Position
-from ranking.reports.prose import signed
+from ranking.reports.prose import markdown_table, signed
 
 BELOW = 1  # ranks that are shown after the top k
 PARTNERS = 2  # of the answered label, that the caption names
@@ -185,11 +185,10 @@ SURE = 1.96  # standard errors of a 95% confidence interval
 def quoted(names: Sequence[str]) -> str:
     """List names in a sentence.
 
-    >>> quoted(["sea"]), quoted(["sea", "sand", "sun"]), quoted([])
-    ('“sea”', '“sea”, “sand” and “sun”', 'none')
+    >>> quoted(["sea", "sun"]), quoted([])
+    ('“sea”, “sun”', 'no other label')
     """
-    *others, last = [f"“{name}”" for name in names] or ["none"]
-    return f"{', '.join(others)} and {last}" if others else last
+    return ", ".join(f"“{name}”" for name in names) or "no other label"
 
 
 def listed(taught: LessonLabels, row: int, order: Ints, k: int) -> str:
@@ -202,70 +201,40 @@ def _with_truth(taught: LessonLabels, row: int, labels: Sequence[int]) -> str:
     return ", ".join(f"{taught.names[i]} {RELEVANT_GLYPH if truth[i] else IRRELEVANT_GLYPH}" for i in labels)
 
 
-def first_mistakes(taught: LessonLabels, row: int, order: Ints, k: int) -> str:
-    """Count the incorrect labels among the first k."""
-    wrong = int(np.count_nonzero(~taught.labels[row][order[:k]]))
-    if not wrong:
-        return f"that all of the first {k} are correct."
-    return f"the {wrong} hatched {'bar' if wrong == 1 else 'bars'} above the line."
-
-
 def moved(taught: LessonLabels, before: Ints, after: Ints, answered: int, k: int) -> str:
     """Name the labels, except the answered one, that enter or leave the first k after an answer."""
     was, now = ({int(i) for i in order[:k] if i != answered} for order in (before, after))
     comes = [taught.names[int(i)] for i in after if int(i) in now - was]
     goes = [taught.names[int(i)] for i in before if int(i) in was - now]
-    return f"{quoted(comes)} enter the top {k}, {quoted(goes)} leave"
+    return f"Into the top {k}: {quoted(comes)}; out of it: {quoted(goes)}"
 
 
-def notice_answer(
-    taught: LessonLabels, row: int, label: int, answer: bool | None, before: Ints, after: Ints
-) -> str:
+def notice_answer(taught: LessonLabels, label: int, before: Ints, after: Ints) -> str:
     """Return the caption of the two rankings. before, after: (L,) the labels from the top, as OWN ranks them."""
-    if answer is None:
-        return "**Notice** that nothing moves before an answer."
-    correct = "" if taught.labels[row, label] == answer else f"“{taught.names[label]}”: the answer is wrong. "
     change = moved_among_others(before, after, label)
-    partners = " and ".join(
-        f"“{taught.names[partner]}” ($F$ {signed(weight)}) {_moved_by(int(change[partner]))}"
+    partners = ", ".join(
+        f"“{taught.names[partner]}” ($F$ {signed(weight)}) {signed(int(change[partner]), 0)}"
         for partner, weight in partners_of(taught, label)
     )
     return (
-        f"{MOVES} {correct}**Notice** its strongest partners, by rank among the other labels: {partners}. "
-        f"{BASELINE} has $F=0$: no other labels "
-        "cross."
+        "$F$ is the interaction of two labels. Filled ends: labels in the image. Blue lines move up, dashed lines "
+        "down; the dotted line is the answered label. **Notice** by how many ranks its strongest partners move up "
+        f"among the other labels: {partners}. {BASELINE} has $F=0$: no other labels cross."
     )
 
 
 def usual_answers(taught: LessonLabels) -> str:
     """Return how often the first answer changes how many other labels above the line are correct, over all scenes."""
     corrected = taught.first_answers.corrected
-    more, fewer = np.count_nonzero(corrected > 0), np.count_nonzero(corrected < 0)
     return (
-        f"Of {len(corrected)} test scenes, the first answer leaves more of the other labels above the line correct in "
-        f"{more}, fewer in {fewer}, as many in {len(corrected) - more - fewer}."
+        f"In {np.count_nonzero(corrected == 0)} of {len(corrected)} test scenes the first answer leaves as many of the "
+        f"other labels above the line correct as before, in {np.count_nonzero(corrected > 0)} more."
     )
-
-
-MOVES = (
-    "$F$ is the interaction of two labels. Filled ends: labels in the image. Blue lines move up, dashed lines down; "
-    "the dotted line is the answered label."
-)
 
 
 def partners_of(taught: LessonLabels, label: int) -> list[tuple[int, float]]:
     """Return the labels of the strongest interactions of a label, with F."""
     return strongest(taught.ties(label), PARTNERS)
-
-
-def _moved_by(places: int) -> str:
-    """
-    >>> _moved_by(2), _moved_by(-1), _moved_by(0)
-    ('moves up 2', 'moves down 1', 'does not move')
-    """
-    if not places:
-        return "does not move"
-    return f"moves {'up' if places > 0 else 'down'} {abs(places)}"
 
 
 def answered(taught: LessonLabels, row: int, questions: Sequence[int]) -> str:
@@ -288,57 +257,34 @@ def with_and_without(
         [taught.names[i] for i in np.flatnonzero(own & ~opposite) if i != label]
         for own, opposite in ((inside, outside), (outside, inside))
     )
-    k, name = int(inside.sum()), taught.names[label]
     return (
-        f"**With “{name}”**, the best {k} contain "
-        f"{quoted(also) if also else 'no other label that is missing without it'}; **without it**, "
-        f"{quoted(instead)} {'enters' if len(instead) == 1 else 'enter'}."
+        f"**With “{taught.names[label]}”**, the best {int(inside.sum())} also contain {quoted(also)}; **without it**, "
+        f"{quoted(instead)} instead."
     )
 
 
 def notice_question(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
     """Say how far apart the max-marginals of the asked label are, the first one shown, and those of the last one."""
-    apart = [
-        f"“{taught.names[each]}” differs by {abs(float(inside[each] - outside[each])):.4f}" for each in shown
-    ]
-    longest = f", {apart[-1]}" if len(shown) > 1 else ""
-    return f"**Notice** the shortest line: {apart[0]}{longest}.{together(taught, shown, inside, outside)}"
-
-
-def together(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
-    """Name the labels shown with the same max-marginal difference as the asked one, the first: the two best labellings
-    differ in all of them."""
-    label, *rest = shown
-    distance = np.abs(inside - outside)
-    others = [taught.names[i] for i in rest if np.isclose(distance[i], distance[label], rtol=1e-9, atol=0.0)]
-    if not others:
-        return ""
-    return f" {quoted(others)} {'changes' if len(others) == 1 else 'change'} sides with it."
+    first, last = (
+        f"{abs(float(inside[each] - outside[each])):.4f} (“{taught.names[each]}”)"
+        for each in (shown[0], shown[-1])
+    )
+    return f"**Notice** the lengths of the lines: the shortest is {first}, the longest shown {last}."
 
 
 def from_to(curves: Mapping[str, Floats]) -> str:
     """Return the first and last value of each curve (q + 1, M) in percent."""
     means = {name: 100 * values.mean(axis=1) for name, values in curves.items()}
-    return "; ".join(f"{name} {mean[0]:.1f}% to {mean[-1]:.1f}%" for name, mean in means.items())
-
-
-def summed_up(curves: Mapping[str, Floats]) -> str:
-    """Say what the answers do to the precision of both models."""
-    own, baseline = (100 * curves[name].mean(axis=1) for name in (OWN, BASELINE))
-    return (
-        f"With {len(own) - 1} answers {OWN} goes from {own[0]:.1f}% to {own[-1]:.1f}%, "
-        f"{BASELINE} from {baseline[0]:.1f}% to {baseline[-1]:.1f}%."
-    )
+    return "; ".join(f"{name} {mean[0]:.1f}% → {mean[-1]:.1f}%" for name, mean in means.items())
 
 
 def table(curves: Mapping[str, Floats]) -> str:
     """Return the precision in percent by the number of questions, as a Markdown table."""
+    means = {name: 100 * values.mean(axis=1) for name, values in curves.items()}
     heads = ["", *(f"Q{count}" if count else "Auto" for count in COLUMNS)]
-    lines = [heads, ["---", *["---:"] * len(COLUMNS)]]
-    for name, values in curves.items():
-        mean = 100 * values.mean(axis=1)
-        lines.append([name, *(f"{mean[count]:.1f}" for count in COLUMNS)])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+    return markdown_table(
+        heads, ([name, *(f"{mean[count]:.1f}" for count in COLUMNS)] for name, mean in means.items())
+    )
 
 
 def interval(apart: Floats) -> tuple[float, float, float]:

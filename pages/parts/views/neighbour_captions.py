@@ -22,24 +22,15 @@ PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with
 OFF, LEARNED = 0.0, 1.0  # edge strengths
 
 
-def moves(gain: Interval) -> str:
-    """Say how AP changes; only a significant difference counts as a rise or a fall.
-
-    >>> moves(Interval(0.05, 0.01, 0.09)), moves(Interval(-0.05, -0.11, 0.01))
-    ('rises', 'does not change significantly,')
-    """
-    if not gain.without_zero:
-        return "does not change significantly,"
-    return "rises" if gain.value > 0 else "falls"
-
-
 def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]) -> str:
-    """Say how neighbours change the AP of each pair of methods. precisions: by method; gains: by pair."""
+    """Return the AP of each pair of methods, and whether the difference is significant. precisions: by method; gains:
+    by pair."""
     each = []
     for alone, with_graph in PAIRS:
-        unsure = "" if gains[alone, with_graph].without_zero else " (not significant)"
-        each.append(f"{alone} → {with_graph} {change(precisions[alone], precisions[with_graph])}{unsure}")
-    return f"Neighbours' effect on AP at default settings: {', '.join(each)}."
+        before, after = precisions[alone], precisions[with_graph]
+        unsure = "" if gains[alone, with_graph].without_zero else ", not significant"
+        each.append(f"{alone} {before:.3f} → {with_graph} {after:.3f} ({change(before, after)}{unsure})")
+    return " and ".join(each)
 
 
 def shared(image_of: Ints) -> list[str]:
@@ -53,61 +44,24 @@ def shared(image_of: Ints) -> list[str]:
     return [chr(ord("A") + scenes.index(number)) if number in scenes else "" for number in numbers]
 
 
-def with_whom(scenes: Sequence[str], place: int) -> str:
-    """Return the ranks of the other samples of the same scene. place: position of the sample, from 0.
-
-    >>> with_whom(["A", "B", "", "B", "A", "A"], 4)
-    'of one scene with ranks 1 and 6'
-    """
-    same = (number == place or scene != scenes[place] for number, scene in enumerate(scenes))
-    others = [str(rank) for rank, skipped in enumerate(same, start=1) if not skipped]
-    return f"of one scene with rank{'s' if len(others) > 1 else ''} {' and '.join(others)}"
-
-
-def wrongly(strength_curve: EdgeStrengthCurve, people: Ints, names: Sequence[str]) -> str:
-    """Name the people of a scene whom neighbours move the wrong way, in a sentence; "" if there are none."""
-    relevant, rise = strength_curve.relevance[people] > 0, strength_curve.rise[people]
-    parts = []
-    for moved, way in ((relevant & (rise < 0), "relevant, down"), (~relevant & (rise > 0), "irrelevant, up")):
-        listed = [name for name, chosen in zip(names, moved, strict=True) if chosen]
-        if listed:
-            parts.append(f"{', '.join(listed)} ({way})")
-    return f"Moved the wrong way: {'; '.join(parts)}." if parts else ""
-
-
 def moving(strength_curve: EdgeStrengthCurve, people: Ints, person: int, names: Sequence[str]) -> str:
-    """Say how neighbours move one person, in one sentence."""
-    off, learned = (
-        strength_curve.ranks[strength_curve.at(OFF), people],
-        strength_curve.ranks[strength_curve.at(LEARNED), people],
+    """Say how neighbours move one person of a scene, and how many of the others are relevant."""
+    off, learned = (strength_curve.ranks[strength_curve.at(strength), person] for strength in (OFF, LEARNED))
+    others = strength_curve.relevance[people[people != person]] > 0
+    kind = "relevant" if strength_curve.relevance[person] > 0 else "irrelevant"
+    name = names[int(np.flatnonzero(people == person)[0])]
+    return (
+        f"{name} ({kind}) goes from rank {off} to {learned}: {np.count_nonzero(others)} of the {len(others)} people "
+        "beside it are relevant."
     )
-    at = int(np.flatnonzero(people == person)[0])
-    relevant, rise = strength_curve.relevance[people] > 0, int(strength_curve.rise[person])
-    kind = "relevant" if relevant[at] else "irrelevant"
-    if not rise:
-        return f"{names[at]} ({kind}) is at rank {off[at]} with neighbours and without."
-    pulls = off < off[at] if rise > 0 else off > off[at]
-    count, alike = (int(np.count_nonzero(those)) for those in (pulls, pulls & (relevant == relevant[at])))
-    way, end = ("up", "higher") if rise > 0 else ("down", "lower")
-    if count > 1:
-        share = alike if 0 < alike < count else "all" if alike else "none"
-        rest = f"{count} people of the scene rank {end}, {share} {kind}"
-    elif count:
-        rest = f"1 person of the scene ranks {end}, {'also' if alike else 'not'} {kind}"
-    else:
-        rest = f"no other person of the scene ranks {end}"
-    return f"{names[at]} ({kind}) moves from rank {off[at]} {way} to {learned[at]}: with edges off, {rest}."
 
 
 def misleading(strength_curve: EdgeStrengthCurve, people: Ints, query: str) -> str:
-    """Say how neighbours move the people of a scene without relevant people, in one sentence."""
-    before, after = (
-        strength_curve.ranks[strength_curve.at(OFF), people],
-        strength_curve.ranks[strength_curve.at(LEARNED), people],
-    )
+    """Say how neighbours move the people of a scene without relevant people, all of whom they move up."""
+    before, after = (strength_curve.ranks[strength_curve.at(strength), people] for strength in (OFF, LEARNED))
     return (
-        f"None shows “{query}”, yet all {len(people)} move up: from ranks {before.min()} to {before.max()} without "
-        f"neighbours to {after.min()} to {after.max()}."
+        f"None shows “{query}”, yet all {len(people)} rise: ranks {before.min()}–{before.max()} → "
+        f"{after.min()}–{after.max()}."
     )
 
 
@@ -126,22 +80,9 @@ def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
     )
     off, learned = strength_curve.precision_at(OFF), strength_curve.precision_at(LEARNED)
     return (
-        f"In {PAIRS[-1][1]}, edges move {up} of {int(relevant.sum())} relevant people up, {down} down; AP "
-        f"{moves(gain)} from {off:.3f} to {learned:.3f} ({change(off, learned)}; {ends(gain)})."
+        f"In {PAIRS[-1][1]}, edges move {up} of {int(relevant.sum())} relevant people up, {down} down: AP {off:.3f} → "
+        f"{learned:.3f} ({change(off, learned)}; {ends(gain)})."
     )
-
-
-def with_chosen_settings(
-    query: str, precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]
-) -> str:
-    """Say how neighbours change the test AP of each pair of methods where the settings are chosen on folds. precisions:
-    by method; gains: by pair."""
-    each = []
-    for alone, with_graph in PAIRS:
-        before, after = precisions[alone], precisions[with_graph]
-        unsure = "" if gains[alone, with_graph].without_zero else ", not significant"
-        each.append(f"{alone} {before:.3f}, {with_graph} {after:.3f} ({change(before, after)}{unsure})")
-    return f"“{query}” with cross-validated C and η: {'; '.join(each)}."
 
 
 def places_by_strength(

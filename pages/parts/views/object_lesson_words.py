@@ -31,27 +31,21 @@ def ends_of(located: Localisation, objects: Sequence[Ints], rows: Ints) -> dict[
 def of_rounds(query: str, frames: Sequence[Frame], measure: str) -> str:
     """Say what the rounds do to the objective and to CorLoc."""
     first, last = frames[0], frames[-1]
-    before, after = first.measures[measure] or 0.0, last.measures[measure] or 0.0
-    became = "rises" if after > before else "falls" if after < before else "stays"
+    before, after = (frame.measures[measure] or 0.0 for frame in (first, last))
     return (
-        f"{last.iteration} rounds: the objective falls from {first.primal:.1f} to {last.primal:.1f}; the share of "
-        f"training images where the box finds the {query} {became} from {before:.2f} to {after:.2f}"
+        f"{last.iteration} rounds: objective {first.primal:.1f} → {last.primal:.1f}; {query}s found in training images "
+        f"{before:.0%} → {after:.0%}"
     )
 
 
 def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
-    """Compare one start with the lowest end."""
+    """Compare one start with the one that ends at the lowest objective."""
     lowest = min(ends, key=lambda name: ends[name].objective)
-    begun, best = ends[start], ends[lowest]
-    if lowest == start:
-        at = f"objective {begun.objective:.1f}, CorLoc {begun.corloc:.2f}"
-        return f"{query.capitalize()}: no start ends lower than “{start}”: {at}"
-    box = "better" if best.corloc > begun.corloc else "worse" if best.corloc < begun.corloc else "equal"
-    linked = "but" if box == "worse" else "and"
-    return (
-        f"{query.capitalize()}: “{lowest}” has a lower objective than “{start}” ({best.objective:.1f} "
-        f"against {begun.objective:.1f}), {linked} {box} boxes (CorLoc {best.corloc:.2f} against {begun.corloc:.2f})"
+    own, other = (
+        f"“{name}” finds {ends[name].corloc:.0%} of {query}s, objective {ends[name].objective:.1f}"
+        for name in (lowest, start)
     )
+    return f"{own}; {other}"
 
 
 def of_part(query: str, boxes: Ints, objects: Sequence[Ints], rows: Ints) -> str:

@@ -47,11 +47,8 @@ def show(
     known = {name: share for name, share in zip(located.starts, shares, strict=True) if share is not None}
     if known:
         best = max(known, key=lambda name: known[name])
-        own = known[located.starts[lowest]]
-        end = (
-            ", the highest end."
-            if own == known[best]
-            else f"; the highest end is {known[best]:.2f}, from “{best}”."
+        text += (
+            f" **Notice** its {measure}: {known[located.starts[lowest]]:.2f}; the highest is {known[best]:.2f}, from "
+            f"“{best}”."
         )
-        text += f" **Notice** its {measure}: {own:.2f}{end}"
     st.caption(text, help=WHERE)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from pages.parts.app import home
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.metrics.intervals import Interval
-from ranking.reports.prose import change, signed_end
+from ranking.reports.prose import change, markdown_table, signed_end
 
 MEASURED = Path(__file__).parents[3] / "data" / "subsequences.json"
 PAIRS, SUBSEQUENCES = "RankSVM", "MidRank"
@@ -45,29 +45,21 @@ def measured() -> Measured:
     return Measured(**stored, sampled=sampled)
 
 
-def outcome(gain: Interval) -> str:
-    """
-    >>> [outcome(Interval(0, *ends)) for ends in ((0.01, 0.09), (-0.01, 0.09), (-0.09, -0.01))]
-    ['better', 'no better', 'worse']
-    """
-    return "better" if gain.low > 0 else "worse" if gain.high < 0 else "no better"
-
-
 def summed_up(worths: Measured) -> str:
-    """Say in which sequences subsequences are better."""
-    parts = [f"{outcome(worths.sampled[of].gain)} in sequences of {called}" for of, called in CALLED.items()]
-    return f"On digits, subsequences are {', '.join(parts)}."
+    """Say in which sequences subsequences help; a test compares it with the intervals of the stored results."""
+    differ, others = (
+        f"{worth.pairs:.3f} → {worth.subsequences:.3f}" for worth in (worths.sampled[of] for of in CALLED)
+    )
+    return f"Subsequences help when all eight digits differ ({differ}), not otherwise ({others})."
 
 
 def table(worths: Measured) -> str:
     """Return the results as a Markdown table."""
-    lines = [
-        f"| Digits in numerical order | {PAIRS} | {SUBSEQUENCES} | Difference (95% interval) |",
-        "|---|--:|--:|---|",
-    ]
+    rows = []
     for of, called in CALLED.items():
         worth = worths.sampled[of]
         low, high = map(signed_end, worth.gain[1:])
         difference = f"{change(worth.pairs, worth.subsequences)} ({low} to {high})"
-        lines.append(f"| {called} | {worth.pairs:.3f} | {worth.subsequences:.3f} | {difference} |")
-    return "\n".join(lines)
+        rows.append([called, f"{worth.pairs:.3f}", f"{worth.subsequences:.3f}", difference])
+    heads = ["Digits in numerical order", PAIRS, SUBSEQUENCES, "Difference (95% interval)"]
+    return markdown_table(heads, rows)

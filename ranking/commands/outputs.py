@@ -1,4 +1,4 @@
-"""The parts that `comparison`, `experiment` and `report` share: the runs of a comparison, and output files."""
+"""The output files of `experiment` and `report`."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from ranking.core.text import readable
 from ranking.datasets import Thumbnails
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
-from ranking.reports.comparison_file import ComparisonSettings, comparison_json
 from ranking.reports.comparison_files import latex_table, rank_rows, ranks_csv
 from ranking.reports.differences import differences
 from ranking.reports.exports import rows_parquet, trial_rows
 from ranking.reports.findings import Findings
 from ranking.reports.report import latex_tables, protocol_json, report_html
-from ranking.storage.run import Run
-from ranking.storage.store import Store
 
 OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")  # the options that name files
 Contents = Mapping[str, Callable[[], str | bytes]]  # the content of each output file, by option
@@ -36,7 +33,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--parquet", type=Path, help="write the same rows to this Parquet file")
     parser.add_argument("--latex", type=Path, help="write the tables to this LaTeX file")
-    parser.add_argument("--protocol", type=Path, help="write the JSON file that reproduces everything")
+    parser.add_argument("--protocol", type=Path, help="write the JSON file that reproduces an experiment")
 
 
 def check_outputs(options: argparse.Namespace) -> None:
@@ -47,24 +44,13 @@ def check_outputs(options: argparse.Namespace) -> None:
             raise InputError(f"--{name}", "a file in a folder that exists", readable(str(file), 300))
 
 
-def runs_of(store: Store, settings: ComparisonSettings) -> list[Run | None]:
-    """Return the newest equal run with a ranking for each training run of a comparison; None where there is none."""
-    runs: list[Run | None] = []
-    for training in settings.training_runs:
-        equal = store.runs.equal("train", training.to_json())
-        runs.append(next((run for run in equal if run.has_scores and run.state == "finished"), None))
-    return runs
-
-
-def write_comparison(store: Store, shown: Compared, options: argparse.Namespace) -> None:
+def write_comparison(shown: Compared, options: argparse.Namespace) -> None:
     """Write the files of a comparison that the options name."""
-    settings, crops = comparison_json(store, shown), Thumbnails(shown.images.folder)
     contents: Contents = {
-        "output": lambda: comparison_html(shown, crops, settings),
+        "output": lambda: comparison_html(shown, Thumbnails(shown.images.folder)),
         "csv": lambda: ranks_csv(shown.images, shown.compared, shown.names),
         "parquet": lambda: rows_parquet(rank_rows(shown.images, shown.compared, shown.names)),
         "latex": lambda: latex_table(shown, TOP),
-        "protocol": lambda: settings,
     }
     _write_all(contents, options)
 

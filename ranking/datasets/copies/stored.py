@@ -7,6 +7,7 @@ copies.npz in the folder of the image set has pairs (p, 2) of images, detail (p,
 from __future__ import annotations
 
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,7 +15,8 @@ import numpy as np
 
 from ranking.core import Bools, Floats, ImageSet, Ints, Problem
 from ranking.core.text import counted
-from ranking.datasets.copies import Copies
+from ranking.datasets.copies.fingerprints import Fingerprint
+from ranking.datasets.copies.matching import near_copies
 from ranking.datasets.folder import load_image_set, set_split
 from ranking.datasets.splits import joined, moved_words, on_one_side
 
@@ -41,15 +43,35 @@ class StoredCopies(NamedTuple):
         across = self.pairs[self.across]
         return len(np.unique(across[self.test[across]]))
 
+    def test_together(self, images: ImageSet) -> Bools:
+        """Return (m,) which images are test images if near copies are kept on one side."""
+        links = np.concatenate([self.pairs, _whole_groups(images, self.test)])
+        return on_one_side(self.test, joined(len(self.test), links))
 
-def save_copies(folder: Path, copies: Copies, images: ImageSet) -> None:
-    """Write the near copies of a new image set into its folder; do nothing if there are none."""
+    def report_row(self, images: ImageSet) -> Problem:
+        """Return a report row: how many near copies there are, and on which side they are now."""
+        came = f"{counted(len(self.pairs), 'pair')}, {len(self.across):,} across the split"
+        done = "kept as the source has them"
+        if are_together(images):
+            done = moved_words(self.test, images.image_test != self.test)
+        return Problem("near copies", "near copies on one side of the split", came, done)
+
+
+def keep_copies_together(
+    images: ImageSet, fingerprints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None]
+) -> ImageSet:
+    """Search a new image set for near copies, store them in its folder, and keep them on one side of the split unless
+    its source groups samples by anything other than images. Return the set. on_step: as of `near_copies`."""
+    copies = near_copies(fingerprints, on_step)
     if len(copies.pairs):
-        np.savez(folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
+        np.savez(images.folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
+    grouped = np.unique(np.stack([images.image_of, images.groups]), axis=1)
+    own_groups = any(len(np.unique(column)) < grouped.shape[1] for column in grouped)
+    return keep_together(images.folder, not own_groups)
 
 
 def stored_copies(folder: Path) -> StoredCopies | None:
-    """Return what `save_copies` wrote; None if there is no file, or it cannot be read."""
+    """Return the near copies of the image set in `folder`; None if there is no file, or it cannot be read."""
     try:
         with np.load(folder / FILE, allow_pickle=False) as stored:
             return StoredCopies(stored["pairs"], stored["detail"], stored["test"])
@@ -68,37 +90,12 @@ def keep_together(folder: Path, together: bool) -> ImageSet:
         return images
     if not together:
         return set_split(folder, copies.test, None)
-    return set_split(folder, split_together(images, copies), joined(len(copies.test), copies.pairs))
-
-
-def split_together(images: ImageSet, copies: StoredCopies) -> Bools:
-    """Return (m,) which images are test images if near copies are kept on one side."""
-    links = np.concatenate([copies.pairs, _whole_groups(images, copies.test)])
-    return on_one_side(copies.test, joined(len(copies.test), links))
+    return set_split(folder, copies.test_together(images), joined(len(copies.test), copies.pairs))
 
 
 def are_together(images: ImageSet) -> bool:
     """Return whether near copies are kept on one side."""
     return len(np.unique(images.image_groups)) < len(images.image_groups)
-
-
-def has_own_groups(images: ImageSet) -> bool:
-    """Return whether the source of a set groups its samples by anything other than images."""
-    pairs = np.unique(np.stack([images.image_of, images.groups]), axis=1)
-    return any(len(np.unique(column)) < pairs.shape[1] for column in pairs)
-
-
-def what_was_done(images: ImageSet, copies: StoredCopies) -> Problem:
-    """Return a report row: how many near copies there are, and on which side they are now."""
-    across, moved = len(copies.across), images.image_test != copies.test
-    came = f"{counted(len(copies.pairs), 'pair')}, {across:,} across the split"
-    if not are_together(images):
-        return Problem(
-            "near copies", "near copies on one side of the split", came, "kept as the source has them"
-        )
-    return Problem(
-        "near copies", "near copies on one side of the split", came, moved_words(copies.test, moved)
-    )
 
 
 def _whole_groups(images: ImageSet, test: Bools) -> Ints:

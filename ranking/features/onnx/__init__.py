@@ -1,1 +1,0 @@
-"""Uploaded ONNX models: their descriptions, and how they run in an isolated process with limits."""
