@@ -61,7 +61,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/new_home.py
 	$(BIN)/python benchmarks/recording.py
-	$(BIN)/python benchmarks/rooms.py
+	$(BIN)/python benchmarks/visitors.py
 	$(BIN)/python benchmarks/large_set.py
 	$(BIN)/python benchmarks/large_import.py
 	$(BIN)/python benchmarks/near_copies.py

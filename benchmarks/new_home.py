@@ -4,7 +4,7 @@
 
 runs every page once in a new data folder, so that everything is imported and compiled, and then in another one, which
 is measured: from the click to the end of the page's script, without the browser, by wall clock and by processor time.
-The first page copies the examples of data/examples; the first page that needs features of images computes them.
+The first page that needs features of images computes them.
 """
 
 from __future__ import annotations

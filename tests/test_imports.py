@@ -17,7 +17,7 @@ HOUSE = (
     ("inference", "datasets"),
     ("solvers", "formats"),
     ("methods", "features"),
-    ("explain", "workspace", "estimators"),
+    ("explain", "storage", "estimators"),
     ("experiments",),
     ("reports",),
     ("jobs",),
@@ -31,8 +31,8 @@ HOUSE = (
 )
 LINE_OF = {folder: line for line, folders in enumerate(HOUSE) for folder in folders}
 NEVER = {
-    ("experiments", "workspace"),
-    ("workspace", "methods"),
+    ("experiments", "storage"),
+    ("storage", "methods"),
 }
 FLAT = {"__init__.py", "__main__.py"}  # all that `ranking` holds beside its folders
 

@@ -199,7 +199,7 @@ class Answers:
         """Return the events that `restore` can restore."""
         return _events(self._deleted(set_key))
 
-    def empty_deleted(self) -> None:
+    def empty_trash(self) -> None:
         """Permanently remove all deleted answers."""
         self._remove_deleted(lambda file: True)
 

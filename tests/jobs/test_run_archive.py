@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import sqlite3
-from contextlib import closing
-from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +13,7 @@ from refusals import refused
 from training_runs import finished
 
 from ranking.jobs.run_archive import RUN, export_run
-from ranking.storage.run import STAYS, TRAVELS, Run
+from ranking.storage.run import COLUMNS
 from ranking.storage.store import Store
 
 SAMPLES = 48  # of the image set
@@ -41,7 +38,7 @@ def test_an_archive_holds_the_files_of_the_run_and_what_they_are(origin):
     own = (run.events_file, run.model_file, run.scores_file, run.playback_file)
     assert files == VIEWS | {file.name: file.read_bytes() for file in own}
     assert len(files) == 6
-    for name in ("id", *TRAVELS):
+    for name in ("id", *COLUMNS):
         assert record[name] == getattr(run, name), name
     [row] = origin.sets.rows()
     known = {"key": row.key, "title": "Patches", "classes": list(row.classes)}
@@ -55,17 +52,6 @@ def test_views_that_could_not_be_made_are_listed_with_the_reason(origin):
     files = unpacked(export_run(origin, run.id, {"ranking.csv": b"rank\n"}, gone))
     assert "ranking.png" not in files
     assert json.loads(files[RUN])["left_out"] == gone
-
-
-def test_every_column_of_a_run_travels_or_stays(origin):
-    with closing(sqlite3.connect(origin.home / "ranking.sqlite")) as database:
-        columns = {row[1] for row in database.execute("pragma table_info(run)")}
-    assert len({*TRAVELS, *STAYS}) == len(TRAVELS) + len(STAYS)
-    assert (
-        columns - {"number"}
-        == {*TRAVELS, *STAYS}
-        == {item.name for item in fields(Run)} - {"folder", "shared"}
-    )
 
 
 def test_a_failed_training_is_exported_with_its_reason(origin):

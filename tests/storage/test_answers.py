@@ -70,7 +70,7 @@ def test_deleted_answers_are_restored_or_removed_after_thirty_days_or_at_once(st
         store.sweep()
         assert len(answers.deleted(SET)) == left
     answers.delete("c" * 16)
-    answers.runs.empty_trash()
+    answers.empty_trash()
     assert answers.deleted("c" * 16) == []
 
 

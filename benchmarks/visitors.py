@@ -1,11 +1,11 @@
 """How long do interactions take with thirty people on one server, each in their own workspace?
 
-    python benchmarks/rooms.py [--browsers 30] [--minutes 3] [--pause 3]
+    python benchmarks/visitors.py [--browsers 30] [--minutes 3] [--pause 3]
 
-A server with workspaces is started on a temporary data folder. Its shared workspace has the generated scenes with a
-run, and 200 label scenes with a label ranker. Each browser creates a workspace, starts two runs and two more as soon as
-these have ended; meanwhile it turns the pages of the ranking, visits other pages, and answers questions about labels,
-with a pause before each step. The browsers are tabs without a browser (`streamlit_tab.py`): they speak to the server as
+A server with workspaces is started on a temporary data folder. It shares the generated scenes with a run, and 200 label
+scenes with a label ranker. Each browser creates a workspace, starts a run and another one as soon as it has ended;
+meanwhile it turns the pages of the ranking, visits other pages, and answers questions about labels, with a pause before
+each step. The browsers are tabs without a browser (`streamlit_tab.py`): they speak to the server as
 a page's script does, rerun fragments as often as these request, and paint nothing. An interaction is timed from the
 action to the end of the page run that follows. At the end each workspace must contain its own runs and answers, and
 nothing else.
@@ -24,8 +24,6 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
-from ranking.storage.room_layout import CLASS_ROOM
-from ranking.storage.rooms import Rooms, new_name
 from streamlit_tab import Tab
 from timing import generated_source, machine, options_of, parser, table
 
@@ -33,6 +31,7 @@ from pages import serving
 from ranking.datasets import build_image_set
 from ranking.jobs import worker
 from ranking.jobs.events import Report
+from ranking.storage.home import SHARED, WORKSPACES
 from ranking.storage.run import ENDED
 from ranking.storage.store import Store
 
@@ -42,9 +41,10 @@ PAGES = ("", "image_sets", "train", "compare", "neighbours")
 QUESTIONS = "widget questions"
 
 
-def fill(server: Rooms, name: str, of_figures: int, of_scenes: int) -> tuple[str, str, str, str]:
-    """Fill the shared workspace: action figures with a run, label scenes with a label ranker; return keys and ids."""
-    store = Store(server.make(name))
+def fill(server: Path, of_figures: int, of_scenes: int) -> tuple[str, str, str, str]:
+    """Fill the shared data folder: action figures with a run, label scenes with a label ranker; return keys and
+    ids."""
+    store = Store(server / SHARED)
     figures = generated(store, "Action figures", of_figures)
     scenes = generated(store, "Label scenes", of_scenes)
     trained = here(store, "train", requests(figures, QUERIES[0], 1.0), worker.train)
@@ -88,7 +88,7 @@ class Person:
     """A user in their own workspace, with the times of all their steps."""
 
     def __init__(self, number: int, url: str, shared: tuple[str, str, str, str], pause: float) -> None:
-        self.tab, self.room = Tab(url), new_name()
+        self.tab, self.workspace = Tab(url), ""
         self.figures, self.trained, self.scenes, self.ranker = shared
         self.draw, self.pause = random.Random(number), pause
         self.seconds: dict[str, list[float]] = defaultdict(list)
@@ -118,7 +118,7 @@ class Person:
 
     async def enter(self) -> None:
         self.note("create a workspace", await self.tab.open(""))
-        self.room = self.tab.query["room"]
+        self.workspace = self.tab.query["workspace"]
 
     async def browse(self) -> None:
         self.note("go to a page", await self.tab.open(self.draw.choice(PAGES)))
@@ -153,33 +153,32 @@ class Person:
         self.note("answer a question", await self.tab.send(QUESTIONS, {"log": log}))
 
     async def begin(self) -> None:
-        """Start two runs, unless two of this workspace are running or queued."""
+        """Start a run, unless one of this workspace is running or queued."""
         store = Store(self.home)
         if sum(run.state not in ENDED for run in store.runs.all_own("train")):
             return
-        for _ in range(2):
-            settings = {"method.AP-SVM.C": f"{self.draw.uniform(0.1, 1000):.4f}"}
-            query = self.draw.choice(QUERIES)
-            self.note(
-                "go to a page",
-                await self.tab.open("train", set=self.figures, query=query, method="AP-SVM", **settings),
-            )
-            self.note("start a run", await self.tab.press("train"))
-            self.started += 1
+        settings = {"method.AP-SVM.C": f"{self.draw.uniform(0.1, 1000):.4f}"}
+        query = self.draw.choice(QUERIES)
+        self.note(
+            "go to a page",
+            await self.tab.open("train", set=self.figures, query=query, method="AP-SVM", **settings),
+        )
+        self.note("start a run", await self.tab.press("train"))
+        self.started += 1
 
     @property
     def home(self) -> Path:
-        return Path(os.environ["RANKING_HOME"]) / "rooms" / self.room
+        return Path(os.environ["RANKING_HOME"]) / WORKSPACES / self.workspace
 
     def crossed(self) -> list[str]:
         """Return everything that is not as it must be in the workspace."""
         store, answers = Store(self.home), Store(self.home).answers.events(self.scenes)
         mishaps = []
         if len(store.runs.all_own("train")) != self.started:
-            mishaps.append(f"{self.room}: {len(store.runs.all_own('train'))} runs, started {self.started}")
+            mishaps.append(f"{self.workspace}: {len(store.runs.all_own('train'))} runs, started {self.started}")
         if {event.session for event in answers} - {self.session} or len(answers) != self.answered:
-            mishaps.append(f"{self.room}: {len(answers)} answers, gave {self.answered}")
-        return mishaps + [f"{self.room}: {exception}" for exception in self.tab.exceptions]
+            mishaps.append(f"{self.workspace}: {len(answers)} answers, gave {self.answered}")
+        return mishaps + [f"{self.workspace}: {exception}" for exception in self.tab.exceptions]
 
 
 async def crowd(people: list[Person], guide: Person, minutes: float) -> None:
@@ -212,15 +211,13 @@ def main() -> None:
     arguments.add_argument("--browsers", type=int, default=30)
     arguments.add_argument("--minutes", type=float, default=3.0)
     arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
-    arguments.add_argument("--figures", type=int, default=1200, help="action figures of the shared workspace")
-    arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the shared workspace")
+    arguments.add_argument("--figures", type=int, default=1200, help="action figures of the shared data folder")
+    arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the shared data folder")
     options = options_of(arguments, browsers=1, minutes=0.05, pause=0.5, figures=60, scenes=50)
     browsers, minutes = options.browsers, options.minutes
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        class_room = new_name()
-        os.environ |= {"RANKING_HOME": folder, "RANKING_ROOMS": "on", CLASS_ROOM: class_room}
-        rooms = Rooms(folder)
-        shared = fill(rooms, class_room, options.figures, options.scenes)
+        os.environ |= {"RANKING_HOME": folder, "RANKING_WORKSPACES": "on"}
+        shared = fill(Path(folder), options.figures, options.scenes)
         with serving(Path(folder)) as server:
             people = [Person(number, server.url, shared, options.pause) for number in range(browsers)]
             guide = Person(browsers, server.url, shared, options.pause)
