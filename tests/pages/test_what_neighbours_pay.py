@@ -98,7 +98,7 @@ def test_attained_bounds_differ_from_others():
 
 
 def test_cliques_are_shown_by_the_pairs_in_them(laboratory, show, monkeypatch):
-    graph, settings = "same image", {"C": 1.0, "tolerance": 0.1}
+    graph, settings = "same image", {"C": 1.0, "max_iterations": 3}
     run = trained(laboratory, laboratory.figures, "playing instrument", PottsCliques, graph, **settings)
     searched = []
 
