@@ -17,9 +17,7 @@ from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 from ranking.jobs.pair_files import keep_pairs_isolated
 
-SAME_IMAGE = (
-    "Samples in one image tend to have the same label, because people in one image often do the same."
-)
+SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."
 MOST_MEGABYTES = 64  # of a CSV file: a million pairs of ids of thirty characters
 
@@ -38,7 +36,8 @@ def choose(images: ImageSet, method: str) -> str | None:
     )
     with frame.errors_in_place(), home.missing_as_error():
         edges = home.store().edges_of(images.key, graph)
-        st.caption(f"{SAME_IMAGE if edges is None else in_words(images, edges)} {LEAN}")
+        several = SAME_IMAGE if len(np.unique(images.image_of)) < len(images) else ""
+        st.caption(f"{several if edges is None else in_words(images, edges)} {LEAN}".strip())
     _offer(images, refused)
     return graph
 

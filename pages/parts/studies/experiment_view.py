@@ -18,7 +18,6 @@ from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
 from ranking.core.run_settings import ExperimentSettings
 from ranking.core.spreadsheets import rows_csv
-from ranking.core.text import counted
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.tables import (
@@ -40,6 +39,7 @@ from ranking.reports.exports import rows_parquet, shown, trial_rows
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
 from ranking.reports.line_styles import of_compared
+from ranking.reports.prose import markdown_table
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.workspace.run import Run
 
@@ -157,13 +157,10 @@ def show_differences(run: Run, findings: Findings) -> None:
 def significant_words(rows: Sequence[Difference]) -> str:
     """Say on which queries the differences between two methods are significant, before and after correction."""
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
-    if not sure:
-        return f"on none of {counted(len(rows), 'query')}."
     held = sum(row.folds is not None and row.folds.holm < SIGNIFICANT for row in sure)
     return (
-        f"on {len(sure)} of {len(rows)}: {', '.join(row.query for row in sure)}; {held} "
-        f"{'remains' if held == 1 else 'remain'} significant after Holm's correction over all comparisons in this "
-        "experiment."
+        f"on {len(sure)} of {len(rows)} queries ({', '.join(row.query for row in sure) or 'none'}), on {held} after "
+        "Holm's correction over all comparisons in this experiment."
     )
 
 
@@ -247,18 +244,15 @@ def show_gallery(findings: Findings, query: str) -> None:
 def gallery_links(findings: Findings) -> str:
     """Return a row per query with a link for each fold and the test."""
     here = address.changed()
-    lines = [
-        ["", *(split_words(fold) for fold in findings.splits)],
-        ["---", *("---:" for _ in findings.splits)],
-    ]
+    rows = []
     for query in findings.results.queries:
         cells = []
         for fold in findings.splits:
             best = _best(findings, query, fold)
             link = urlencode({**here, keys.GALLERY: query, keys.GALLERY_SPLIT: split_words(fold)})
             cells.append(shown(None) if best is None else f"[{best:.3f}](?{link})")
-        lines.append([escaped(query), *cells])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows.append([escaped(query), *cells])
+    return markdown_table(["", *map(split_words, findings.splits)], rows)
 
 
 def _best(findings: Findings, query: str, fold: int | None) -> float | None:
