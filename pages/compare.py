@@ -60,7 +60,7 @@ def look(shown: Compared, looks: list[Look]) -> None:
                 st.caption(escaped(labels))
             top = show_rows(shown, looks, sample)
         show_selected(shown, sample)
-        curves = go.Figure(comparison_charts.curves(shown.compared, shown.names, looks))
+        curves = comparison_charts.curves(shown.compared, shown.names, looks)
         show_measures(shown, curves, top)
         compared_pair.show(shown, sample)
         offer_files(shown, curves, sample, top)
