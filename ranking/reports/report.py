@@ -68,7 +68,7 @@ def protocol_json(protocol: Protocol) -> str:
 
 
 def latex_tables(findings: Findings, rows: list[Difference]) -> str:
-    """Return all tables as LaTeX that needs no package, with signs of significance."""
+    """Return all tables as LaTeX for the package booktabs, with signs of significance."""
     results = findings.results
     tables = (
         signed_validation_table(results, rows),
@@ -77,7 +77,7 @@ def latex_tables(findings: Findings, rows: list[Difference]) -> str:
         signed_difference_table(results, rows),
         seconds_table(results),
     )
-    return "\n\n".join(map(latex, tables)) + "\n"
+    return "\n".join(map(latex, tables))
 
 
 def _about(findings: Findings) -> Markup:

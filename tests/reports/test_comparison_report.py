@@ -118,7 +118,7 @@ def test_the_files_in_it_are_whole(written, shown):
     assert sorted(float(row["score by HOB-SVM"]) for row in rows) == sorted(shown.compared.scores[2])
     assert files["measures.tex"].count(r"\\") == 1 + len(shown.runs)
     signs = [sign_of(shown.resampled.difference("AP", number, 0)) for number in (1, 2)]
-    latex_rows = files["measures.tex"].split(r"\hline")[2]
+    latex_rows = files["measures.tex"].split(r"\midrule")[1]
     assert latex_rows.count(r"\bigtriangleup") == signs.count("△") > 0
     assert shown.names == ["SVM", f"mine {SCRIPT}", "HOB-SVM"]
     assert "mine" in files["measures.csv"]
