@@ -206,7 +206,8 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
     st.caption(
-        "The report is a single HTML file that works offline and prints well. The LaTeX table uses the package booktabs."
+        "The report is a single HTML file that works offline and prints well. The LaTeX table uses the package "
+        "booktabs."
     )
 
 

@@ -29,14 +29,14 @@ INK = "() => getComputedStyle(document.querySelector('.xtick text')).fill"
 
 
 def test_the_print_style_keeps_together_what_belongs_together(browser):
-    drawn = figure(
+    plotted = figure(
         chart(go.Figure().add_scatter(x=[1, 2], y=[0.0, 1.0], name="line"), "a line", 300), note("a caption")
     )
     paragraph = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
     folded = element("details", element("summary", "fold 1"), element("p", "pictures"))
     sheet = browser.new_page(color_scheme="dark")
     sheet.set_content(
-        page("A", [section("Measures", paragraph, wide_table("t", ["AP"], rows(4)), drawn, folded)])
+        page("A", [section("Measures", paragraph, wide_table("t", ["AP"], rows(4)), plotted, folded)])
     )
     sheet.locator(".xtick text").first.wait_for()
     assert sheet.evaluate(INK) == "rgb(240, 240, 240)"

@@ -300,5 +300,6 @@ def offer_files(run: Run, findings: Findings) -> None:
                 downloads.offer(label, make, file)
     st.caption(
         "The report is a single HTML file with all tables, charts and images; it works offline and prints well. The "
-        "LaTeX tables use the package booktabs. The protocol starts the same experiment again, on this page or with *python -m ranking experiment*."
+        "LaTeX tables use the package booktabs. The protocol starts the same experiment again, on this page or with "
+        "*python -m ranking experiment*."
     )

@@ -19,11 +19,11 @@ def test_a_figure_is_data_in_a_file_that_draws_it_and_no_name_in_it_is_markup():
     file = look_over(page("A", [section("Measures", chart(figure, SCRIPT, 300))]))
     [shown] = [one for one in file.all("div") if one.get("class") == "chart"]
     assert shown["aria-label"] == SCRIPT
-    drawn = json.loads(str(shown["data-figure"]))
-    assert drawn["data"] == [
+    figure_data = json.loads(str(shown["data-figure"]))
+    assert figure_data["data"] == [
         {"type": "scatter", "x": [1, 2, 4], "y": [0.0, 1.0, 0.5], "name": f"'\"{SCRIPT}"}
     ]
-    assert drawn["layout"]["height"] == 300
+    assert figure_data["layout"]["height"] == 300
 
 
 def test_untrusted_names_are_text_in_captions():
