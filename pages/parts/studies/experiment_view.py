@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.app import address, cache, downloads, frame, home, keys
@@ -144,9 +143,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
-        charts.show(
-            go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8
-        )
+        charts.show(figure, keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8)
     st.caption(
         "**Notice** on which queries both bars point the same way. The paired t-test over folds is significant "
         f"(p < {SIGNIFICANT:g}) {escaped(significant_words(rows))} Folds share training samples, so the test reports "
@@ -181,7 +178,7 @@ def show_settings(findings: Findings, query: str) -> None:
     figure = experiment_charts.grid_lines(curves, of_compared(findings.results.compared_methods), measure)
     if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
-        charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
+        charts.show(figure, keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         thin = "; thin lines have other values of η" if any(not chosen for _, chosen in curves) else ""
         st.caption(
             f"“{escaped(query)}”, mean over the folds; a thick line passes through the chosen setting{thin}. "
@@ -297,5 +294,6 @@ def offer_files(run: Run, findings: Findings) -> None:
                 downloads.offer(label, make, file)
     st.caption(
         "The report is a single HTML file with all tables, charts and images; it works offline and prints well. The "
-        "protocol starts the same experiment again, on this page or with *python -m ranking experiment*."
+        "LaTeX tables use the package booktabs. The protocol starts the same experiment again, on this page or with "
+        "*python -m ranking experiment*."
     )
