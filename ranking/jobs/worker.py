@@ -30,14 +30,15 @@ from ranking.core.run_settings import (
     FeaturesSettings,
     ImportSettings,
     LookSettings,
+    OwnImageSettings,
     TrainSettings,
     study_settings,
     train_settings,
 )
 from ranking.core.text import readable
-from ranking.files.isolated import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.jobs.jobs import LOCK_VARIABLE, claim_turn
+from ranking.jobs.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.workspace.room_layout import check_source, has_quotas, unnamed
 from ranking.workspace.room_quotas import DiskWatch, check_disk
 from ranking.workspace.run import ENDED, Run, State, take_lock
@@ -190,7 +191,12 @@ def _features_within_quota(
 
 def import_(store: Store, run: Run, report: Report) -> Result:
     """Import, or preview, what the user uploads; the user then decides whether to keep it."""
-    works = {"images": import_images, "look": look, "features": preview_uploaded_features}
+    works = {
+        "images": import_images,
+        "look": look,
+        "features": preview_uploaded_features,
+        "own image": describe_own_image,
+    }
     if run.task not in works:
         raise InputError("task of an import", f"one of: {', '.join(works)}", f"{run.task!r:.80}")
     return works[run.task](store, run, report)
@@ -287,6 +293,16 @@ def _preview_network(
     report.flush()
     _write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
     return {"network": {} if preview.refused else preview.settings}
+
+
+def describe_own_image(store: Store, run: Run, report: Report) -> Result:
+    """Compute the features of an image of the user. Nothing is left to decide: the page removes it."""
+    report.progress("Computing the features of your image", 0, 1)
+    from ranking.jobs.uploaded_image import describe
+
+    settings = OwnImageSettings.from_json(run.settings)
+    describe(store, run.uploaded_file, settings, run.draft, run.folder)
+    return {"decision": "discarded"}
 
 
 def _paths(settings: Mapping[str, Any]) -> list[str]:

@@ -248,8 +248,7 @@ class ImageSetStore(RunStore):
     def free(self, run: Run) -> None:
         """Remove the large files of an import that cannot finish, and keep those that say how it ended. Changes no row,
         because no row can be written to a full disk."""
-        for folder in (run.draft, run.scratch):
-            self._home.throw_away(folder)
+        self._home.throw_away(run.draft)
         for file in (run.uploaded_file, run.draft_vectors):
             file.unlink(missing_ok=True)
         self._home.empty_trash()

@@ -47,7 +47,12 @@ DELETED_DAYS = 30  # how long a deleted run can be restored
 # wait for imports, which may take an hour each.
 QUEUE, QUEUES = (
     "queue.sqlite",
-    {"images": "imports.sqlite", "look": "looks.sqlite", "features": "looks.sqlite"},
+    {
+        "images": "imports.sqlite",
+        "look": "looks.sqlite",
+        "features": "looks.sqlite",
+        "own image": "looks.sqlite",
+    },
 )
 
 Prepare = Callable[[Path], None]

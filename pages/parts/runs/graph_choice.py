@@ -14,8 +14,7 @@ from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
-from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
-from ranking.jobs.pair_files import keep_pairs_isolated
+from ranking.features.graph.uploaded_pairs import is_edges_name, read_pairs, short_name
 
 SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."
@@ -114,4 +113,4 @@ def keep(images: ImageSet, file: UploadedFile) -> str:
             f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "
             "columns or some pairs"
         )
-    return keep_pairs_isolated(home.store(), images.key, file.name, file.getvalue())
+    return home.store().keep_edges(images.key, read_pairs(file.name, file.getvalue(), images.ids))
