@@ -75,7 +75,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/latent_training.py
 	$(BIN)/python benchmarks/find_the_object.py
 	$(BIN)/python benchmarks/four_methods.py --sets "Action figures" --variants "start C" "short rounds"
-	$(BIN)/python benchmarks/label_ranking.py --part inference exact training
+	$(BIN)/python benchmarks/label_ranking.py --part inference training
 	$(BIN)/python benchmarks/label_ranking.py --part folds --unary linear
 	$(BIN)/python benchmarks/label_questions.py
 	$(BIN)/python benchmarks/label_scenes.py
@@ -84,5 +84,5 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/ordering_baselines.py --part public-figures timeline-cars
 	$(BIN)/python benchmarks/ordering_baselines.py --part readings few-grades --tests 5000
 	$(BIN)/python benchmarks/ordering_baselines.py --part car-features --images 400 --cars 500
-	$(BIN)/python benchmarks/ordering.py --part inference
+	$(BIN)/python benchmarks/ordering.py
 	$(BIN)/python benchmarks/ordering_baselines.py --part lightgbm

@@ -1,16 +1,14 @@
 """Do latent methods find objects of which training only says which images show them (quicksort, section 6.2)?
 
-    python benchmarks/find_the_object.py [--part horse starts settings cards sizes methods]
+    python benchmarks/find_the_object.py [--part horse starts cards methods]
 
 Every draw is a set of generated scenes (`Hidden objects`) of another seed; half of its images are for the test, so that
 no test image is in two draws. CorLoc is the share of images that show the object whose best window overlaps it by half.
 True boxes are used to measure, and to train the last method of a table, for reference.
 
 horse: CorLoc by rounds from the whole image. starts: CorLoc and objective from each start, and from the lowest
-objective. settings: the same with other settings, on scenes of which the other parts use none; windows below SMALLEST
-of their image are ignored because of them. cards: the starts on photographs of playing cards (PASCAL VOC in
-$RANKING_REAL_DATA or ../shared/data). sizes: how many objects have a candidate window, by their size, and CorLoc in
-sets of small objects. methods: AP of images, CorLoc and AP of detections by each method; C is chosen for each method,
+objective. cards: the starts on photographs of playing cards (PASCAL VOC in $RANKING_REAL_DATA or ../shared/data).
+methods: AP of images, CorLoc and AP of detections by each method; C is chosen for each method,
 class and draw by image AP over folds of the training images, from one grid.
 """
 
@@ -33,7 +31,7 @@ from timing import generated_source, machine, options_of, parser, table
 
 from ranking import BagSet, Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet, ProgressEvent, Source
-from ranking.datasets import build_image_set, load_image_set, make_source
+from ranking.datasets import build_image_set, make_source
 from ranking.experiments.bag_training import bags_of
 from ranking.explain.localisation import detections_of, objects_of
 from ranking.explain.playback import part_localisation
@@ -44,16 +42,14 @@ from ranking.inference.best_windows import best_windows
 from ranking.methods.bag_method import BagMethod
 from ranking.methods.bag_starts import STARTS
 from ranking.metrics import average_precision
-from ranking.metrics.detection import ENOUGH, detection_average_precision, overlap
+from ranking.metrics.detection import detection_average_precision
 from ranking.metrics.intervals import Interval
 from ranking.metrics.statistics import difference_interval, mean_interval
-from ranking.storage.examples import folder_of
 
 ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
-PHOTOGRAPHS = {"Cards": "cards", "Helmets": "helmets/VOCdevkit"}  # folders in the layout of PASCAL VOC
-SCENES, FIGURES = "Hidden objects", "Action figures"
-SETTINGS_SEED, FIRST_SEED = 100, 101  # of the scenes on which SMALLEST was chosen, and of the first draw
-SMALLEST = 0.025
+SCENES = "Hidden objects"
+FIRST_SEED = 101  # of the first draw
+SMALLEST = 0.025  # of an image: smaller windows are ignored; chosen on scenes of seed 100
 LATENT = "Latent AP-SVM"
 WHOLE, TRUE = "AP-SVM, whole images", f"{LATENT}, true boxes"
 METHODS = (WHOLE, "MI-SVM", LATENT, "Latent NDCG-SVM", TRUE)
@@ -61,19 +57,8 @@ LOCATED = ("CorLoc, training", "CorLoc, test")
 MEASURES = ("image AP", *LOCATED, "detection AP")
 GRID, FOLDS = (1.0, 10.0, 100.0, 1000.0), 3
 FOLD_START, ROUGH = "LDA", 1e-2  # start and tolerance of the training runs that choose C
-SHARES = (0.0, 0.01, 0.02, 0.04, 0.08, 0.16, 1.0)  # of the image that an object's box covers
 WINDOWS = WindowSettings(most=120)
-VARIANTS: tuple[dict[str, float], ...] = (
-    {},
-    {"C": 10.0},
-    {"size_bonus": 0.3},
-    {"smallest_window": 0.02},
-    {"smallest_window": 0.02, "size_bonus": 0.1},
-    {"smallest_window": 0.025},
-    {"smallest_window": 0.025, "C": 10.0},
-    {"smallest_window": 0.03},
-)
-PARTS = ("horse", "starts", "settings", "cards", "sizes", "methods")
+PARTS = ("horse", "starts", "cards", "methods")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -116,12 +101,9 @@ class Images:
         return BagSet(np.concatenate(windows), starts, np.concatenate(boxes), bags.relevance)
 
 
-def images_of(source: Source | Path, folder: Path) -> Images:
-    """Return the set in a folder, or built from a source, with its windows; print how long the windows take."""
-    if isinstance(source, Path):
-        image_set = load_image_set(source)
-    else:
-        image_set, _ = build_image_set(source, folder / "set")
+def images_of(source: Source, folder: Path) -> Images:
+    """Return the set built from a source, with its windows; print how long the windows take."""
+    image_set, _ = build_image_set(source, folder / "set")
     begun = time.perf_counter()
     bags = windows_of(image_set, WINDOWS, folder)
     seconds, count = time.perf_counter() - begun, len(bags.windows) / len(bags)
@@ -136,12 +118,12 @@ def scenes(seed: int, images: int, folder: Path) -> Images:
     return images_of(source, folder / f"{SCENES} {seed}")
 
 
-def photographs(name: str, folder: Path) -> Images | None:
-    """Return photographs; None, and print why, if they are absent."""
-    if not (ROOT / PHOTOGRAPHS[name]).is_dir():
-        print(f"{name} are omitted: no folder {ROOT / PHOTOGRAPHS[name]}.")
+def photographs(folder: Path) -> Images | None:
+    """Return the photographs of cards; None, and print why, if they are absent."""
+    if not (ROOT / "cards").is_dir():
+        print(f"Cards are omitted: no folder {ROOT / 'cards'}.")
         return None
-    return images_of(make_source("PASCAL VOC", folder=str(ROOT / PHOTOGRAPHS[name])), folder / name)
+    return images_of(make_source("PASCAL VOC", folder=str(ROOT / "cards")), folder / "Cards")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -290,32 +272,6 @@ def start_table(draws: Sequence[Images], queries: Sequence[str], **settings: flo
     return table(["class", *STARTS, *LOWEST], rows)
 
 
-def setting_rows(data: Images, queries: Sequence[str]) -> Iterator[list[str]]:
-    """Yield the means of classes, and CorLoc of training images by class."""
-    for variant in VARIANTS:
-        values = start_values(data, queries, **{"smallest_window": 0.0, **variant})[:, -4:]
-        words = ", ".join(f"{name} {value:g}" for name, value in variant.items()) or "the defaults"
-        yield [words, *(f"{value:.3f}" for value in [*values.mean(axis=0), *values[:, 0]])]
-
-
-def size_rows(sets: Sequence[Images]) -> Iterator[list[str]]:
-    """Yield the share of objects that a window overlaps by half, by the share of the image that an object covers."""
-    for data in sets:
-        images, starts = data.image_set, data.bags.starts
-        areas = (images.boxes[:, 2:] - images.boxes[:, :2]).prod(axis=1)
-        shares = areas / images.image_sizes[images.image_of].prod(axis=1)
-        best = [
-            overlap(box[None], data.bags.boxes[starts[i] : starts[i + 1]]).max()
-            for box, i in zip(images.boxes, images.image_of, strict=True)
-        ]
-        covered = np.array(best) >= ENOUGH
-        cells = [f"{np.median(shares):.1%}", f"{covered.mean():.2f}"]
-        for low, high in itertools.pairwise(SHARES):
-            of_size = covered[(shares > low) & (shares <= high)]
-            cells.append(f"{of_size.mean():.2f} ({len(of_size):,})" if len(of_size) else "-")
-        yield [images.title, *cells]
-
-
 def method_tables(draws: Sequence[Images], queries: Sequence[str]) -> None:
     """Print each measure as mean and interval over the draws, the differences from Latent AP-SVM, and the chosen C."""
     values = np.empty((len(draws), len(METHODS), len(queries), len(MEASURES)))
@@ -377,25 +333,10 @@ def main() -> None:
         if "starts" in options.part:
             print("\nCorLoc of training images (objective) from each start\n")
             print(start_table(draws, queries), flush=True)
-        if {"settings", "sizes"} & set(options.part):
-            settings_scenes = scenes(SETTINGS_SEED, options.images, folder)
-        if "settings" in options.part:
-            print("\nlowest objective of the starts, by settings\n")
-            header = ["settings", *LOWEST, *settings_scenes.image_set.classes]
-            print(table(header, setting_rows(settings_scenes, settings_scenes.image_set.classes)), flush=True)
-        cards = photographs("Cards", folder) if {"cards", "sizes"} & set(options.part) else None
-        if "cards" in options.part and cards is not None:
+        cards = photographs(folder) if "cards" in options.part else None
+        if cards is not None:
             print("\ncards: CorLoc of training images (objective) from each start\n")
             print(start_table([cards], cards.image_set.classes), flush=True)
-        if "sizes" in options.part:
-            figures, helmets = images_of(folder_of(FIGURES), folder), photographs("Helmets", folder)
-            sets = [data for data in (settings_scenes, figures, helmets, cards) if data is not None]
-            print("\nobjects that a window overlaps by half (number of objects)\n")
-            edges = [f"to {high:.0%}" for high in SHARES[1:]]
-            print(table(["objects", "median share", "all", *edges], size_rows(sets)), flush=True)
-            for data in sets[1:3]:
-                print(f"\n{data.image_set.title}: CorLoc of training images (objective) from each start\n")
-                print(start_table([data], data.image_set.classes), flush=True)
         if "methods" in options.part:
             print("\nmeans over the classes, and their 95% intervals over the draws\n")
             method_tables(draws, queries)

@@ -17,12 +17,11 @@ from typing import Any, NamedTuple
 from good_files import IDS, ROOT, Files, zipped
 
 from ranking.core import ImageSet, Problem
-from ranking.core.run_settings import ExperimentSettings
+from ranking.core.run_settings import ExperimentSettings, OwnImageSettings
 from ranking.datasets import build_image_set, make_source
-from ranking.features.graph.uploaded_pairs import checked_edges
+from ranking.features.graph.uploaded_pairs import checked_edges, read_pairs
 from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.formats.import_preview import preview_import
-from ranking.jobs.pair_files import read_pairs
 from ranking.jobs.uploaded_image import describe
 from ranking.storage.store import Store
 
@@ -131,7 +130,9 @@ def own_image(data: bytes, home: Path) -> list[str]:
     folder = home / "own"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir()
-    describe(Store(home / "store"), data, [("Colour", {})], folder)
+    (folder / "upload").write_bytes(data)
+    settings = OwnImageSettings((("Colour", {}),))
+    describe(Store(home / "store"), folder / "upload", settings, folder / "draft", folder)
     return []
 
 
@@ -151,7 +152,7 @@ def vectors(suffix: str, images: ImageSet) -> Bring:
 
 
 def pairs(data: bytes, home: Path) -> list[str]:
-    return [str(checked_edges(read_pairs(data, IDS))[:3].tolist())]
+    return [str(checked_edges(read_pairs("pairs.csv", data, IDS))[:3].tolist())]
 
 
 def protocol(data: bytes, home: Path) -> list[str]:

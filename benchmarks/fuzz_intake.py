@@ -95,7 +95,7 @@ def feed(
             if isinstance(line, int):
                 number, cause = line, f"took longer than {options.seconds:g} s"
             elif "peak" in line:
-                tally.peak = max(tally.peak, line["peak"], line["of programs"])
+                tally.peak = max(tally.peak, line["peak"])
             else:
                 tally.note(number, line)
                 cause = ""

@@ -29,10 +29,8 @@ from good_files import (
     PROTOCOL,
     WAYS,
     Files,
-    as_parquet,
     example_corel5k,
     example_files,
-    example_public_figures,
     laid,
     numbered_images,
     pictures,
@@ -103,14 +101,6 @@ def tables() -> Kind:
     )
 
 
-def parquet_files() -> Kind:
-    files = laid(example_files.FOLDERS["Table of images"])
-    del files["boxes.csv"]
-    return in_zip_files(
-        "Parquet, a box a row", 0.15, [as_parquet()], among(files, ["x.parquet"]), ["Table of images"]
-    )
-
-
 def zip_files() -> Kind:
     some = ("PASCAL VOC", "COCO", "YOLO", "Class folders")
     ways = [(name, how) for name in some for how in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)]
@@ -157,14 +147,6 @@ def packed_again(name: str, share: float, inner: Files, bring: Bring) -> Kind:
     return Kind(name, share, [zipped(inner), *inner.values()], bring_packed, ZIP)
 
 
-def mat_files() -> Kind:
-    good = [
-        example_public_figures.as_mat(example_public_figures.pubfig_parts(), compress)
-        for compress in (False, False, True)
-    ]
-    return Kind(".mat of public figures", 2, good, typed({"x.mat": b""}, ["x.mat"] * 3, "Public figures"))
-
-
 def own_vectors(suffix: str, share: float, also: tuple[Mutation, ...] = ()) -> Kind:
     images = numbered_images()
     return Kind(f"vectors as {suffix}", share, some_vectors(images)[suffix], vectors(suffix, images), also)
@@ -206,18 +188,15 @@ KINDS: tuple[Callable[[], Kind], ...] = (
     ),
     lambda: text_in_a_tree("JSON of COCO", 7.8, example_files.FOLDERS["COCO"], ".json", "COCO"),
     tables,
-    parquet_files,
     lambda: text_in_a_tree("YAML of YOLO", 4, example_files.FOLDERS["YOLO"], ".yaml", "YOLO"),
     lambda: text_in_a_tree("rows of YOLO", 3, example_files.FOLDERS["YOLO"], ".txt", "YOLO"),
     lambda: images_in_folders("JPEG", 4, "JPEG", JPEG),
     lambda: images_in_folders("PNG", 4, "PNG", PNG),
     lambda: images_in_folders("WebP", 4, "WEBP", ()),
     corel,
-    mat_files,
     lambda: typed_files("SVMlight", 0.5, example_files.FILES["SVMlight"], (".train",), "SVMlight"),
     lambda: own_vectors(".npy", 2),
     lambda: own_vectors(".npz", 1, ZIP),
-    lambda: own_vectors(".parquet", 0.2),
     lambda: Kind(
         "an image of one's own", 1, [one for kind in WAYS for one in pictures(kind)], into_a_page(own_image)
     ),

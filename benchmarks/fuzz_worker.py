@@ -23,8 +23,7 @@ from fuzz_kinds import KINDS, Kind
 from mutations import mutated
 from watching import Watch
 
-from ranking.files import parquet_tables
-from ranking.files.isolated import limit_memory
+from ranking.jobs.memory import limit_memory
 
 MEGABYTE = 2**20
 
@@ -37,11 +36,11 @@ def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None
     os.chdir(home / "cwd")
     kind = KINDS[kind_number]()
     check_good(kind, home)
-    watch = Watch(home, (parquet_tables.PROGRAM,))
+    watch = Watch(home)
     for number in range(start, stop):
         tell(number)
         tell(fed(kind, file_of(kind, seed, number), home, watch))
-    tell({"peak": peak(resource.RUSAGE_SELF), "of programs": peak(resource.RUSAGE_CHILDREN)})
+    tell({"peak": peak()})
 
 
 def file_of(kind: Kind, seed: str, number: int) -> tuple[int, bytes]:
@@ -83,8 +82,8 @@ def fed(kind: Kind, broken: tuple[int, bytes], home: Path, watch: Watch) -> dict
     return {"came": what, "seconds": round(seconds, 4), "bytes": len(broken[1]), "findings": findings}
 
 
-def peak(whose: int) -> float:
-    return round(resource.getrusage(whose).ru_maxrss / 1024, 1)
+def peak() -> float:
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
 
 
 def tell(what: Any) -> None:

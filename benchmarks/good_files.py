@@ -18,13 +18,12 @@ sys.path += [str(ROOT / "tests" / part) for part in ("formats", "features/upload
 
 import example_corel5k  # noqa: E402
 import example_files  # noqa: E402
-import example_public_figures  # noqa: E402
 import import_folders  # noqa: E402 (what the examples of the tests share)
 import numbered_set  # noqa: E402
 
 from ranking.core import ImageSet  # noqa: E402
 
-__all__ = ["example_corel5k", "example_files", "example_public_figures", "import_folders"]
+__all__ = ["example_corel5k", "example_files", "import_folders"]
 
 Files = dict[str, bytes]
 WAYS = ("JPEG", "PNG", "WEBP")
@@ -57,17 +56,6 @@ def plain_image(kind: str) -> bytes:
     return stream.getvalue()
 
 
-def as_parquet() -> bytes:
-    import pyarrow
-    from pyarrow import parquet
-
-    columns = {"filename": ["a.jpg", "b.jpg", "c.jpg"] * 20, "class": ["cat", "dog", None] * 20}
-    columns |= {"xmin": list(range(60)), "ymin": [0] * 60, "xmax": [40.0] * 60, "ymax": [30.0] * 60}
-    stream = io.BytesIO()
-    parquet.write_table(pyarrow.table(columns), stream)
-    return stream.getvalue()
-
-
 def numbered_images() -> ImageSet:
     """Return a set of samples for uploaded vectors."""
     with tempfile.TemporaryDirectory() as folder:
@@ -76,20 +64,15 @@ def numbered_images() -> ImageSet:
 
 def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
     """Return vectors for `images`, by the suffix of their file."""
-    import pyarrow
-    from pyarrow import parquet
-
     rows, ids = numbered_set.features.vectors_of(images), images.ids.astype(str)
-    streams = [io.BytesIO() for _ in range(6)]
+    streams = [io.BytesIO() for _ in range(5)]
     np.save(streams[0], rows.astype(np.float32))
     np.save(streams[1], rows)
     np.save(streams[2], np.asfortranarray(rows))
     np.savez(streams[3], features=rows, ids=ids)
     np.savez_compressed(streams[4], features=rows, ids=ids)
-    columns = {"id": ids.tolist(), **{f"f{i}": column for i, column in enumerate(rows.T)}}
-    parquet.write_table(pyarrow.table(columns), streams[5])
     whole = [stream.getvalue() for stream in streams]
-    return {".npy": whole[:3], ".npz": whole[3:5], ".parquet": whole[5:]}
+    return {".npy": whole[:3], ".npz": whole[3:]}
 
 
 def pictures(kind: str) -> list[bytes]:

@@ -1,13 +1,11 @@
 """How fast and how good are label rankers: inference, questions, training, and break-even precision in folds?
 
-    python benchmarks/label_ranking.py [--part inference exact training folds] [--sets Corel5k] [--unary linear ...]
+    python benchmarks/label_ranking.py [--part inference training folds] [--sets Corel5k] [--unary linear ...]
 
 - inference: the best top k of random c-star models with L = 93 labels and k = 12, for a core of C = 0 ... 12 labels,
   one thread, per image in a batch; compared with the assignment form, in which each of the 2^C configurations of the
   core is a linear assignment problem of all other labels (scipy), for C up to 5. Then in L at C = 5, the images per
   second with all threads, and the next question (both maxima of all labels) for one image.
-- exact: equality with exhaustive search over all sets of 4 of 16 labels, and its time; the same with the general form,
-  in which core labels can have any rank; and the gap of scipy's approximate quadratic assignment.
 - training: on the generated label scenes, and on Corel5k's 4,500 training images, 499 features, labels with at least 20
   images, with default settings. Corel5k needs $RANKING_REAL_DATA or ../shared/data, here and for folds.
 - folds: break-even precision without questions and after 1, 5 and 10, both models, the mean over folds. C is the same
@@ -45,12 +43,6 @@ from ranking.explain.question_strategies import (
 )
 from ranking.features import load_features
 from ranking.inference import best_top_k, best_top_ks, threads
-from ranking.inference.best_order import (
-    APPROXIMATIONS,
-    OrderModel,
-    approximate_order,
-    best_order,
-)
 from ranking.methods.label_prediction import LabelPrediction
 
 LABELS, K, CORE = 93, 12, 5
@@ -139,60 +131,6 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
     prediction = LabelPrediction(unary[:1], core, interactions, np.full(1, K), np.zeros((1, LABELS), np.int8))
     seconds = processor_seconds(lambda: next_questions(prediction, closest_maxima), 101)
     print(f"next question for one image, all {LABELS} labels, C = {CORE}: {1e3 * seconds:.3f} ms")
-
-
-def show_exact(generator: np.random.Generator, models: int) -> None:
-    """models: number of random models for the approximations."""
-    labels, k = 16, 4
-    sets = np.array(list(itertools.combinations(range(labels), k)))
-    rows = []
-    for size in (0, 2, CORE):
-        core, interactions = star(generator, labels, size)
-        unary = generator.standard_normal(labels)
-        whole = np.zeros((labels, labels))
-        whole[:, core] = interactions.T
-        whole[core] = interactions
-
-        def exhaustive() -> float:
-            pairs = whole[sets[:, :, None], sets[:, None, :]].sum(axis=(1, 2))  # noqa: B023
-            return float((unary[sets].sum(axis=1) + pairs).max())  # noqa: B023
-
-        best = best_top_k(unary, core, interactions, k).value
-        many = np.repeat(unary[None], 1000, axis=0)
-        fast = processor_seconds(lambda: best_top_ks(many, core, interactions, k)) / 1000  # noqa: B023
-        slow = processor_seconds(exhaustive, 3)
-        rows.append(
-            [str(size), f"{abs(best - exhaustive()):.0e}", f"{1e6 * fast:.1f}", f"{slow / fast:,.0f}"]
-        )
-    print(f"\nAgainst all {len(sets):,} sets of {k} of {labels} labels\n")
-    print(table(["C", "difference", "best top k, us", "exhaustive / best top k"], rows))
-    rows = []
-    first = (np.arange(12) < 4).astype(
-        float
-    )  # c of the top k; with D = cc' the order within it does not matter
-    for size in (0, 1, 2):
-        core, interactions = star(generator, 12, size)
-        unary = generator.standard_normal(12)
-        model = OrderModel(unary, first, core, interactions, np.outer(first, first))
-        difference = abs(best_order(model).value - best_top_k(unary, core, interactions, 4).value)
-        seconds = processor_seconds(lambda: best_order(model), 1)  # noqa: B023
-        rows.append([str(size), f"{difference:.0e}", f"{1e3 * seconds:.2f}"])
-    print("\nThe general form, 12 labels, core labels at any rank: O(N^(C+3))\n")
-    print(table(["C", "difference to best top k", "milliseconds"], rows))
-    rows = []
-    for method in APPROXIMATIONS:
-        gaps, values = [], []
-        for seed in range(models):
-            core, interactions = star(generator, 7, 2)
-            distance = np.abs(np.subtract.outer(np.arange(7.0), np.arange(7.0)))
-            design = 1.0 / np.arange(1, 8)
-            model = OrderModel(generator.standard_normal(7), design, core, interactions, distance)
-            values.append(best_order(model).value)
-            gaps.append(values[-1] - approximate_order(model, method, seed).value)
-        scale, optimal = float(np.mean(np.abs(values))), float(np.mean(np.array(gaps) < 1e-9))
-        rows.append([method, f"{optimal:.0%}", f"{np.mean(gaps) / scale:.1%}", f"{max(gaps) / scale:.1%}"])
-    print(f"\nscipy's approximate quadratic assignment, 7 items, C = 2, {models} random models\n")
-    print(table(["method", "exact", "mean gap, of the mean value", "largest"], rows))
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -321,27 +259,23 @@ def show_folds(
 
 def main() -> None:
     arguments = parser(__doc__)
-    parts = ("inference", "exact", "training", "folds")
+    parts = ("inference", "training", "folds")
     arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
     arguments.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
     arguments.add_argument("--largest", type=int, default=12, help="number of labels in the largest core")
     arguments.add_argument("--batch", type=int, default=4000, help="images per batch, with an empty core")
-    arguments.add_argument("--models", type=int, default=50, help="random models for the approximations")
     arguments.add_argument("--images", type=int, default=1000, help="label scenes")
     arguments.add_argument("--folds", type=int, default=5)
     arguments.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
     arguments.add_argument("--strategies", nargs="+", default=["closest maxima"])
     arguments.add_argument("--C", type=float, default=100.0, help="C of training")
     options = options_of(
-        arguments, largest=2, batch=40, models=2, images=50, sets=["label scenes"], folds=2, unary=["linear"],
+        arguments, largest=2, batch=40, images=50, sets=["label scenes"], folds=2, unary=["linear"],
         C=0.01,
     )  # fmt: skip
     print(machine())
-    generator = np.random.default_rng(0)
     if "inference" in options.part:
-        show_inference(generator, range(options.largest + 1), options.batch)
-    if "exact" in options.part:
-        show_exact(generator, options.models)
+        show_inference(np.random.default_rng(0), range(options.largest + 1), options.batch)
     for title in options.sets if {"training", "folds"} & set(options.part) else ():
         images = SETS[title](options.images)
         if images is None:

@@ -1,11 +1,8 @@
-"""How fast is RankSVM on sequences, and how good are MidRank and its nine baselines?
+"""How good are MidRank and its nine baselines?
 
-    python benchmarks/ordering_baselines.py [--part speed lightgbm public-figures readings few-grades timeline-cars
+    python benchmarks/ordering_baselines.py [--part lightgbm public-figures readings few-grades timeline-cars
                                                     car-features] [--methods ...]
 
-- speed: RankSVM on the 1.9 million pairs that 10,000 sequences of 20 imply, compared with LIBLINEAR on a sample of 5%
-  of them (differences of features, dual coordinate descent with the same loss, the C that gives each the same
-  objective). Needs liblinear-official.
 - lightgbm: the example that comes with LightGBM, ranked by five methods, ListNet and ListMLE also with a hidden layer,
   next to LightGBM's own training and metric; NDCG at 1, 3, 5 and 10 with exponential gain, the mean over the test
   queries; queries without a relevant document count as 1.
@@ -39,9 +36,8 @@ import mid_rank_readings
 import numpy as np
 from fisher_vectors import fisher_vectors
 from public_figures import FOLDS, Figures, in_digits, measures, real_data
-from scipy.sparse import csr_matrix
 from sklearn.datasets import load_svmlight_file
-from timing import generated_source, machine, medians, options_of, parser, table
+from timing import generated_source, machine, options_of, parser, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query
@@ -255,65 +251,6 @@ def cars_of(
 
 
 # ---------------------------------------------------------------------------------------------------------
-# RankSVM against LIBLINEAR
-# ---------------------------------------------------------------------------------------------------------
-
-
-def speed(pools: Sequence[int], count: int, rounds: int) -> None:
-    """pools: numbers of samples; count: sequences of 20 of them."""
-    from liblinear.liblinearutil import parameter, problem, train
-
-    rng = np.random.default_rng(0)
-    lines = []
-    columns = 128
-    for pool in pools:
-        features = rng.normal(size=(pool, columns))
-        features /= np.linalg.norm(features, axis=1, keepdims=True)
-        height = features @ rng.normal(size=columns) + 0.5 * rng.normal(size=pool)
-        members = np.stack([rng.choice(pool, 20, replace=False) for _ in range(count)])
-        grades = np.argsort(np.argsort(height))
-        starts = np.arange(0, members.size + 1, 20)
-        made = SequenceSet(features.astype(np.float32), grades, members.ravel(), starts)
-        first, second = np.triu_indices(20, 1)
-        pairs = np.stack([members[:, first].ravel(), members[:, second].ravel()], axis=1)
-        pairs = pairs[rng.random(len(pairs)) < 0.05]
-        swap = rng.random(len(pairs)) < 0.5  # LIBLINEAR needs both classes
-        signs = np.where(grades[pairs[:, 0]] > grades[pairs[:, 1]], 1.0, -1.0)
-        signs[swap] *= -1.0
-        pairs[swap] = pairs[swap][:, ::-1]
-        problem_of_pairs = problem(signs, csr_matrix(features[pairs[:, 0]] - features[pairs[:, 1]]))
-        for C in (10.0, 1e3, 1e5):
-            options = parameter(f"-s 3 -c {C / len(pairs)} -B -1 -q")
-            tasks: dict[str, Callable[[], object]] = {
-                "RankSVM": lambda: make_method("RankSVM", C=C).fit(made),  # noqa: B023 - run before C changes
-                "LIBLINEAR": lambda: train(problem_of_pairs, options),  # noqa: B023 - nor its problem
-            }
-            took = medians(tasks, rounds, cold=True)
-            proven = make_method("RankSVM", C=C).fit(made).certificate
-            w = np.array(train(problem_of_pairs, options).get_decfun()[0])
-            gaps = proven.relative_gap, _objective(made, w, C) / proven.dual - 1
-            lines.append(
-                [
-                    f"{pool} x {columns}",
-                    f"{C:g}",
-                    *[f"{seconds:.3f}" for seconds in took.values()],
-                    f"{took['RankSVM'] / took['LIBLINEAR']:.2f}",
-                    *[f"{gap:.1e}" for gap in gaps],
-                ]
-            )
-    print(f"RankSVM on {190 * count:,} pairs ({count:,} sequences of 20), LIBLINEAR on 5% of them\n")
-    header = ["pool", "C", "RankSVM s", "LIBLINEAR s", "ratio", "RankSVM's gap", "LIBLINEAR's on all pairs"]
-    print(table(header, lines) + "\n")
-
-
-def _objective(sequences: SequenceSet, w: np.ndarray, C: float) -> float:
-    """Return the objective of RankSVM on all pairs."""
-    risk = make_method("RankSVM", C=C).risk(sequences)
-    scores = risk.exact_scores(w)
-    return float(risk.objective(w, scores, risk.oracle(scores)))
-
-
-# ---------------------------------------------------------------------------------------------------------
 # The example of LightGBM
 # ---------------------------------------------------------------------------------------------------------
 
@@ -389,7 +326,7 @@ def lightgbm_example(names: Sequence[str]) -> None:
 
 def main() -> None:
     arguments = parser(__doc__)
-    parts = ("speed", "lightgbm", "public-figures", "readings", "few-grades", "timeline-cars", "car-features")
+    parts = ("lightgbm", "public-figures", "readings", "few-grades", "timeline-cars", "car-features")
     arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
     arguments.add_argument("--sequences", type=int, default=10_000, help="training sequences per attribute")
     arguments.add_argument("--tests", type=int, default=20_000, help="test sequences per attribute")
@@ -397,9 +334,6 @@ def main() -> None:
         "--cars", type=int, default=1_000, help="training sequences of cars, and as many test sequences"
     )
     arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
-    arguments.add_argument("--rounds", type=int, default=5, help="timing rounds")
-    arguments.add_argument("--pools", nargs="+", type=int, default=[2_000, 20_000], help="speed: samples")
-    arguments.add_argument("--pairs", type=int, default=10_000, help="speed: sequences of 20")
     arguments.add_argument(
         "--attributes", type=int, default=11, help="number of attributes of public figures"
     )
@@ -418,11 +352,9 @@ def main() -> None:
     )
     options = options_of(
         arguments, sequences=10, tests=20, attributes=1, graded=20, subsequences=30, cars=10, seeds=[0], images=200,
-        rounds=1, pools=[200], pairs=50, methods=["LambdaMART"], examples=["AdaRank"],
+        methods=["LambdaMART"], examples=["AdaRank"],
     )  # fmt: skip
     print(machine() + "\n")
-    if "speed" in options.part:
-        speed(options.pools, options.pairs, options.rounds)
     if "lightgbm" in options.part:
         lightgbm_example(options.examples)
     if "public-figures" in options.part:

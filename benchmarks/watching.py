@@ -54,13 +54,10 @@ READ_BY_PYTHON = (
 
 
 class Watch:
-    """Records in `noted` what happens outside `home` until the process ends. Hooks cannot be removed.
+    """Records in `noted` what happens outside `home` until the process ends. Hooks cannot be removed."""
 
-    Programs in `programs` may be started, and their files read.
-    """
-
-    def __init__(self, home: Path, programs: tuple[str, ...]) -> None:
-        self.home, self.programs, self.noted = os.path.realpath(home), programs, list[str]()
+    def __init__(self, home: Path) -> None:
+        self.home, self.noted = os.path.realpath(home), list[str]()
         self._readable = (self.home, *READ_BY_PYTHON, str(Path(__file__).parents[1]))
         sys.addaudithook(self._hear)
 
@@ -83,9 +80,6 @@ class Watch:
             for path in arguments[: 2 if event in TWO_PATHS else 1]:
                 if not self._lies_in(path, (self.home,)):
                     yield repr(path)
-        elif event == "subprocess.Popen":
-            if not any(program in map(str, arguments[1]) for program in self.programs):
-                yield repr(arguments[:2])
         else:
             yield repr(arguments)
 

@@ -60,7 +60,7 @@ def look(shown: Compared, looks: list[Look]) -> None:
                 st.caption(escaped(labels))
             top = show_rows(shown, looks, sample)
         show_selected(shown, sample)
-        curves = go.Figure(comparison_charts.curves(shown.compared, shown.names, looks))
+        curves = comparison_charts.curves(shown.compared, shown.names, looks)
         show_measures(shown, curves, top)
         compared_pair.show(shown, sample)
         offer_files(shown, curves, sample, top)
@@ -205,7 +205,10 @@ def offer_files(shown: Compared, curves: go.Figure, sample: int, top: int) -> No
         same = home.store().runs.all(set_key=shown.images.key, task=SAMPLES)
         listed = [run for run in same if run.settings["query"] == shown.query and run.has_scores]
         compared_runs.offer_missing(listed, primary=False)
-    st.caption("The report is a single HTML file that works offline and prints well.")
+    st.caption(
+        "The report is a single HTML file that works offline and prints well. The LaTeX table uses the package "
+        "booktabs."
+    )
 
 
 frame.show_page("compare", "Two to four rankings of the same images.", steps)

@@ -91,13 +91,9 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     listed = "; ".join(label_charts.in_words(part, place) for place in range(len(part)))
     key, height = keys.widget("pairs beside the data"), 90 + 45 * len(part)
     charts.show(figure, key, listed, "interactions", height, top=30)
-    against = int(np.count_nonzero(part.against > 0))
-    agreement = f"All {len(part)} of these agree with the data"
-    if against:
-        disagree, worst = "disagrees" if against == 1 else "disagree", names[int(part.against.argmax())]
-        agreement = f"{against} of these {len(part)} {disagree} with the data, most of all {escaped(worst)}"
     st.caption(
-        f"Right: training images with both labels, of {part.images:,}, compared with chance. {agreement}.",
+        f"Right: training images with both labels, of {part.images:,}, compared with chance. Pairs that disagree with "
+        f"the data: {np.count_nonzero(part.against > 0)} of {len(part)}.",
         help="Chance: the number expected if the two labels were independent. Bars show the logarithm of the ratio.",
     )
     return figure, listed

@@ -31,7 +31,11 @@ from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
 MOST_K = 100
-BASELINES = {"no": "No baseline", "same": "Same questions", "own": "Own questions"}
+BASELINES = {
+    "no": "Alone",
+    "same": "Against Independent, same questions",
+    "own": "Against Independent, its own",
+}
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.
 TOGETHER = (

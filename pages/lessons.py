@@ -22,7 +22,7 @@ CARDS = (
     Card("lesson", "Which errors cost most", 2),
     Card("neighbours_lesson", "When neighbours help or mislead", 4),
     Card("pairs_lesson", "What sequences show beyond pairs", 3),
-    Card("violated_lesson", "One of n! rankings in |N| log |P| steps", 4),
+    Card("violated_lesson", "How to find one ranking among 10²³³⁴", 4),
     Card("labels_lesson", "The most useful question", 4),
     Card("object_lesson", "Objects from labels of images", 4),
 )

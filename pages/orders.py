@@ -23,6 +23,7 @@ from ranking.core.settings import settings_of
 from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
+from ranking.reports.prose import markdown_table
 from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
@@ -271,14 +272,14 @@ def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) 
         for key, each in ordered.items()
     }
     best = np.max(list(means.values()), axis=0)
-    lines = ["| | " + " | ".join(NAMES) + " | this sequence: pairs |", "|---|" + "---:|" * 5]
+    table = []
     for key, mean in means.items():
         cells = [
             f"**{value:.3f}**" if value == top else f"{value:.3f}"
             for value, top in zip(mean, best, strict=True)
         ]
-        lines.append(f"| {names[key]} | {' | '.join(cells)} | {ordered[key].measures.pairs[number]:.3f} |")
-    st.markdown("\n".join(lines))
+        table.append([names[key], *cells, f"{ordered[key].measures.pairs[number]:.3f}"])
+    st.markdown(markdown_table(["", *NAMES, "this sequence: pairs"], table))
     caption = (
         "Means over sequences; the best value shown is bold. The paper defines NDCG with the exponential gain "
         "2^rel − 1, but its Table 1 is reproduced with linear gain, so both are shown. Kendall tau is always twice the "

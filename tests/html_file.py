@@ -6,6 +6,8 @@ import re
 from base64 import b64decode
 from html.parser import HTMLParser
 
+from ranking.reports.figures import script_hashes, scripts
+
 ALIVE = {"script", "iframe", "object", "embed", "form", "base", "link"}
 LINK = re.compile(
     r"#p\d+$|data:(image/(webp|png|jpeg)|application/json|text/(csv|plain));base64,"
@@ -13,13 +15,13 @@ LINK = re.compile(
 
 
 class HtmlFile(HTMLParser):
-    """Every tag with its attributes, and the text outside of styles."""
+    """Every tag with its attributes, and the text outside of styles, without the scripts that draw figures."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
         self.tags: list[tuple[str, dict[str, str | None]]] = []
         self.text = ""
-        self.feed(text)
+        self.feed(without_scripts(text))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
@@ -39,15 +41,24 @@ class HtmlFile(HTMLParser):
         return sum(class_ in (None, attributes.get("class")) for attributes in self.all(tag))
 
 
+def without_scripts(text: str) -> str:
+    for script in scripts():
+        text = text.replace(f"<script>{script}</script>", "")
+    return text
+
+
 def look_over(text: str) -> HtmlFile:
-    """The file, in which nothing runs and nothing is of another host."""
+    """The file, in which nothing runs but the drawing of figures, and nothing is of another host."""
     document = HtmlFile(text)
     assert {tag for tag, _ in document.tags} & ALIVE == set()
     for tag, attributes in document.tags:
         assert not [name for name in attributes if name.startswith("on")], tag
         links = [attributes[name] for name in ("href", "src", "xlink:href") if attributes.get(name)]
         assert all(LINK.match(str(link)) for link in links), tag
-    assert "http" not in re.sub(r"http-equiv|http_", "", text), "no other host, not even a namespace"
+    assert "http" not in re.sub(r"http-equiv|http_", "", without_scripts(text)), (
+        "no other host, not even a namespace"
+    )
     [policy] = [one["content"] for one in document.all("meta") if one.get("http-equiv")]
     assert str(policy).startswith("default-src 'none'; img-src data:;")
+    assert str(policy).endswith(f"; script-src {script_hashes()}")
     return document

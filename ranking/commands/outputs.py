@@ -32,7 +32,7 @@ def add_outputs(parser: argparse.ArgumentParser) -> None:
         help="write all trials (experiment) or all ranks and scores (comparison) to this CSV file",
     )
     parser.add_argument("--parquet", type=Path, help="write the same rows to this Parquet file")
-    parser.add_argument("--latex", type=Path, help="write the tables to this LaTeX file")
+    parser.add_argument("--latex", type=Path, help="write the tables to this LaTeX file (package booktabs)")
     parser.add_argument("--protocol", type=Path, help="write the JSON file that reproduces an experiment")
 
 

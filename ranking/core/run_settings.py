@@ -94,6 +94,27 @@ class FeaturesSettings(StoredSettings):
         return self.brought or readable(Path(self.place.strip()).name, 120) or "the file"
 
 
+@dataclass(frozen=True)
+class OwnImageSettings(StoredSettings):
+    """An image of the user, described by these features. brought: its name in messages."""
+
+    task: ClassVar[str] = "own image"
+    called: ClassVar[str] = "uploaded image"
+    features: Named
+    brought: str = "your image"
+
+
+def file_of(settings: Mapping[str, Any]) -> str:
+    """Return the name of the uploaded file that an import with these settings reads, or the path that was entered.
+
+    >>> file_of({"source": "COCO", "source_settings": {"folder": "/home/anna/zoo"}, "brought": None})
+    '/home/anna/zoo'
+    """
+    source = settings.get("source_settings", {})
+    name = settings.get("brought") or settings.get("look") or settings.get("place")
+    return str(name or source.get("folder") or source.get("file") or "the source")
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Training runs
 # ---------------------------------------------------------------------------------------------------------
@@ -350,7 +371,7 @@ STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
 }
 # How messages name a run of each task.
 CALLED: dict[str, str] = {
-    **{cls.task: cls.called for cls in (ImportSettings, LookSettings, FeaturesSettings)},
+    **{cls.task: cls.called for cls in (ImportSettings, LookSettings, FeaturesSettings, OwnImageSettings)},
     **{task: cls.called for task, cls in TASK_SETTINGS.items()},
     **{task: cls.called for task, cls in STUDY_SETTINGS.items()},
 }

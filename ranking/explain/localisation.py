@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -13,23 +12,12 @@ import numpy.typing as npt
 
 from ranking.core import BagSet, Floats, ImageSet, Ints
 from ranking.core.errors import InputError
-from ranking.explain.playback import check_boxes
-from ranking.files.archives import check_text, read_arrays
+from ranking.explain.playback import read_arrays
 from ranking.inference.best_windows import best_windows
 from ranking.methods.bag_method import BagMethod
-from ranking.methods.bag_starts import STARTS
 from ranking.metrics.detection import non_maximum_suppression
 
 MOST_DETECTIONS = 20_000  # of the highest scores
-MOST_BYTES = 50_000_000  # of the file
-TYPES = {
-    "boxes": np.int32,
-    "detected": np.int32,
-    "detections": np.int32,
-    "confidences": np.float64,
-    "objectives": np.float64,
-    "start_boxes": np.int32,
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,39 +65,6 @@ class Localisation:
         np.savez(stream, **vars(self))
         path.write_bytes(stream.getvalue())
 
-    @classmethod
-    def load(cls, data: bytes, images: int) -> Self:
-        """Return what is in the bytes of an untrusted file; InputError unless it has the boxes of `images` images."""
-        read = cls(**read_arrays(data, "localisation", ("starts", *TYPES), MOST_BYTES))
-        read._check(images)
-        return read
-
-    def _check(self, images: int) -> None:
-        count, starts = self.detected.size, self.starts.size
-        shapes: dict[str, tuple[int, ...]] = {"boxes": (images, 4), "detections": (count, 4)}
-        shapes |= {"detected": (count,), "confidences": (count,)}
-        shapes |= {"objectives": (starts,), "start_boxes": (starts, images, 4)}
-        for name, kind in TYPES.items():
-            array = getattr(self, name)
-            if array.dtype != kind or array.shape != shapes[name]:
-                came = f"{array.dtype} of shape {array.shape}"
-                raise InputError(
-                    f"{name} of a localisation", f"{np.dtype(kind)} of shape {shapes[name]}", came
-                )
-        for name in ("boxes", "detections", "start_boxes"):
-            check_boxes(getattr(self, name), f"{name} of a localisation")
-        if not np.isin(self.detected, np.arange(images)).all():
-            raise InputError("detected of a localisation", f"numbers of {images} images", "others")
-        if not np.isfinite(self.confidences).all() or (np.diff(self.confidences) > 0).any():
-            raise InputError("confidences of a localisation", "finite numbers that do not rise", "others")
-        if not np.isfinite(self.objectives).all():
-            raise InputError("objectives of a localisation", "finite numbers", "others")
-        if self.starts.dtype.kind != "U" or self.starts.ndim != 1:
-            raise InputError("starts of a localisation", "names", f"{self.starts.dtype}")
-        check_text(self.starts, "starts of a localisation")
-        if not {*self.starts.tolist()} <= STARTS.keys():
-            raise InputError("starts of a localisation", f"of {', '.join(STARTS)}", "others")
-
 
 def detections_of(bags: BagSet, scores: Floats, images: Ints) -> tuple[Ints, Ints, Floats]:
     """Return the windows of some images that remain after suppression, highest score first, at most MOST_DETECTIONS:
@@ -138,10 +93,11 @@ def objects_of(images: ImageSet, query: str) -> list[Ints] | None:
 
 
 def read_localisation(file: Path, images: int) -> Localisation:
-    """Return the localisation in `file`. Raises InputError if it does not exist or is damaged."""
-    try:
-        with open(file, "rb") as stream:
-            return Localisation.load(stream.read(MOST_BYTES + 1), images)
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
-        why = error.strerror if isinstance(error, OSError) else error  # without the path
-        raise InputError(file.name, "boxes of images", f"a damaged file ({why})", "train again") from error
+    """Return the localisation in `file`. Raises InputError if it does not exist, is damaged, or has not the boxes of
+    `images` images."""
+    read = Localisation(**read_arrays(file))
+    if read.boxes.shape != (images, 4):
+        raise InputError(
+            file.name, f"boxes of {images} images", f"boxes of shape {read.boxes.shape}", "train again"
+        )
+    return read

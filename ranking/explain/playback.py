@@ -5,18 +5,17 @@ from __future__ import annotations
 
 import io
 import math
-import zipfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Self, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
-from ranking.files.archives import read_arrays
+from ranking.methods.saved import UNREADABLE
 from ranking.metrics import kendall_tau, ranking_order
 from ranking.metrics.detection import correct_localisation
 from ranking.metrics.ranked import Ranking
@@ -28,16 +27,6 @@ TOP = 12  # samples of a ranking that are shown
 LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
 
 T = TypeVar("T")
-
-TYPES = {
-    "iterations": np.int64,
-    "rounds": np.int64,
-    "primal": np.float64,
-    "dual": np.float64,
-    "scores": np.float32,
-    "boxes": np.int32,
-}
-NEEDED = ("iterations", "primal", "dual", "scores")
 
 
 class Scored(NamedTuple):
@@ -68,50 +57,10 @@ class Playback:
         path.write_bytes(self.content())
 
     def content(self) -> bytes:
-        """Return the bytes of the file, for `load`."""
+        """Return the bytes of the file."""
         stream = io.BytesIO()
         np.savez(stream, **{name: array for name, array in vars(self).items() if array is not None})
         return stream.getvalue()
-
-    @classmethod
-    def load(cls, data: bytes, samples: int) -> Self:
-        """Return the recording in the bytes of an untrusted file. Raises InputError unless it has `samples` scores per
-        iteration."""
-        arrays = read_arrays(data, "recording", NEEDED, MOST_BYTES, ("rounds", "boxes"))
-        read = cls(**{"rounds": np.zeros(arrays["iterations"].shape, np.int64), **arrays})
-        read._check(samples)
-        return read
-
-    def _check(self, samples: int) -> None:
-        """Raise InputError unless types, shapes and numbers are those of a recording."""
-        count = len(self.iterations) if self.iterations.ndim == 1 else 0
-        if not 0 < count <= MOST:
-            raise InputError("iterations of a recording", f"1 to {MOST}", f"shape {self.iterations.shape}")
-        shapes = {"scores": (count, samples), "boxes": (count, samples, 4)}
-        for name, kind in TYPES.items():
-            array, shape = getattr(self, name), shapes.get(name, (count,))
-            if array is None:
-                continue
-            if array.dtype != kind or array.shape != shape:
-                raise InputError(
-                    f"{name} of a recording",
-                    f"{np.dtype(kind)} of shape {shape}",
-                    f"{array.dtype} of shape {array.shape}",
-                )
-        if self.iterations[0] < 0 or (np.diff(self.iterations) <= 0).any():
-            raise InputError("iterations of a recording", "numbers from 0 that rise", "others")
-        bounded = np.isfinite(self.dual) | np.isneginf(self.dual)
-        finite = np.isfinite(self.primal).all() and bounded.all() and np.isfinite(self.scores).all()
-        if not finite or (self.rounds < 0).any():
-            raise InputError("numbers of a recording", "finite numbers, and rounds from 0", "others")
-        if self.boxes is not None:
-            check_boxes(self.boxes, "boxes of a recording")
-
-
-def check_boxes(boxes: Ints, what: str) -> None:
-    """Raise InputError unless left < right and top < bottom in all boxes (..., 4), from 0."""
-    if (boxes < 0).any() or (boxes[..., :2] >= boxes[..., 2:]).any():
-        raise InputError(what, "left < right and top < bottom, from 0", "others")
 
 
 def most_iterations(samples: int, boxes: bool = False) -> int:
@@ -127,16 +76,28 @@ def most_iterations(samples: int, boxes: bool = False) -> int:
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:
-    """Return the recording in `file`; None if the file does not exist. Raises InputError if it is damaged."""
-    try:
-        with open(file, "rb") as stream:
-            data = stream.read(MOST_BYTES + 1)
-        return Playback.load(data, samples)
-    except FileNotFoundError:
+    """Return the recording in `file`; None if the file does not exist. Raises InputError if it is damaged, or has not
+    `samples` scores per iteration."""
+    if not file.exists():
         return None
-    except (OSError, ValueError, zipfile.BadZipFile) as error:
+    arrays = read_arrays(file)
+    read = Playback(**{"rounds": np.zeros(arrays["iterations"].shape, np.int64), **arrays})
+    expected = (len(read), samples)
+    if read.scores.shape != expected:
+        raise InputError(
+            file.name, f"scores of shape {expected}", f"shape {read.scores.shape}", "train again"
+        )
+    return read
+
+
+def read_arrays(file: Path) -> dict[str, Any]:
+    """Return the arrays by name in a file of a run. Raises InputError if it does not exist or is damaged."""
+    try:
+        with np.load(file, allow_pickle=False) as arrays:
+            return {name: arrays[name] for name in arrays.files}
+    except (OSError, *UNREADABLE, TypeError, AttributeError) as error:
         why = error.strerror if isinstance(error, OSError) else error  # without the path
-        raise InputError(file.name, "a recording", f"a damaged file ({why})", "train again") from error
+        raise InputError(file.name, "an intact file", f"a damaged file ({why})", "train again") from error
 
 
 # ---------------------------------------------------------------------------------------------------------

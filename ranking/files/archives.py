@@ -8,8 +8,8 @@ import sys
 import tokenize
 import zipfile
 import zlib
-from collections.abc import Callable, Collection
-from typing import IO, Any
+from collections.abc import Callable
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -128,28 +128,6 @@ def check_array(stream: IO[bytes], size: int, what: str) -> None:
     claimed = math.prod(shape) * dtype.itemsize
     if claimed != size - stream.tell():
         raise InputError(what, f"the {claimed:,} bytes that its header claims", size - stream.tell())
-
-
-def read_arrays(
-    data: bytes, what: str, names: Collection[str], most: int, optional: Collection[str] = ()
-) -> dict[str, npt.NDArray[Any]]:
-    """Return the arrays by name in the bytes of an untrusted .npz file. what: names it in errors.
-
-    ValueError for more than `most` bytes, for a file without one of `names`, and for one with others than these and
-    the `optional` ones.
-    """
-    if len(data) > most:
-        raise InputError(what, f"at most {most:,} bytes", len(data))
-    allowed = {f"{name}.npy": most for name in (*names, *optional)}
-    arrays = {}
-    with open_zip(data, allowed.get, 1.0, most) as archive:
-        for entry in archive.namelist():
-            content = read_entry(archive, entry)
-            check_array(io.BytesIO(content), len(content), entry)
-            arrays[entry.removesuffix(".npy")] = np.load(io.BytesIO(content), allow_pickle=False)
-    if missing := [name for name in names if name not in arrays]:
-        raise InputError(what, f"{missing[0]}.npy", "none")
-    return arrays
 
 
 def check_text(array: npt.NDArray[np.str_], what: str) -> None:

@@ -30,7 +30,7 @@ class Limits:
     boxes: int = 10_000  # of one image: each becomes a stored thumbnail
     samples: int = 1_000_000  # of one image set; COCO's largest part has 860,000 boxes
     json_bytes: int = 64 * 2**20  # of one annotation file, which needs up to 15 times its size in memory
-    table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, stored and expanded
+    table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, the latter also without compression
     vector_bytes: int = 2**30  # of one uploaded array of features, and of the matrix made from it
     seconds: int = 3_600  # for a whole import or preview
     stored_bytes: int = (

@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -19,13 +20,14 @@ from ranking.core.text import listed, readable
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
 from ranking.files.typed_path import in_file, read_typed, typed_path
-from ranking.formats.mat_file import Variable, read_mat
 
 ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")
 NAMES = ("im_names", "class_names", "attribute_names")
 MAX_BYTES = 128 * 2**20
 TITLES = {"pubfig_data": "Public figures", "osr_data": "Outdoor scenes"}
 EXPECTED = "pubfig_data.mat"
+LONGEST_TEXT = 255  # characters of one text that are kept
+Variables = Mapping[str, npt.NDArray[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,14 +93,21 @@ class PublicFigures(Source):
 
     @cached_property
     def _table(self) -> RelativeAttributes:
+        from scipy.io import loadmat
+
         data = read_typed(self.file, MAX_BYTES, EXPECTED)
         try:
-            return read_relative_attributes(read_mat(data, ARRAYS + NAMES))
-        except ValueError as error:
+            return read_relative_attributes(loadmat(io.BytesIO(data), variable_names=ARRAYS + NAMES))
+        except MemoryError:
+            raise
+        except NotImplementedError as error:
+            came, remedy = "MATLAB 7.3, which is not read here", "save it again with -v7"
+            raise InputError(readable(self.file, 255), "MATLAB level 5", came, remedy) from error
+        except Exception as error:  # scipy may raise any error for a damaged file
             raise in_file(readable(self.file, 255), "Relative Attributes", error) from error
 
 
-def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttributes:
+def read_relative_attributes(variables: Variables) -> RelativeAttributes:
     """Return the table in the variables of such a file; ValueError names missing or unsuitable variables."""
     missing = [name for name in ARRAYS + NAMES if name not in variables]
     if missing:
@@ -127,17 +136,18 @@ def read_relative_attributes(variables: Mapping[str, Variable]) -> RelativeAttri
     )
 
 
-def _texts(variables: Mapping[str, Variable], name: str) -> tuple[str, ...]:
-    variable = variables[name]
-    if not isinstance(variable, tuple) or not variable:
+def _texts(variables: Variables, name: str) -> tuple[str, ...]:
+    """Return the texts of a cell of any shape, column by column."""
+    cells = variables[name].ravel("F").tolist() if variables[name].dtype == object else []
+    if not cells or not all(isinstance(cell, np.ndarray) and cell.dtype.kind == "U" for cell in cells):
         raise InputError(name, "a cell of texts", "something else")
-    return variable
+    return tuple(readable("".join(cell.ravel()), LONGEST_TEXT) for cell in cells)
 
 
-def _numbers(variables: Mapping[str, Variable], name: str, shape: tuple[int, int | None]) -> Floats:
-    values = variables[name]
-    if isinstance(values, tuple):
-        raise InputError(name, "numbers", "texts")
+def _numbers(variables: Variables, name: str, shape: tuple[int, int | None]) -> Floats:
+    if variables[name].dtype.kind not in "biuf" or variables[name].ndim != 2:
+        raise InputError(name, "rows and columns of numbers", "something else")
+    values = variables[name].astype(np.float64)
     if len(values) != shape[0] or (shape[1] is not None and values.shape[1] != shape[1]) or not values.size:
         wanted = f"{shape[0]} x {'any number' if shape[1] is None else shape[1]}"
         raise InputError(name, wanted, " x ".join(map(str, values.shape)))

@@ -1,7 +1,6 @@
 """Imported tables as CSV, TSV or Parquet: the names of columns, rows as text, and the values of cells.
 
-Rows are read one after the other and not stored here. An isolated process reads Parquet, because its library aborts on
-some damaged files.
+Rows are read one after the other and not stored here.
 """
 
 from __future__ import annotations
@@ -11,18 +10,18 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from ranking.core.text import readable, unique_name
 from ranking.files import FileTree, Limits, Unusable
-from ranking.files.limits import variable
+from ranking.files.limits import megabytes
 from ranking.files.opening import TABLES
-from ranking.files.parquet_tables import Most, as_csv
+from ranking.files.parquet import batches, item_type, open_parquet
 from ranking.files.tree import suffix
 
 MAX_COLUMNS = 1_002
-MAX_VALUES = 20_000_000  # in the columns of a Parquet file, together
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
 UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")  # cells without a value
 Rows = Iterator[tuple[int, list[str]]]
@@ -78,11 +77,13 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
     header = next((cells for _, cells in lines()), [])
-    if len(header) > MAX_COLUMNS:
-        raise Unusable(f"at most {MAX_COLUMNS:,} columns", f"{len(header):,}")
-    return Table(
-        tuple(map(unique_name, header)), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1])
-    )
+    return Table(_header(header), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1]))
+
+
+def _header(names: Sequence[str]) -> tuple[str, ...]:
+    if len(names) > MAX_COLUMNS:
+        raise Unusable(f"at most {MAX_COLUMNS:,} columns", f"{len(names):,}")
+    return tuple(map(unique_name, names))
 
 
 def _with_point(cell: str) -> str:
@@ -106,12 +107,41 @@ def _mark(first: str, name: str) -> str:
 
 
 def parquet_table(data: bytes, limits: Limits) -> Table:
-    """Return the Parquet in `data`, read in an isolated process; only columns of numbers, texts, and lists of these."""
-    most = Most(limits.table_bytes, MAX_COLUMNS, MAX_VALUES, variable("table_bytes"))
-    table = text_table(as_csv(data, most), mark=",")
-    return Table(
-        table.header, lambda: ((place, cells) for place, (_, cells) in enumerate(table.rows(), 1)), "row"
-    )
+    """Return the Parquet in `data`: its columns of numbers, texts, and lists of these."""
+    file = open_parquet(io.BytesIO(data))
+    groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
+    size = sum(group.total_byte_size for group in groups)
+    if size > limits.table_bytes:
+        came = f"one of {size / 2**20:,.0f} MB"
+        raise Unusable(f"a table of at most {megabytes(limits.table_bytes, 'table_bytes')}", came)
+    names = [field.name for field in file.schema_arrow if _is_plain(item_type(field.type) or field.type)]
+
+    def rows() -> Rows:
+        columns = ((column.to_pylist() for column in batch.columns) for batch in batches(file, names))
+        cells = itertools.chain.from_iterable(zip(*batch, strict=True) for batch in columns)
+        return ((place, list(map(_cell, row))) for place, row in enumerate(cells, 1))
+
+    return Table(_header(names), rows, "row")
+
+
+def _is_plain(type_: Any) -> bool:
+    from pyarrow import types
+
+    return not types.is_nested(type_)
+
+
+def _cell(value: Any) -> str:
+    """
+    >>> _cell(None), _cell(True), _cell(1.5), _cell(["a", 2])
+    ('', '1', '1.5', 'a; 2')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return str(int(value))
+    if isinstance(value, bytes):
+        return value.decode(errors="replace")
+    return "; ".join(map(_cell, value)) if isinstance(value, list) else str(value)
 
 
 # ---------------------------------------------------------------------------------------------------- Cells

@@ -1,1 +1,1 @@
-"""Background execution: the worker, isolated processes, export and import of runs."""
+"""Background execution: the worker, export of runs."""

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core.errors import HomeError, InputError
+from ranking.core.run_settings import file_of
 from ranking.jobs.events import (
     MEASURING,
     SAVING,
@@ -232,7 +233,10 @@ def _signal(run: Run, number: signal.Signals) -> None:
 def _cause_of_death(run: Run) -> str:
     """Return what is known about the end of a worker: its exit code, if it was a child, and its last output."""
     child = _children.get(run.id)
-    cause = cause_of_exit(None if child is None else child.wait())
+    code = None if child is None else child.wait()
+    cause = cause_of_exit(code)
+    if run.intake and code is not None and code < 0 and code not in (-signal.SIGKILL, -signal.SIGTERM):
+        cause = f"{file_of(run.settings)} crashed its reader ({cause}); try another file"
     words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause
 

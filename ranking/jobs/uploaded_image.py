@@ -1,4 +1,4 @@
-"""An uploaded image whose labels are ranked: checked as imports are, and described by an isolated process.
+"""An uploaded image whose labels are ranked: a worker checks it as imports are checked, and computes its features.
 
 The image is not kept. Its name is kept as an empty file in ``own_images`` of the data folder, so that answers about an
 uploaded image are distinguished from answers about an unknown one, also after the server has restarted.
@@ -7,26 +7,28 @@ uploaded image are distinguished from answers about an unknown one, also after t
 from __future__ import annotations
 
 import hashlib
-import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from ranking.core import Features, ImageSet, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError, explained
+from ranking.core.run_settings import Named, OwnImageSettings
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
-from ranking.files.isolated import ask, serve
+from ranking.jobs import jobs
 from ranking.storage.home import home_in_words
+from ranking.storage.run import ENDED
 from ranking.storage.store import Store
 
-Parts = Sequence[tuple[str, Mapping[str, Any]]]
-SET = "set"  # the folder of the set of one image
+POLL_SECONDS = 0.05
 NAMES = "own_images"
 NAME = re.compile(r"own-[0-9a-f]{16}")
 
@@ -70,40 +72,33 @@ class OneImage(Source):
         yield SourceImage("own image", self.file, (SourceBox(None, ("?",)),), test=True)
 
 
-def describe_isolated(store: Store, data: bytes, parts: Parts, folder: Path) -> tuple[ImageSet, Features]:
-    """Return the image in `data` (JPEG, PNG or WebP) as a set in the empty `folder`, and its (1, d) features.
+@contextmanager
+def described(store: Store, data: bytes, parts: Named) -> Iterator[tuple[ImageSet, Features]]:
+    """Yield the image in `data` (JPEG, PNG or WebP) as a set, and its (1, d) features, until the end of the context.
+    ValueError, with the reason, for a file that cannot be used."""
+    settings = OwnImageSettings(parts).to_json()
+    run = jobs.start(store, "import", settings, lambda run: run.uploaded_file.write_bytes(data))
+    while run.state not in ENDED:
+        time.sleep(POLL_SECONDS)
+        run = jobs.poll(store, run.id)
+    if run.state != "finished":
+        raise ValueError(run.reason)
+    try:
+        images = load_image_set(run.draft)
+        yield images, load_features(images, parts, run.folder)
+    finally:
+        store.clear(run)
 
-    ValueError, with the expected and the actual content, for a file that cannot be used.
-    """
-    ask("ranking.jobs.uploaded_image", [str(store.home), str(folder), json.dumps(parts)], data)
-    images = load_image_set(folder / SET)
-    return images, load_features(images, parts, folder)
 
-
-def describe(store: Store, data: bytes, parts: Parts, folder: Path) -> None:
-    """Do the work of `describe_isolated` in this process; `load_features` finds the features in `folder`."""
-    source = OneImage(folder / "upload")
-    source.file.write_bytes(
-        data
-    )  # pixels of files are rotated by EXIF; pixels that a source generated are not
+def describe(store: Store, file: Path, settings: OwnImageSettings, draft: Path, cache: Path) -> None:
+    """Do the work of `described` in this process: the set in `draft`, its features where `load_features` finds them."""
+    source = OneImage(file)
     outcome = check(next(source.records()), Limits.from_environment())
     if outcome.image is None:
         wrong = outcome.problems[0]
         raise InputError("this file", wrong.expected, wrong.came)
-    images, _ = build_image_set(source, folder / SET)
-    for name, settings in parts:
+    images, _ = build_image_set(source, draft)
+    for name, values in settings.features:
         if name == OnnxModel.name:
-            store.features.place_model(str(settings.get("model")), folder)
-    load_features(images, parts, folder)
-
-
-def _work(arguments: list[str], data: bytes) -> bytes:
-    home, folder, parts = arguments
-    describe(
-        Store(Path(home)), data, [(name, settings) for name, settings in json.loads(parts)], Path(folder)
-    )
-    return b""
-
-
-if __name__ == "__main__":
-    serve(_work)
+            store.features.place_model(str(values.get("model")), cache)
+    load_features(images, settings.features, cache)

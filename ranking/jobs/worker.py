@@ -30,14 +30,15 @@ from ranking.core.run_settings import (
     FeaturesSettings,
     ImportSettings,
     LookSettings,
+    OwnImageSettings,
     TrainSettings,
     study_settings,
     train_settings,
 )
 from ranking.core.text import readable
-from ranking.files.isolated import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.jobs.jobs import LOCK_VARIABLE
+from ranking.jobs.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.storage import queue
 from ranking.storage.home import check_source, is_workspace, write_whole
 from ranking.storage.run import ENDED, Run, State, take_lock
@@ -172,7 +173,12 @@ def _within_limits(store: Store, report: Report) -> Callable[[str, float, int], 
 
 def import_(store: Store, run: Run, report: Report) -> Result:
     """Import, or preview, what the user uploads; the user then decides whether to keep it."""
-    works = {"images": import_images, "look": look, "features": preview_uploaded_features}
+    works = {
+        "images": import_images,
+        "look": look,
+        "features": preview_uploaded_features,
+        "own image": describe_own_image,
+    }
     if run.task not in works:
         raise InputError("task of an import", f"one of: {', '.join(works)}", f"{run.task!r:.80}")
     return works[run.task](store, run, report)
@@ -270,6 +276,16 @@ def _preview_network(
     report.flush()
     write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
     return {"network": {} if preview.refused else preview.settings}
+
+
+def describe_own_image(store: Store, run: Run, report: Report) -> Result:
+    """Compute the features of an image of the user. Nothing is left to decide: the page removes it."""
+    report.progress("Computing the features of your image", 0, 1)
+    from ranking.jobs.uploaded_image import describe
+
+    settings = OwnImageSettings.from_json(run.settings)
+    describe(store, run.uploaded_file, settings, run.draft, run.folder)
+    return {"decision": "discarded"}
 
 
 def _paths(settings: Mapping[str, Any]) -> list[str]:

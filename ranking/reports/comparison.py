@@ -12,7 +12,7 @@ from ranking.metrics.comparison import largest
 from ranking.reports import comparison_files, comparison_words, page
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_charts import curves
-from ranking.reports.figures import chart_svg, legend
+from ranking.reports.figures import chart
 from ranking.reports.galleries import Album, Crops, ranked_row, recorded_row, tiles_of
 from ranking.reports.line_styles import Look, of_methods
 from ranking.reports.markup import Markup, element
@@ -91,14 +91,16 @@ def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
     values = zip(shown.names, shown.compared.rankings, strict=True)
     alt = "Precision-recall curves; AP: " + ", ".join(f"{n} {r.average_precision:.3f}" for n, r in values)
     intervals = comparison_words.of_intervals(shown.compared, shown.resampled, shown.images, shown.split)
-    chart = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
+    figure = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
     table = comparison_files.measures_table(shown, top)
     return page.section(
         "Measures",
         page.value_table(table),
         page.note(table.note),
         page.note(inline(intervals)),
-        page.figure(chart_svg(chart, alt), legend(chart), page.note(inline(comparison_words.CURVES))),
+        page.figure(
+            chart(figure, alt, 360 + 24 * len(shown.names)), page.note(inline(comparison_words.CURVES))
+        ),
     )
 
 

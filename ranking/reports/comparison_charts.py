@@ -1,4 +1,4 @@
-"""Precision-recall curves for pages and reports, as Plotly JSON."""
+"""Precision-recall curves for pages and reports."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+import plotly.graph_objects as go
 
 from ranking.core import Floats
-from ranking.reports.figures import Figure
 from ranking.reports.line_styles import GREY, Look
 
 if TYPE_CHECKING:  # pages plot charts before anything is compiled
@@ -31,38 +31,27 @@ def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], li
     return x, y
 
 
-def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> Figure:
+def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> go.Figure:
     """Plot precision by recall, one line per ranking, and the expected precision of a random order."""
-    traces: list[Figure] = []
+    figure = go.Figure()
     for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
         precision, recall = ranked.curve
         x, y = pr_steps(precision, recall, len(recall))
-        traces.append(
-            {
-                "type": "scatter",
-                "x": x,
-                "y": y,
-                "mode": "lines",
-                "name": html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
-                "line": {**look.line(3), "shape": "vh"},
-                "hovertemplate": f"recall %{{x:.3f}}, precision %{{y:.3f}}<extra>{html.escape(name)}</extra>",
-            }
+        figure.add_scatter(
+            x=x,
+            y=y,
+            mode="lines",
+            name=html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
+            line={**look.line(3), "shape": "vh"},
+            hovertemplate=f"recall %{{x:.3f}}, precision %{{y:.3f}}<extra>{html.escape(name)}</extra>",
         )
-    chance = float(np.count_nonzero(compared.relevance) / len(compared.relevance))
-    line: Figure = {"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": chance, "y1": chance}
-    label: Figure = {
-        "x": 0,
-        "y": chance,
-        "xanchor": "left",
-        "yanchor": "top",
-        "text": "random order",
-        "showarrow": False,
-    }
-    layout = {
-        "xaxis": {"title": {"text": "recall"}, "range": [0, 1.02]},
-        "yaxis": {"title": {"text": "precision"}, "range": [0, 1.05]},
-        "shapes": [{**line, "line": {"color": GREY, "width": 2, "dash": "dot"}}],
-        "annotations": [{**label, "font": {"size": 14}}],
-        "showlegend": True,
-    }
-    return {"data": traces, "layout": layout}
+    figure.add_hline(
+        float(np.count_nonzero(compared.relevance) / len(compared.relevance)),
+        line={"color": GREY, "width": 2, "dash": "dot"},
+        annotation={"text": "random order", "font": {"size": 14}},
+        annotation_position="bottom left",
+    )
+    figure.update_xaxes(title_text="recall", range=[0, 1.02])
+    figure.update_yaxes(title_text="precision", range=[0, 1.05])
+    figure.update_layout(showlegend=True)
+    return figure

@@ -75,5 +75,5 @@ def measures_table(shown: Compared, top: int) -> Table:
 
 
 def latex_table(shown: Compared, top: int) -> str:
-    """Return the table of measures as LaTeX that needs no package."""
-    return latex(measures_table(shown, top)) + "\n"
+    """Return the table of measures as LaTeX for the package booktabs."""
+    return latex(measures_table(shown, top))

@@ -1,5 +1,5 @@
-"""Charts of an experiment for pages and reports, as Plotly JSON: differences between two methods by query, and the
-effect of the settings. Names are escaped, because texts of charts are HTML."""
+"""Charts of an experiment for pages and reports: differences between two methods by query, and the effect of the
+settings. Names are escaped, because texts of charts are HTML."""
 
 from __future__ import annotations
 
@@ -8,63 +8,53 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
+
 from ranking.experiments.cross_validation.curves import GridCurve
 from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
-from ranking.reports.figures import Figure
 from ranking.reports.line_styles import GREY, Look
 
 LONGEST = 20  # letters of a name next to a chart
-HEAD, ROW = 84, 34  # heights: of everything around the bars, and of the bars of a query
 
 
-def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach: float) -> Figure:
+def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach: float) -> go.Figure:
     """Plot two bars per query, folds filled and test hatched, each with its interval; the axis is from -reach to
     reach."""
-    names = [html.escape(shortened(row.query)) for row in rows]
-    traces = []
+    names, figure = [html.escape(shortened(row.query)) for row in rows], go.Figure()
     for what, intervals, pattern in (
         ("folds, Student's interval", [row.folds and row.folds.difference for row in rows], ""),
         ("test, paired bootstrap over images", [row.test for row in rows], "/"),
     ):
-        if any(interval is not None for interval in intervals):
-            shape = {"shape": pattern, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.6)"}
-            marker = {"color": look.colour, "pattern": shape}
-            traces.append({**_bars(names, intervals), "name": what, "marker": marker})
-    zero = {"type": "line", "x0": 0, "x1": 0, "yref": "y domain", "y0": 0, "y1": 1}
-    layout = {
-        "height": HEAD + ROW * len(rows),
-        "barmode": "group",
-        "xaxis": {"title": {"text": f"difference of {measure}"}, "range": [-reach, reach]},
-        "yaxis": {
-            "range": [len(rows) - 0.5, -0.5],
-            "tickvals": list(range(len(rows))),
-            "ticktext": names,
-            "automargin": True,
-        },
-        "shapes": [{**zero, "line": {"color": GREY, "width": 2}}],
-    }
-    return {"data": traces, "layout": layout}
+        known = [(place, interval) for place, interval in enumerate(intervals) if interval is not None]
+        if known:
+            stripes = {"shape": pattern, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.6)"}
+            figure.add_bar(
+                name=what,
+                y=[place for place, _ in known],
+                x=[interval.value for _, interval in known],
+                orientation="h",
+                marker={"color": look.colour, "pattern": stripes},
+                error_x=_whiskers([interval for _, interval in known]),
+                customdata=[[names[place], ends_in_words(interval)] for place, interval in known],
+                hovertemplate="%{customdata[0]}: %{x:+.3f}, %{customdata[1]}<extra></extra>",
+            )
+    figure.add_vline(0, line={"color": GREY, "width": 2})
+    figure.update_layout(barmode="group", showlegend=True)
+    figure.update_xaxes(title_text=f"difference of {measure}", range=[-reach, reach])
+    figure.update_yaxes(
+        range=[len(rows) - 0.5, -0.5], tickvals=list(range(len(rows))), ticktext=names, automargin=True
+    )
+    return figure
 
 
-def _bars(names: Sequence[str], intervals: Sequence[Interval | None]) -> dict[str, Any]:
-    there = [(place, interval) for place, interval in enumerate(intervals) if interval is not None]
-    error = {
-        "type": "data",
+def _whiskers(intervals: Sequence[Interval]) -> dict[str, Any]:
+    return {
         "symmetric": False,
-        "array": [interval.high - interval.value for _, interval in there],
-        "arrayminus": [interval.value - interval.low for _, interval in there],
+        "array": [interval.high - interval.value for interval in intervals],
+        "arrayminus": [interval.value - interval.low for interval in intervals],
         "color": GREY,
         "thickness": 2,
-    }
-    return {
-        "type": "bar",
-        "y": [place for place, _ in there],
-        "x": [interval.value for _, interval in there],
-        "orientation": "h",
-        "error_x": error,
-        "customdata": [[names[place], ends_in_words(interval)] for place, interval in there],
-        "hovertemplate": "%{customdata[0]}: %{x:+.3f}, %{customdata[1]}<extra></extra>",
     }
 
 
@@ -100,45 +90,34 @@ def reach_of(rows: Sequence[Difference]) -> float:
 
 def grid_lines(
     curves: Sequence[tuple[GridCurve, bool]], looks: Mapping[str, Look], measure: str
-) -> Figure | None:
+) -> go.Figure | None:
     """Plot the measure along C, one line per method and combination of other settings, the chosen one thick; None until
     a setting has all its folds."""
     if not any(curve.known for curve, _ in curves):
         return None
-    traces, named = [], set[str]()
+    figure, named = go.Figure(), set[str]()
     for curve, chosen in sorted(
         curves, key=lambda entry: not entry[1]
     ):  # the chosen one is labelled with its method
         look, label = looks[curve.compared_method], html.escape(curve.label)
-        traces.append(
-            {
-                "type": "scatter",
-                "x": [C for C, _ in curve.known],
-                "y": [interval.value for _, interval in curve.known],
-                "name": html.escape(curve.compared_method),
-                "showlegend": curve.compared_method not in named,
-                "legendgroup": curve.compared_method,
-                "mode": "lines+markers" if chosen else "lines",
-                "line": look.line(4 if chosen else 1),
-                "marker": {"symbol": look.mark, "size": 11, "color": look.colour},
-                "hovertext": label,
-                "hovertemplate": f"C = %{{x:g}}: %{{y:.3f}}<extra>{label}</extra>",
-            }
+        figure.add_scatter(
+            x=[C for C, _ in curve.known],
+            y=[interval.value for _, interval in curve.known],
+            name=html.escape(curve.compared_method),
+            showlegend=curve.compared_method not in named,
+            legendgroup=curve.compared_method,
+            mode="lines+markers" if chosen else "lines",
+            line=look.line(4 if chosen else 1),
+            marker={"symbol": look.mark, "size": 11, "color": look.colour},
+            hovertemplate=f"C = %{{x:g}}: %{{y:.3f}}<extra>{label}</extra>",
         )
         named.add(curve.compared_method)
     ticks = sorted({C for curve, _ in curves for C in curve.C})
-    layout = {
-        "height": 260,
-        "xaxis": {
-            "type": "log",
-            "tickvals": ticks,
-            "ticktext": [f"{C:g}" for C in ticks],
-            "title": {"text": "C"},
-            "tickangle": 0,
-        },
-        "yaxis": {"title": {"text": measure}},
-    }
-    return {"data": traces, "layout": layout}
+    figure.update_xaxes(
+        type="log", tickvals=ticks, ticktext=[f"{C:g}" for C in ticks], title_text="C", tickangle=0
+    )
+    figure.update_yaxes(title_text=measure)
+    return figure
 
 
 def lines_in_words(curves: Sequence[tuple[GridCurve, bool]], measure: str) -> str:

@@ -8,14 +8,10 @@ from typing import Any
 
 from ranking.experiments.cross_validation.protocol import MEASURES
 from ranking.experiments.cross_validation.results import Results
-from ranking.experiments.cross_validation.tables import Row, Table, Value, turned
+from ranking.experiments.cross_validation.tables import Row, Table, Value
 
 NOT_THERE = "–"
 MOST_ACROSS = 7  # columns of a LaTeX table
-LATIN = "\u017f"  # the last letter that pdfLaTeX mostly supports
-OTHER_LETTERS = (
-    "% If pdfLaTeX fails at a non-Latin letter, use XeLaTeX or LuaLaTeX with a font that has it.\n"
-)
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -96,7 +92,7 @@ def plain(table: Table) -> str:
 
 
 def latex(table: Table) -> str:
-    r"""Return a table as LaTeX that needs no package, its best values bold.
+    r"""Return a table as LaTeX for the package booktabs, its best values bold.
 
     A table of more than MOST_ACROSS columns is transposed, because pages are higher than wide.
 
@@ -104,49 +100,38 @@ def latex(table: Table) -> str:
     \begin{table}
     \caption{AP \& co}
     \begin{tabular}{lr}
-    \hline
+    \toprule
      & run \\
-    \hline
+    \midrule
     SVM & \textbf{0.500} \\
-    \hline
+    \bottomrule
     \end{tabular}
     \end{table}
+    <BLANKLINE>
     """
-    caption = ". ".join(part.rstrip(".") for part in (table.title, table.note) if part)
-    heads = [escaped(column) for column in table.columns]
-    if len(table.columns) > MOST_ACROSS:
-        table = turned(table)
-        heads = [_broken(column) for column in table.columns]
-    body = [
-        " & ".join([_first(row.name), *_cells(row, r"\textbf{{{}}}", escaped)]) + r" \\" for row in table.rows
-    ]
-    glyphs = "\n".join(
-        [
-            r"\begin{table}",
-            rf"\caption{{{escaped(caption)}}}",
-            rf"\begin{{tabular}}{{l{'r' * len(table.columns)}}}",
-            r"\hline",
-            " & ".join(["", *heads]) + r" \\",
-            r"\hline",
-            *body,
-            r"\hline",
-            r"\end{tabular}",
-            r"\end{table}",
-        ]
+    from pandas import DataFrame  # only now, because nothing else needs it
+
+    frame = DataFrame(
+        [_cells(row, r"\textbf{{{}}}", escaped) for row in table.rows],
+        [row.name for row in table.rows],
+        table.columns,
     )
-    return f"{OTHER_LETTERS}{glyphs}" if max(glyphs) > LATIN else glyphs
+    wide = len(table.columns) > MOST_ACROSS
+    if wide:
+        frame = frame.T
+    frame = frame.rename(index=_first, columns=_broken if wide else escaped)
+    caption = ". ".join(part.rstrip(".") for part in (table.title, table.note) if part)
+    return str(frame.to_latex(caption=escaped(caption), column_format=f"l{'r' * frame.shape[1]}"))
 
 
 def _broken(head: str) -> str:
     r"""Return a column head of several lines, one per word.
 
     >>> print(_broken("AP-SVM − SVM"))
-    \begin{tabular}{@{}r@{}}AP-SVM\\$-$~SVM\end{tabular}
+    \shortstack[r]{AP-SVM\\$-$~SVM}
     """
-    lines = [_first(word) for word in head.replace("− ", "−\xa0").split(" ")]
-    if len(lines) == 1:
-        return lines[0]
-    return r"\begin{tabular}{@{}r@{}}" + r"\\".join(lines) + r"\end{tabular}"
+    lines = r"\\".join(_first(word) for word in head.replace("− ", "−\xa0").split(" "))
+    return rf"\shortstack[r]{{{lines}}}"
 
 
 def _first(text: str) -> str:

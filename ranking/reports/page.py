@@ -1,7 +1,7 @@
 """Building blocks of self-contained HTML files: reports on experiments and comparisons.
 
-Nothing in these files can run: names of sets, classes and images are untrusted, so every text is escaped (`markup`),
-and the files' content security policy forbids scripts and requests to any host.
+Names of sets, classes and images are untrusted, so every text is escaped (`markup`). The files' content security policy
+forbids all scripts except those that draw the figures, and requests to any host.
 """
 
 from __future__ import annotations
@@ -12,19 +12,25 @@ from pathlib import Path
 
 from ranking.experiments.cross_validation.tables import Table
 from ranking.reports.exports import shown
+from ranking.reports.figures import script_hashes, scripts
 from ranking.reports.markup import Markup, data_url, element, joined
 
 MOST_READABLE = 6  # columns of a table that fits a printed page in normal type
-POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src"
 
 
 def page(title: str, sections: Sequence[Markup], foot: Markup | None = None) -> str:
     """Return the file as text. foot: hidden content after the sections, such as the images that they use."""
-    body = element("body", element("main", element("h1", title), *sections), foot or Markup(""))
+    body = element(
+        "body",
+        element("main", element("h1", title), *sections),
+        foot or Markup(""),
+        *(element("script", script) for script in scripts()),
+    )
     head = element(
         "head",
         element("meta", charset="utf-8"),
-        element("meta", http_equiv="Content-Security-Policy", content=POLICY),
+        element("meta", http_equiv="Content-Security-Policy", content=f"{POLICY} {script_hashes()}"),
         element("meta", name="viewport", content="width=device-width, initial-scale=1"),
         element("title", title),
         element("style", _style()),

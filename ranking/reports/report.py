@@ -27,14 +27,15 @@ from ranking.reports.experiment_charts import (
     reach_of,
 )
 from ranking.reports.exports import latex, trial_rows
-from ranking.reports.figures import chart_svg, legend
+from ranking.reports.figures import chart
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, Album, Crops, gallery, iterations
 from ranking.reports.line_styles import of_compared
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
 
-HALF = 480.0  # width of charts in two columns
+CURVES = 320  # height in pixels of the effect of the settings
+HEAD, ROW = 120, 40  # heights in pixels: of everything around the bars, and of the bars of a query
 
 
 def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: str = "") -> str:
@@ -67,7 +68,7 @@ def protocol_json(protocol: Protocol) -> str:
 
 
 def latex_tables(findings: Findings, rows: list[Difference]) -> str:
-    """Return all tables as LaTeX that needs no package, with signs of significance."""
+    """Return all tables as LaTeX for the package booktabs, with signs of significance."""
     results = findings.results
     tables = (
         signed_validation_table(results, rows),
@@ -76,7 +77,7 @@ def latex_tables(findings: Findings, rows: list[Difference]) -> str:
         signed_difference_table(results, rows),
         seconds_table(results),
     )
-    return "\n\n".join(map(latex, tables)) + "\n"
+    return "\n".join(map(latex, tables))
 
 
 def _about(findings: Findings) -> Markup:
@@ -119,10 +120,10 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
     for left, right in pairs_of(findings.results):
         rows = [row for row in differences if (row.left, row.right) == (left, right)]
         figure = difference_bars(rows, looks[left], measure, reach)
-        chart = chart_svg(figure, bars_in_words(rows, measure), HALF)
-        charts.append(element("div", element("h3", f"{left} − {right}"), chart))
+        bars = chart(figure, bars_in_words(rows, measure), HEAD + ROW * len(rows))
+        charts.append(element("div", element("h3", f"{left} − {right}"), bars))
     text = (
-        f"Differences of {measure}; filled bars: mean over folds with Student's 95% confidence interval; pale bars: "
+        f"Differences of {measure}; filled bars: mean over folds with Student's 95% confidence interval; hatched bars: "
         "test samples with the 95% interval of the paired bootstrap over images. An interval that excludes 0 is "
         "significant on its own, without correction for multiple comparisons. "
         f"{without_interval_words(differences)}"
@@ -134,14 +135,13 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
 
 def _curves(findings: Findings) -> Markup:
     results, looks = findings.results, of_compared(findings.results.compared_methods)
-    measure, parts, names = results.protocol.measure, [], Markup("")
+    measure, parts = results.protocol.measure, []
     for query in results.queries:
         curves = findings.curves(query)
         figure = grid_lines(curves, looks, measure)
         if figure is not None:
-            names = names or legend(figure)
-            chart = chart_svg(figure, lines_in_words(curves, measure), HALF)
-            parts.append(element("div", element("h3", query), chart))
+            lines = chart(figure, lines_in_words(curves, measure), CURVES)
+            parts.append(element("div", element("h3", query), lines))
     if not parts:
         return Markup("")
     text = (
@@ -149,7 +149,7 @@ def _curves(findings: Findings) -> Markup:
         "the other settings. Notice where each line is highest, and how much is lost next to its maximum."
     )
     pairs = element("div", *parts, class_="pairs")
-    return section("Effect of the settings", note(text), names, pairs)
+    return section("Effect of the settings", note(text), pairs)
 
 
 def _galleries(findings: Findings, album: Album) -> Markup:

@@ -199,11 +199,6 @@ class Run:
         return self.folder / "vectors.npy"
 
     @property
-    def scratch(self) -> Path:
-        """The folder in which a feature preview unpacks arrays while it reads them."""
-        return self.folder / "scratch"
-
-    @property
     def alive(self) -> bool:
         """Whether a worker holds the run: the lock on its folder lives exactly as long as the process."""
         return is_held(self.lock_file)

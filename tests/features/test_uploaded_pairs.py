@@ -6,7 +6,6 @@ import os
 
 import numpy as np
 import pytest
-from ranking.storage.rooms import Rooms
 from refusals import refusal, refused
 from working import raising
 
@@ -16,12 +15,11 @@ from ranking.features.graph.uploaded_pairs import (
     checked_edges,
     edges_name,
     is_edges_name,
+    read_pairs,
     short_name,
 )
-from ranking.jobs import pair_files
-from ranking.jobs.pair_files import keep_pairs_isolated, read_pairs
-from ranking.storage.examples import folder_of
 from ranking.storage.space import DISK, FullError
+from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 from ranking.storage.uploads import edges_in
 
@@ -116,32 +114,24 @@ def test_no_other_text_becomes_a_path():
     assert is_graph_name(f"csv-{'a' * 32}")
 
 
-def test_pairs_are_on_the_disk_when_it_answers_and_a_refusal_names_the_file(tmp_path, monkeypatch):
-    folder, room = folder_of("Action figures"), Store(Rooms(tmp_path).make("room-of-anna"))
-    key, long = room.sets.add(folder, "ready-made"), "x" * 600
-    ids = room.sets.get(key).ids
-    data = f"i,j\n{ids[3]},{ids[1]}\n{ids[0]},{ids[2]}\n".encode()
+def test_a_refusal_of_a_csv_names_the_file(tmp_path, monkeypatch):
+    ids = ["a", "b", "c", "d"]
+    long = "x" * 600
+    assert refusal(read_pairs, long, b"", ids) == (f"{long}, line 1", "nothing")
+    with refused("p  1.csv, line 3", "a and b again, as in line 2"):
+        read_pairs("p  1.csv", b"i,j\na,b\nb,a\n", ids)
+    with refused("p.csv, line 2", "nothing") as caught:
+        read_pairs("p.csv", b"i,j\n", ids)
+    assert caught.value.remedy
+    np.testing.assert_array_equal(read_pairs("p.csv", b"i,j\nd,b\na,c\n", ids), [[0, 2], [1, 3]])
+    monkeypatch.setattr(uploaded_pairs, "MAX_PAIRS", 2)
+    np.testing.assert_array_equal(read_pairs("p.csv", b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
+    assert refusal(read_pairs, "p.csv", b"i,j\na,b\na,c\na,d\n", ids) == ("p.csv, line 4", "more")
+
+
+def test_pairs_are_not_kept_in_a_full_workspace(tmp_path, monkeypatch):
+    room = Store(Rooms(tmp_path).make("room-of-anna"))
     monkeypatch.setenv(DISK, "1")
     with pytest.raises(FullError):  # pages offer to make space where this error comes
-        keep_pairs_isolated(room, key, "pairs.csv", data)
-    monkeypatch.delenv(DISK)
-    assert refusal(keep_pairs_isolated, room, key, long, b"") == (f"{long}, line 1", "nothing")
-    with refused("p  1.csv, line 4") as caught:
-        keep_pairs_isolated(room, key, "p  1.csv", data + f"{ids[1]},{ids[3]}\n".encode())
-    assert f"{ids[1]} and {ids[3]}" in caught.value.came
-    assert caught.value.remedy
-    with pytest.raises(ValueError, match="'gone'"):
-        keep_pairs_isolated(room, "gone", "pairs.csv", b"i,j\n")
+        room.features.keep_edges(KEY, EDGES)
     assert not list(room.edges.rglob("*.npy"))
-    name = keep_pairs_isolated(room, key, "pairs.csv", data)
-    np.testing.assert_array_equal(room.features.edges_of(key, name), [[0, 2], [1, 3]])
-
-
-def test_too_many_pairs_and_none_are_refused(monkeypatch):
-    ids = ["a", "b", "c", "d"]
-    monkeypatch.setattr(pair_files, "MAX_PAIRS", 2)
-    np.testing.assert_array_equal(read_pairs(b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
-    assert refusal(read_pairs, b"i,j\na,b\na,c\na,d\n", ids) == ("line 4", "more")
-    with refused("line 2", "nothing") as caught:
-        read_pairs(b"i,j\n", ids)
-    assert caught.value.remedy

@@ -129,16 +129,6 @@ def test_an_error_about_a_limit_names_its_variable(
     assert [text for text in messages if variable(limit) not in text] == []
 
 
-def test_a_parquet_file_that_expands_beyond_the_limit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """It is small as it is."""
-    monkeypatch.setenv(variable("table_bytes"), "100000")
-    table = as_parquet(tmp_path / "t.parquet", {"image": ["1.jpg"] * 2**18, "x": [1] * 2**18}).read_bytes()
-    [messages] = annotations(("Table of images", "t.parquet", table))(tmp_path)
-    assert variable("table_bytes") in messages
-
-
 def test_the_documents_list_each_limit_with_its_default() -> None:
     text = (ROOT / "docs" / "image_sets.md").read_text("utf-8")
     rows = [line.split("|") for line in text.splitlines() if line.startswith("| `RANKING_INTAKE_")]

@@ -12,11 +12,9 @@ from example_files import FILES
 from example_public_figures import as_mat, cell, pubfig_parts
 from import_folders import images_and_problems, lay
 from refusals import refusal, refused
-from scipy.io import savemat
 
 from ranking.datasets import build_image_set, make_source
 from ranking.formats.corel5k import read_corel5k
-from ranking.formats.mat_file import FILE
 from ranking.formats.svmlight import read_graded
 
 
@@ -150,10 +148,6 @@ def mat(**changes):
     return as_mat({name: part for name, part in (pubfig_parts() | changes).items() if part is not None})
 
 
-def old_mat():
-    return in_memory(lambda stream: savemat(stream, {"feat": np.ones((2, 2))}, format="4"))
-
-
 NO_NUMBER = "could not convert string to float: b'x'"
 NOT_FINITE = "NaN, infinity or a larger number"
 UNSORTED = "Feature indices in SVMlight/LibSVM data file should be sorted and unique."
@@ -181,7 +175,8 @@ REFUSED = {
         (mat(feat=np.ones((3, 5))), "feat", "3 x 5"),
         (mat(feat=np.ones((21, 0))), "feat", "21 x 0"),
         (mat(feat=np.full((21, 5), np.inf)), "feat", "NaN or infinity"),
-        (mat(feat=cell(["a"])), "feat", "texts"),
+        (mat(feat=cell(["a"])), "feat", "something else"),
+        (mat(feat=np.ones((21, 5), complex)), "feat", "something else"),
         (mat(class_labels=np.full((21, 1), 3.0)), "class_labels", "other numbers"),
         (mat(class_labels=np.full((21, 1), 1.5)), "class_labels", "other numbers"),
         (mat(class_labels=np.ones((1, 21))), "class_labels", "1 x 21"),
@@ -189,7 +184,7 @@ REFUSED = {
         (mat(class_names=cell(["Zac", "Zac"])), "class_names", "Zac, Zac"),
         (mat(attribute_names=cell(["a", "", "b"])), "attribute_names", "a, , b"),
         (mat(im_names=np.ones((1, 21))), "im_names", "something else"),
-        (old_mat(), FILE, "something else"),
+        (mat(im_names=cell([1.0])), "im_names", "something else"),
     ],
     ("SVMlight", "rank"): [
         ("1 qid:1 1:1\n1 1:1", "rank", "1 of 2 rows with qid"),
@@ -220,6 +215,21 @@ def test_files_that_are_refused(tmp_path, source, name):
         lay(tmp_path, {name: content})
         message, why = refusal(len, make_source(source, file=str(file)))
         assert (message.removeprefix(f"{file}, "), why) == (subject, came)
+
+
+def test_mat_files_that_are_damaged_or_of_another_level(tmp_path):
+    file = tmp_path / "faces.mat"
+    level = b"MATLAB 7.3".ljust(124) + b"\0\x02IM" + bytes(200)
+    for content, part in (
+        (mat()[:400], "read"),
+        (b"", "truncated"),
+        (b"no mat", "truncated"),
+        (level, "MATLAB 7.3"),
+    ):
+        lay(tmp_path, {"faces.mat": content})
+        with refused(f"{file}") as caught:
+            len(make_source("Public figures", file=str(file)))
+        assert part in str(caught.value)
 
 
 def test_corel5k_that_is_none(tmp_path):

@@ -28,7 +28,6 @@ from homes import (  # noqa: F401 (fixtures)
     order_home,
     orders_here,
     scenes_home,
-    taught,
 )
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest

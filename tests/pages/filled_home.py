@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -12,7 +11,6 @@ from typing import Any
 from shapes import write_shapes
 from training_runs import finished, worked
 
-from pages.parts.views.lesson_settings import Lesson
 from ranking.jobs import worker
 from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
@@ -105,15 +103,6 @@ def look_here(store: Store, run: Run) -> Run:
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
     """A finished training."""
     return finished(store, train_settings(key, query, method, **settings))
-
-
-def teach(home: Path, lesson: Lesson) -> Path:
-    """Do a lesson's trainings, on the scenes that come with the program; returns the home."""
-    store = Store(home)
-    key = store.sets.add(folder_of("Action figures"), "Action figures")
-    for method in lesson.methods:
-        finished(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
-    return home
 
 
 def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **settings: Any) -> dict[str, Any]:

@@ -15,11 +15,11 @@ import object_home as objects
 import order_home as orders
 import pytest
 from filelock import FileLock
-from filled_home import Laboratory, content_of_sets, copy_home, fill, teach
+from filled_home import Laboratory, content_of_sets, copy_home, fill
 
 from pages.parts.app import cache
 from pages.parts.runs.label_models import BASELINE, OWN
-from pages.parts.views.lesson_settings import LABELS_SET, Lesson, labels_run
+from pages.parts.views.lesson_settings import LABELS_SET, labels_run
 from ranking.core import ImageSet
 from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, load_image_set, make_source
@@ -123,20 +123,6 @@ def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
     cache.ranking.clear()
     cache.neighbourhood.clear()
     return cache.neighbourhood(run)
-
-
-@pytest.fixture
-def taught(
-    request: pytest.FixtureRequest,
-    homes: Homes,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    started: list[Run],
-) -> Store:
-    """A copy of the home with the trainings of LESSON of the tests' own module, as the home of the app."""
-    lesson: Lesson = request.module.LESSON
-    home = homes("-".join([*lesson.methods, lesson.query]), lambda folder: teach(folder / "home", lesson))
-    return Store(_copied(home, tmp_path, monkeypatch))
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -14,7 +13,6 @@ from filled_home import train_settings
 from homes import trained_besides
 from shown import (
     address,
-    button,
     choose,
     compared,
     components,
@@ -223,13 +221,3 @@ def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, 
         turn_to(missing, run=on_edges.id)
         assert not missing.error
         assert missing.metric
-
-
-def test_they_come_with_a_training_that_is_imported(laboratory, open_page, on_edges):
-    data = export.archive(on_edges)
-    shutil.rmtree(home.store().edges)
-    app = open_page("train", set=laboratory.shapes)
-    app.file_uploader[-1].set_value(("training.zip", data, "application/zip"))
-    button(app, "Import").click().run()
-    assert address(app)["run"] != on_edges.id
-    assert box(app).value == on_edges.settings["graph"]

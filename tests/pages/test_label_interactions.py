@@ -109,19 +109,6 @@ def made_up(weights: list[float], together: list[int], expected: list[float]) ->
     return LabelPairs(names, np.array([0]), *ends, *map(np.array, (weights, together, expected)), 100)
 
 
-def test_a_pair_in_words():
-    for weight, together, expected, sign, numbers in (
-        (0.41, 12, 2.4, label_charts.ATTRACTS, [12, 5]),
-        (-0.2, 2, 10.0, label_charts.REPELS, [2, 0.2]),
-        (-0.2, 0, 9.4, label_charts.REPELS, [9.4]),
-        (0.1, 0, 0.0, label_charts.ATTRACTS, []),
-        (0.0, 5, 5.0, label_charts.NEITHER, [5]),
-    ):
-        text = label_charts.in_words(made_up([weight], [together], [expected]), 0)
-        assert text.startswith(f"sea {sign} label 0 "), weight
-        assert numbers_in(text) == [0, weight, *numbers], "percent of images, and times as often"
-
-
 def test_ties_are_as_wide_as_the_interaction_and_distinct_without_colour():
     star = star_picture.star_of(made_up([0.4, -0.2], [5, 5], [5.0, 5.0]))
     figure = star_picture.figure_of(star, 0.4, ["", ""])
@@ -144,5 +131,3 @@ def test_only_what_goes_against_the_data_is_named_and_no_name_on_another():
     assert label_charts.most_against(pairs).tolist() == [0, 2]
     agreeing = made_up([0.4, -0.3], [30, 1], [8.0, 8.0])
     assert not len(label_charts.most_against(agreeing))
-    assert "label" not in label_charts.compared(agreeing), "no pair is named"
-    assert "label 0" in label_charts.compared(pairs)

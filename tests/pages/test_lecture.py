@@ -13,7 +13,7 @@ from starlette.types import Message, Scope
 from pages.parts.app import first_paint
 from pages.parts.app.first_paint import FirstPaint
 
-LINKS = ("Lecture", "Notes", "Fold notes", "End lecture")
+LINKS = ("Lecture", "Show notes", "Hide notes", "End lecture")
 
 
 def ways(app):
@@ -25,8 +25,8 @@ def ways(app):
 def test_a_lecture_begins_unfolds_its_notes_and_ends_by_links(laboratory, open_page):
     for lecture, expected in (
         (None, {"Lecture": "on"}),
-        ("on", {"Notes": "notes", "End lecture": None}),
-        ("notes", {"Fold notes": "on", "End lecture": None}),
+        ("on", {"Show notes": "notes", "End lecture": None}),
+        ("notes", {"Hide notes": "on", "End lecture": None}),
     ):
         app = open_page("start", **({} if lecture is None else {"lecture": lecture}))
         assert ways(app) == expected

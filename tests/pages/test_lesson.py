@@ -7,17 +7,19 @@ from statistics import fmean
 
 import numpy as np
 import pytest
-from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, program_of, texts
+from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
-from pages.parts.runs import lesson_comparison, lessons
+from pages.parts.runs import lesson_comparison
 from pages.parts.runs.lesson_comparison import MethodResult
-from pages.parts.views import all_actions, measures, moving_image
-from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED
+from pages.parts.views import all_actions, lesson_settings, measures, moving_image
+from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, Lesson
 from pages.parts.views.lesson_settings import WHY_AP as LESSON
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics.intervals import DRAWS, Interval, interval, resample, resampled_counts
 from ranking.metrics.ranked import Ranking
+
+pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
 
 page = page_of("lesson")
 
@@ -40,20 +42,28 @@ def test_the_training_runs_of_every_lesson_are_bundled(fresh_home):
             )
 
 
-def test_a_training_that_was_deleted_is_made_again(taught, open_page, started):
-    for run in taught.runs.all("train"):
-        taught.runs.delete(run.id)
+@pytest.fixture
+def own_query(fresh_home, monkeypatch):
+    """Have the lesson be about a query whose runs are not bundled; returns the home and the settings of its runs."""
+    lesson = Lesson("reading", LESSON.methods, LESSON.features)
+    monkeypatch.setattr(lesson_settings, "WHY_AP", lesson)
+    images, _ = cache.ready_made()
+    return fresh_home, [lesson.settings_of(images.key, method).to_json() for method in lesson.methods]
+
+
+def test_what_is_not_bundled_is_trained(own_query, open_page, started):
     assert open_page("lesson").get("progress")
     open_page("lesson")
     assert methods_of(started) == list(LESSON.methods), "once"
 
 
 def test_training_runs_that_did_not_finish_give_the_reason_and_can_be_started_again(
-    taught, open_page, started
+    own_query, open_page, started
 ):
-    failed, cancelled = taught.runs.all("train")
-    taught.runs.update(failed.id, state="failed", reason="no *space*")
-    taught.runs.update(cancelled.id, state="cancelled")
+    store, settings = own_query
+    failed, cancelled = (store.runs.create("train", each) for each in settings)
+    store.runs.update(failed.id, state="failed", reason="no *space*")
+    store.runs.update(cancelled.id, state="cancelled")
     app = open_page("lesson")
     assert "\\*space\\*" in app.error[0].value
     assert app.warning
@@ -63,14 +73,12 @@ def test_training_runs_that_did_not_finish_give_the_reason_and_can_be_started_ag
     assert app.get("progress")
 
 
-def test_what_cannot_be_shown_is_not_the_lesson(taught, started):
-    own = {run.id for run in taught.runs.all("train")}
-    assert {run.id for run in lessons.begin(LESSON).values()} == own
-    for run_id in own:
-        taught.runs.get(run_id).scores_file.unlink()
-    again = {run.id for run in lessons.begin(LESSON).values()}
-    assert methods_of(started) == list(LESSON.methods)
-    assert not again & own
+def test_what_cannot_be_shown_is_not_the_lesson(own_query, open_page, started):
+    store, settings = own_query
+    for each in settings:
+        store.runs.end(store.runs.create("train", each).id, "finished", result={})
+    assert open_page("lesson").get("progress"), "their scores are missing"
+    assert methods_of(started)
 
 
 def pair_of(store):
@@ -97,15 +105,16 @@ def pair_of(store):
 
 
 def run_of(store, method):
-    [run] = [run for run in store.runs.all("train") if run.settings["method"] == method]
+    images, _ = cache.ready_made()
+    [run] = store.runs.equal("train", LESSON.settings_of(images.key, method).to_json())
     return run
 
 
-def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page, started):
+def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(fresh_home, open_page, started):
     app = open_page("lesson", step="9", place="<script>")
     assert not methods_of(started), "nothing is trained again"
     assert len(app.warning) == 1
-    text, (rankings, pair) = texts(app), pair_of(taught)
+    text, (rankings, pair) = texts(app), pair_of(fresh_home)
     for ranked, stands, strip in zip(rankings, (pair.first, pair.second), strips_of(app), strict=True):
         assert [item["mark"] == "relevant" for item in strip["items"]] == (ranked.relevance[:12] > 0).tolist()
         assert [bool(item["flag"]) for item in strip["items"]].index(True) == stands.first_mistake - 1
@@ -114,32 +123,24 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(taught, open_page
     assert all(part in summary for part in (lesson_comparison.compared(pair), lesson_comparison.why(pair)))
 
 
-def test_the_lead_of_the_lesson_is_significant(taught):
+def test_the_lead_of_the_lesson_is_significant(fresh_home):
     """By the bootstrap of Compare, on the query that it shows; and on average over the others it is a lead, too."""
-    _, pair = pair_of(taught)
+    _, pair = pair_of(fresh_home)
     assert pair.gain.low > 0
     assert pair.better_ranking is pair.second
     stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"]
     other_gains = [
         all_actions.read(by).gains[page.PAIR] for query, by in stored.items() if query != LESSON.query
     ]
+    precisions = stored[LESSON.query]["AP"]
+    assert precisions == pytest.approx(
+        {each.method: each.average_precision for each in (pair.first, pair.second)}, abs=5e-7
+    )
     assert fmean(gain.value for gain in other_gains) > 0
     assert sum(gain.low > 0 for gain in other_gains) >= sum(gain.high < 0 for gain in other_gains)
 
 
-def test_the_command_measures_what_the_lesson_trains(taught, tmp_path):
-    command, run = program_of("ten_actions"), run_of(taught, "SVM")
-    images = taught.sets.get(run.settings["set"])
-    again = command.measured("why AP", images, tmp_path, [LESSON.query])[LESSON.query]
-    stored = json.loads(all_actions.MEASURED.read_text())["lessons"]["why AP"][LESSON.query]
-    assert again["gains"][0][:2] == list(LESSON.methods)
-    assert again["gains"][0][2:] == pytest.approx(stored["gains"][0][2:], abs=2e-3)
-    for method in LESSON.methods:
-        own = cache.ranking(run_of(taught, method), "test").average_precision
-        assert [again["AP"][method], stored["AP"][method]] == pytest.approx([own, own], abs=5e-7), method
-
-
-def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(taught, open_page):
+def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(fresh_home, open_page):
     app = open_page("lesson", place="-1", small_k="2")
     press(app, "next step")
     assert app.query_params["step"] == "2"

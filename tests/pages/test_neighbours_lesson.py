@@ -19,13 +19,9 @@ from ranking.metrics import average_precision
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 
+pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
+
 HOAP_WITHIN = 0.08  # its rounds, of a problem that is not convex, may end elsewhere with other threads
-
-
-@pytest.fixture
-def taught(fresh_home, started):
-    """The home that anybody begins with, which has the lesson's runs."""
-    return fresh_home
 
 
 def run_of(store, method):
@@ -42,16 +38,16 @@ def strips_of(app):
 
 
 @pytest.fixture
-def images(taught):
-    return taught.sets.get(run_of(taught, "SVM").settings["set"])
+def images(fresh_home):
+    return fresh_home.sets.get(run_of(fresh_home, "SVM").settings["set"])
 
 
 @pytest.fixture
-def rankings(taught):
-    return {method: cache.ranking(run_of(taught, method), "test") for method in LESSON.methods}
+def rankings(fresh_home):
+    return {method: cache.ranking(run_of(fresh_home, method), "test") for method in LESSON.methods}
 
 
-def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, images, rankings, open_page):
+def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(fresh_home, images, rankings, open_page):
     app = open_page("neighbours_lesson", neighbours_step="6")
     assert len(app.warning) == 1, "there are five steps"
     text = texts(app)
@@ -67,7 +63,7 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
             assert item["alt"].endswith(f", scene {scene}") == bool(scene)
     assert any(item["bracket"] for items in strips_of(app) for item in items)
     actions = page_of("neighbours_lesson").all_measured(
-        images, {method: run_of(taught, method) for method in LESSON.methods}
+        images, {method: run_of(fresh_home, method) for method in LESSON.methods}
     )
     own = actions[LESSON.query]
     assert neighbour_captions.compared(own.precisions, own.gains) in text
@@ -76,10 +72,10 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(taught, ima
     assert all_actions.on_average(actions, neighbour_captions.PAIRS) in text
 
 
-def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
+def test_the_leads_of_the_lesson_are_significant(fresh_home, images, rankings):
     """By the bootstrap of Compare, on the query that the lesson shows; and what is significant is not the opposite for
     more of the other actions."""
-    runs = [run_of(taught, method) for method in LESSON.methods]
+    runs = [run_of(fresh_home, method) for method in LESSON.methods]
     resampled, number = cache.redrawn(runs, "test"), LESSON.methods.index
     own = all_actions.of_runs(LESSON.methods, resampled, neighbour_captions.PAIRS)
     actions = all_actions.measured("neighbours", images, LESSON.query, own)
@@ -92,12 +88,12 @@ def test_the_leads_of_the_lesson_are_significant(taught, images, rankings):
         assert fmean(gain.value for gain in other_gains) > 0, (
             "on average over actions that the lesson did not choose"
         )
-    strength_curve = cache.strength_curve(run_of(taught, "HOAP-SVM"))
+    strength_curve = cache.strength_curve(run_of(fresh_home, "HOAP-SVM"))
     assert neighbour_captions.by_strength(strength_curve).low > 0
 
 
-def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, rankings, open_page):
-    strength_curve, tests = cache.strength_curve(run_of(taught, "HOAP-SVM")), images.ids[images.test]
+def test_ranks_follow_the_strength_and_texts_what_it_changes(fresh_home, images, rankings, open_page):
+    strength_curve, tests = cache.strength_curve(run_of(fresh_home, "HOAP-SVM")), images.ids[images.test]
     off, learned = (strength_curve.ranks[strength_curve.at(strength)] for strength in (0.0, 1.0))
     trained = rankings["HOAP-SVM"]
     np.testing.assert_array_equal(tests[np.argsort(learned)], images.ids[trained.samples])
@@ -159,8 +155,8 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(taught, images, ran
     assert chosen == [LESSON.query, "HOAP-SVM", "same image"]
 
 
-def test_a_model_that_is_gone_is_reported(taught, open_page):
-    run_of(taught, "HOAP-SVM").model_file.unlink()
+def test_a_model_that_is_gone_is_reported(fresh_home, open_page):
+    run_of(fresh_home, "HOAP-SVM").model_file.unlink()
     assert open_page("neighbours_lesson", neighbours_step="2").error
 
 

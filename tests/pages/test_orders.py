@@ -75,7 +75,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
         *(round(run.result["test"]["Kendall tau"], 3) for run in runs),
     ]
     assert "When do subsequences help?" in {link.proto.label for link in app.get("page_link")}
-    [table] = [text.value for text in app.markdown if text.value.startswith("| |")]
+    [table] = [text.value for text in app.markdown if text.value.startswith("|  |")]
     assert "**" in table
     for line, run in zip(table.splitlines()[2:], runs, strict=True):
         means = [round(run.result["test"][name], 3) for name in NAMES]

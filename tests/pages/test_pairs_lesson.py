@@ -7,7 +7,7 @@ import io
 import numpy as np
 import pytest
 from PIL import Image
-from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, program_of, values
+from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, values
 
 from pages.parts.app import cache, keys
 from pages.parts.views import pair_cues, subsequence_worth
@@ -95,30 +95,6 @@ def test_what_subsequences_are_worth_is_significant():
     assert measured.sampled[ANY].gain.high < 0
     for worth in measured.sampled.values():
         assert worth.subsequences - worth.pairs == pytest.approx(worth.gain.value, abs=2e-6)
-
-
-def test_the_command_measures_the_same_on_fewer_sequences():
-    command = program_of("subsequences")
-    few = command.measured(train=100, test=60, subsequences=1000, shortest=8)
-    gains = {of: row["gain"] for of, row in few["sampled"].items()}
-    assert (few["train"], few["test"]) == (100, 60)
-    assert gains[ONE_EACH][0] > gains[ANY][0] + 0.05, "with eight different digits it gains more"
-    for row in few["sampled"].values():
-        assert row["gain"][1] <= row["gain"][0] <= row["gain"][2]
-        assert row["MidRank"] - row["RankSVM"] == pytest.approx(row["gain"][0], abs=2e-6)
-
-
-def test_one_of_each_group_is_one_image_of_each_digit():
-    command = program_of("subsequences")
-    with pytest.MonkeyPatch.context() as patched:
-        seen = []
-        patched.setattr(
-            command, "taus_of", lambda _, sequences: seen.append(sequences) or np.zeros(len(sequences))
-        )
-        command.measured(train=10, test=20, subsequences=20, longest=3)
-    grades = [each.grades[each.members].reshape(20, command.LENGTH) for each in seen]
-    assert all(len(set(row)) == command.LENGTH for row in grades[0].tolist())
-    assert any(len(set(row)) < command.LENGTH for row in grades[2].tolist())
 
 
 def test_a_set_without_such_pairs_is_refused(orders_here, open_page, monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
+import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
@@ -13,12 +14,12 @@ from pages.parts.views.lesson_settings import VIOLATED
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 
-LESSON = VIOLATED  # which the fixture `taught` trains
+pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
 
 
-def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(taught, open_page):
-    [run] = [run for run in taught.runs.all("train") if run.settings["method"] == "AP-SVM"]
-    images = taught.sets.get(run.settings["set"])
+def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(fresh_home, open_page):
+    images, _ = cache.ready_made()
+    [run] = fresh_home.runs.equal("train", VIOLATED.settings_of(images.key, "AP-SVM").to_json())
     few = handful(images, cache.ranking(run, "test"))
     assert (np.count_nonzero(few.relevant), len(few.scores)) == (FEW_RELEVANT, FEW_RELEVANT + FEW_IRRELEVANT)
     assert (np.diff(few.scores) <= 0).all()

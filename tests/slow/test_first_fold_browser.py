@@ -116,6 +116,6 @@ def test_a_lecture_shows_one_picture_that_fills_the_screen(painted, name):
     assert LEAST_FILLED <= pictures["foot"] <= 1
     assert pictures["right"] <= SCREEN["width"]
     assert not page.get_by_test_id("stCaptionContainer").locator("visible=true").count()
-    page.locator("a:visible", has_text="Notes").click()
+    page.locator("a:visible", has_text="Show notes").click()
     page.get_by_test_id("stCaptionContainer").locator("visible=true").first.wait_for()
     page.wait_for_url("**lecture=notes*")  # so that a reload and the next step stay in the lecture

@@ -19,8 +19,8 @@ from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, k
 
 from ranking import method_class
 from ranking.datasets import build_image_set, make_source
-from ranking.files.isolated import reason_of
 from ranking.jobs import jobs
+from ranking.jobs.memory import reason_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

@@ -286,7 +286,7 @@ def test_all_of_it_can_be_read_and_fits_a_phone(open_questions, scheme, image):
 
 def test_on_a_phone_the_baseline_is_chosen_before_the_rankings(open_questions):
     page = open_questions("board 02")
-    switch, ranking = page.get_by_text("Same questions"), page.locator(".rankings")
+    switch, ranking = page.get_by_text("Against Independent, same questions"), page.locator(".rankings")
     wide = switch.bounding_box(), ranking.bounding_box()
     assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
     narrow(page)

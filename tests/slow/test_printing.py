@@ -1,19 +1,12 @@
-"""A report on paper: no heading alone at the foot, no chart cut in two, says a real browser."""
+"""A report on paper: black on white, no heading alone at the foot, no chart cut in two, says a real browser."""
 
 from __future__ import annotations
 
-from ranking.reports.figures import chart_svg
+import plotly.graph_objects as go
+
+from ranking.reports.figures import chart
 from ranking.reports.markup import Markup, element
 from ranking.reports.page import figure, note, page, section, wide_table
-
-LINE = {
-    "type": "scatter",
-    "mode": "lines",
-    "x": [1, 2],
-    "y": [0.0, 1.0],
-    "name": "line",
-    "line": {"color": "red", "width": 2},
-}
 
 
 def rows(count: int) -> list[list[Markup]]:
@@ -32,17 +25,23 @@ KEPT = """() => {
 }"""
 
 
+INK = "() => getComputedStyle(document.querySelector('.xtick text')).fill"
+
+
 def test_the_print_style_keeps_together_what_belongs_together(browser):
-    chart = figure(
-        chart_svg({"data": [LINE], "layout": {"xaxis": {}, "yaxis": {}}}, "a line"), note("a caption")
+    plotted = figure(
+        chart(go.Figure().add_scatter(x=[1, 2], y=[0.0, 1.0], name="line"), "a line", 300), note("a caption")
     )
     paragraph = element("p", "a lead", element("span", "what only a screen can do", class_="screen"))
     folded = element("details", element("summary", "fold 1"), element("p", "pictures"))
-    sheet = browser.new_page()
+    sheet = browser.new_page(color_scheme="dark")
     sheet.set_content(
-        page("A", [section("Measures", paragraph, wide_table("t", ["AP"], rows(4)), chart, folded)])
+        page("A", [section("Measures", paragraph, wide_table("t", ["AP"], rows(4)), plotted, folded)])
     )
+    sheet.locator(".xtick text").first.wait_for()
+    assert sheet.evaluate(INK) == "rgb(240, 240, 240)"
     sheet.emulate_media(media="print")
+    assert sheet.evaluate(INK) == "rgb(0, 0, 0)"
     kept = sheet.evaluate(KEPT)
     assert kept == {
         "heading": ["avoid", "avoid"],

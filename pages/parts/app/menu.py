@@ -128,7 +128,7 @@ def _offer_lecture(here: str, key: str) -> None:
     if now is not None:
         folded = now == address.PICTURE
         ways = {
-            "Notes" if folded else "Fold notes": (
+            "Show notes" if folded else "Hide notes": (
                 address.NOTES if folded else address.PICTURE,
                 "Captions, settings, tables and downloads.",
             ),

@@ -59,7 +59,7 @@ def show(run: Run) -> None:
         if not is_of_bags:  # whose page shows the outcome
             _verdict(proof, runs.tolerance_of(run), convex)
     if (bounds := run.result.get("bounds")) is not None:
-        show_bounds(Bounds(**bounds), convex)
+        show_bounds(Bounds(**bounds))
     if used := run.corrections:
         st.caption(f"Trained and evaluated with {counted(len(used), 'corrected label')}.")
     measured, (name, key, what) = run.result.get("test") or {}, TASK_SETTINGS[run.task].measure
@@ -82,33 +82,25 @@ def show_outcome(run: Run) -> None:
             st.warning(outcome, icon=":material/warning:")
 
 
-def show_bounds(bounds: Bounds, convex: bool) -> None:
+def show_bounds(bounds: Bounds) -> None:
     """Whether the scores are differences of max-marginals or of upper bounds on them."""
     if not bounds.large:
         st.caption(f"Pairs of either sign: the max-marginals of all {bounds.of:,} samples are exact.")
         return
-    objective = (
-        "minimised with such bounds too, so it is an upper bound on the objective with exact labellings."
-        if convex
-        else "computed with such bounds too."
-    )
     st.warning(
-        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}. The objective is {objective}",
+        f"**Approximate.** {in_words(bounds)} The largest score is {bounds.score:.3g}. The objective is computed with "
+        "such bounds too.",
         icon=":material/warning:",
     )
 
 
 def in_words(bounds: Bounds) -> str:
     """The number of samples whose max-marginals are upper bounds, and the largest excess."""
-    text = (
+    return (
         f"{bounds.large:,} of {bounds.of:,} samples are in components that are too large to enumerate and have pairs "
-        "of either sign. Their max-marginals are upper bounds, "
+        f"of either sign. Their max-marginals are upper bounds: {bounds.large - bounds.samples:,} are attained by a "
+        f"labelling and so exact, the others are at most {bounds.excess:.3g} above the best known labelling."
     )
-    if not bounds.samples:
-        return f"{text}all of which are attained by a labelling, so they are exact."
-    rest = bounds.large - bounds.samples
-    attained = f"; the bounds of the other {rest:,} are attained" if rest else ""
-    return f"{text}at most {bounds.excess:.3g} above the best known labelling{attained}."
 
 
 def show_projection(run: Run) -> None:

@@ -14,12 +14,9 @@ from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
-from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
-from ranking.jobs.pair_files import keep_pairs_isolated
+from ranking.features.graph.uploaded_pairs import is_edges_name, read_pairs, short_name
 
-SAME_IMAGE = (
-    "Samples in one image tend to have the same label, because people in one image often do the same."
-)
+SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."
 MOST_MEGABYTES = 64  # of a CSV file: a million pairs of ids of thirty characters
 
@@ -38,7 +35,8 @@ def choose(images: ImageSet, method: str) -> str | None:
     )
     with frame.errors_in_place(), home.missing_as_error():
         edges = home.store().features.edges_of(images.key, graph)
-        st.caption(f"{SAME_IMAGE if edges is None else in_words(images, edges)} {LEAN}")
+        several = SAME_IMAGE if len(np.unique(images.image_of)) < len(images) else ""
+        st.caption(f"{several if edges is None else in_words(images, edges)} {LEAN}".strip())
     _offer(images, refused)
     return graph
 
@@ -115,4 +113,4 @@ def keep(images: ImageSet, file: UploadedFile) -> str:
             f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "
             "columns or some pairs"
         )
-    return keep_pairs_isolated(home.store(), images.key, file.name, file.getvalue())
+    return home.store().features.keep_edges(images.key, read_pairs(file.name, file.getvalue(), images.ids))

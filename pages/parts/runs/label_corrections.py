@@ -51,10 +51,9 @@ def say_labels(images: ImageSet, run: Run) -> None:
             f"{counted(len(used), 'corrected label')}: {by_split(images, used)}."
         )
     elif corrected := home.store().corrections.standing(images.key, query):
-        verb = "is" if len(corrected) == 1 else "are"
         st.caption(
-            f"All metrics use the original labels; your {counted(len(corrected), 'correction')} of "
-            f"“{escaped(query)}” {verb} shown as ✎ only."
+            f"{counted(len(corrected), 'correction')} of “{escaped(query)}” (✎). All metrics use the original labels: "
+            "train again to see the effect."
         )
 
 

@@ -55,23 +55,16 @@ def show_labellings(run: Run, images: ImageSet, model: Neighbourhood, row: int) 
         f"m⁺ and m⁻ are the sample's max-marginals: the value of the best labelling with it {RELEVANT_GLYPH} "
         f"(“{escaped(run.settings['query'])}”), and with it {IRRELEVANT_GLYPH}. Its score is m⁺ − m⁻. Samples whose "
         "label differs are marked “flips”; only they change the unary part of the score. "
-        f"{notice(model, row, int(turning.sum()) - 1)}"
+        f"{notice(int(turning.sum()) - 1)}"
     )
 
 
-def notice(model: Neighbourhood, row: int, others: int) -> str:
+def notice(others: int) -> str:
     """What to notice about a sample whose label flips together with the labels of `others` other samples."""
-    pairs = int(np.count_nonzero(model.components.edges == row))
-    if not pairs:
-        return "**Notice** that this sample has no neighbours, so its score is its unary score."
-    if not others:
-        return (
-            "**Notice** that its neighbours keep their labels: every edge to a neighbour with a different label costs "
-            "a penalty."
-        )
-    flip = "one other sample flips" if others == 1 else f"{others} other samples flip"
-    count = "its unary score counts" if others == 1 else "their unary scores count"
-    return f"**Notice** that {flip} with it instead of disagreeing, so {count} towards its score too."
+    return (
+        f"**Notice** how many other samples flip with it, {others:,}: an edge between different labels costs a "
+        "penalty, and the unary score of each sample that flips counts towards its score too."
+    )
 
 
 def draw_labelling(
@@ -162,8 +155,8 @@ def show_curves(model: Neighbourhood, ranked: Ranking, place: int) -> None:
     labelled = int(marginals.map[rows].sum())
     st.caption(
         "For each rank, the max-marginals of its sample: m⁺, the value of the best labelling in which it is ✓, and m⁻, "
-        "of the best in which it is ✗. The higher of the two is the best "
-        f"labelling{neighbours.crossing(labelled, len(rows))}. **Notice** that the lower curve shows what the other "
+        "of the best in which it is ✗. The higher of the two is the best labelling, which labels "
+        f"{labelled:,} of {len(rows):,} samples {RELEVANT_GLYPH}. **Notice** that the lower curve shows what the other "
         "label costs."
     )
 

@@ -9,7 +9,6 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, home, keys
-from pages.parts.app.colours import RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
@@ -84,13 +83,8 @@ def show_measures(model: Neighbourhood, test: bool) -> None:
         )
     if not model.penalty.any():
         st.info(
-            "All penalties are 0: "
-            + (
-                "training learned zero weights for the edges"
-                if len(model.penalty)
-                else "the graph has no edges"
-            )
-            + ", so every sample is ranked by its unary score alone."
+            "All penalties are 0, so every sample is ranked by its unary score alone: the graph has no edges, or "
+            "training learned zero weights for them."
         )
 
 
@@ -99,25 +93,10 @@ EDGES_OFF = (
     "edges would have learned other weights."
 )
 
-LOWERED_BUT_RISES = (
-    "that neighbours lower this score; the sample still moves up because the samples that it passes lose more"
-)
-RAISED_BUT_FALLS = (
-    "that neighbours raise this score; the sample still moves down because the samples that pass it gain more"
-)
-MODEL_ERRS = "the model assumes that neighbours have the same label, and here it is wrong"
-SAME_LABEL_HURTS = (
-    "neighbours with the same label also hurt if the model misjudges them, or if other samples have fewer edges to pay "
-    "for"
-)
-
 
 def moved(model: Neighbourhood, row: int) -> str:
-    """The effect of its neighbours on a sample, as a clause."""
-    before, after = int(model.alone[row]), int(model.rank[row])
-    if before == after:
-        return f"its neighbours do not change its rank, {after:,}"
-    return f"its neighbours moved it from rank {before:,} to rank {after:,}"
+    """The effect of its neighbours on the rank of a sample."""
+    return f"rank {model.alone[row]:,} with edges off, {model.rank[row]:,} with neighbours"
 
 
 def steps_of(places: int) -> str:
@@ -144,27 +123,10 @@ def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) 
 
 def what_moved(model: Neighbourhood, row: int) -> str:
     """What to notice about the parts of a score: a sample can move up although its score decreases."""
-    change, rise = float(model.score[row] - model.unary[row]), int(model.rise[row])
-    if change < 0 < rise:
-        return LOWERED_BUT_RISES
-    if rise < 0 < change:
-        return RAISED_BUT_FALLS
-    return "which of the other bars moved it"
-
-
-def crossing(labelled: int, samples: int) -> str:
-    """Where the two curves cross if the best labelling labels so many of the samples relevant.
-
-    >>> crossing(0, 9)
-    ': m⁻ everywhere, because the best labelling labels no sample ✓'
-    """
-    if 0 < labelled < samples:
-        called = "1 sample" if labelled == 1 else f"{labelled:,} samples"
-        return (
-            f"; the curves cross after rank {labelled:,}: the best labelling labels {called} {RELEVANT_GLYPH}"
-        )
-    curve, called = ("m⁺", "every") if labelled else ("m⁻", "no")
-    return f": {curve} everywhere, because the best labelling labels {called} sample {RELEVANT_GLYPH}"
+    return (
+        f"that neighbours change the score by {model.score[row] - model.unary[row]:+.3g} and the rank by "
+        f"{steps_of(int(model.rise[row]))}, which also depends on how the scores of other samples change"
+    )
 
 
 def why_hurt(model: Neighbourhood, rows: Ints) -> str:
@@ -174,8 +136,10 @@ def why_hurt(model: Neighbourhood, rows: Ints) -> str:
     theirs = np.isin(ends, rows)
     differing = int(np.count_nonzero(model.relevant[ends[theirs]] != model.relevant[others[theirs]]))
     count = int(theirs.sum())
-    why = MODEL_ERRS if 2 * differing > count else SAME_LABEL_HURTS
-    return f"**Notice** how many of their edges lead to the other label, {differing:,} of {count:,}: {why}."
+    return (
+        f"**Notice** how many of their edges lead to the other label, {differing:,} of {count:,}: the model assumes "
+        "that neighbours have the same label."
+    )
 
 
 def moved_tiles(images: ImageSet, model: Neighbourhood, rows: Ints) -> list[Tile]:

@@ -292,33 +292,25 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
     return changes + sorted(_changes(known_method(after.method), old, new))
 
 
-def differing(run: Run) -> list[str]:
-    """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]."""
+def differing(run: Run, main: bool = False) -> list[str]:
+    """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]. main: also those
+    of its main settings that do not."""
     given = [("", known_method(run.settings["method"]), run.settings.get("method_settings", {}))]
     features = feature_choice.by_words(run.settings.get("features", ()), run.settings["set"])
     given += [(f"{name}: ", known_feature(name), values) for name, values in features.items()]
     texts, least = list[str](), run.settings.get("min_images", LEAST)
     for prefix, plugin, values in given:
         defaults = completed(plugin, {})
-        for name, value in values.items():
-            if name not in defaults or defaults[name] != value:
+        always = {item.name for item in settings_of(plugin) if not item.advanced} if main and plugin else ()
+        for name, value in {**defaults, **values}.items():
+            if name in always or name not in defaults or defaults[name] != value:
                 texts.append(f"{prefix}{setting_words(plugin, name, value)}")
     return texts if least == LEAST else [*texts, f"images per label ≥ {least}"]
 
 
 def telling(run: Run) -> str:
     """List the settings that identify a training run: the main ones and those that differ from their defaults."""
-    given = TrainSettings.from_json(run.settings)
-    plugins = [("", known_method(given.method), given.method_settings)]
-    features = feature_choice.by_words(given.features, given.set)
-    plugins += [(f"{name}: ", known_feature(name), values) for name, values in features.items()]
-    texts = []
-    for prefix, plugin, values in plugins:
-        defaults = completed(plugin, {})
-        main = {item.name for item in settings_of(plugin) if not item.advanced} if plugin else set()
-        for name, value in {**defaults, **values}.items():
-            if name in main or name not in defaults or defaults[name] != value:
-                texts.append(f"{prefix}{setting_words(plugin, name, value)}")
+    given, texts = TrainSettings.from_json(run.settings), differing(run, main=True)
     if (by := neighbours_of(given)) is not None:
         texts.append(f"neighbours = {graph_words(by)}")
     if given.corrections:

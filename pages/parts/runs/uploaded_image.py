@@ -1,9 +1,7 @@
-"""An uploaded image whose labels are ranked: another process computes its features, and the image is not kept."""
+"""An uploaded image whose labels are ranked: a worker computes its features, and the image is not kept."""
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +10,7 @@ import streamlit as st
 from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
-from ranking.jobs.uploaded_image import describe_isolated, name_of, note
+from ranking.jobs.uploaded_image import described, name_of, note
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -54,8 +52,7 @@ def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     store = Store(home)
     run = store.runs.get(run_id)
     method, _ = cache.label_ranker(run)
-    with tempfile.TemporaryDirectory() as folder:
-        images, features = describe_isolated(store, data, run.settings["features"], Path(folder))
+    with described(store, data, run.settings["features"]) as (images, features):
         projected_features = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)
     width, height = (int(side) for side in images.image_sizes[0])

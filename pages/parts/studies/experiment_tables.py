@@ -6,18 +6,19 @@ from pages.parts.app.frame import escaped
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.reports.exports import shown
+from ranking.reports.prose import markdown_table
 
 
 def as_markdown(table: Table) -> str:
     """Return a table whose best values are bold."""
-    lines = [["", *map(escaped, table.columns)], ["---", *("---:" for _ in table.columns)]]
+    rows = []
     for row in table.rows:
         cells = []
         for value, best, sign in row.cells:
             text = escaped(shown(value))
             cells.append(f"{f'**{text}**' if best else text} {sign}".rstrip())
-        lines.append([escaped(row.name), *cells])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows.append([escaped(row.name), *cells])
+    return markdown_table(["", *map(escaped, table.columns)], rows)
 
 
 def progress_table(results: Results) -> Table:

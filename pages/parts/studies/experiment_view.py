@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from urllib.parse import urlencode
 
-import plotly.graph_objects as go
 import streamlit as st
 
 from pages.parts.app import address, cache, downloads, frame, home, keys
@@ -18,7 +17,6 @@ from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
 from ranking.core.run_settings import ExperimentSettings
 from ranking.core.spreadsheets import rows_csv
-from ranking.core.text import counted
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.tables import (
@@ -40,6 +38,7 @@ from ranking.reports.exports import rows_parquet, shown, trial_rows
 from ranking.reports.findings import Findings, notice_best, split_words
 from ranking.reports.galleries import TOP, value_words
 from ranking.reports.line_styles import of_compared
+from ranking.reports.prose import markdown_table
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.storage.run import Run
 
@@ -144,9 +143,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
-        charts.show(
-            go.Figure(figure), keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8
-        )
+        charts.show(figure, keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8)
     st.caption(
         "**Notice** on which queries both bars point the same way. The paired t-test over folds is significant "
         f"(p < {SIGNIFICANT:g}) {escaped(significant_words(rows))} Folds share training samples, so the test reports "
@@ -157,13 +154,10 @@ def show_differences(run: Run, findings: Findings) -> None:
 def significant_words(rows: Sequence[Difference]) -> str:
     """Say on which queries the differences between two methods are significant, before and after correction."""
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
-    if not sure:
-        return f"on none of {counted(len(rows), 'query')}."
     held = sum(row.folds is not None and row.folds.holm < SIGNIFICANT for row in sure)
     return (
-        f"on {len(sure)} of {len(rows)}: {', '.join(row.query for row in sure)}; {held} "
-        f"{'remains' if held == 1 else 'remain'} significant after Holm's correction over all comparisons in this "
-        "experiment."
+        f"on {len(sure)} of {len(rows)} queries ({', '.join(row.query for row in sure) or 'none'}), on {held} after "
+        "Holm's correction over all comparisons in this experiment."
     )
 
 
@@ -184,7 +178,7 @@ def show_settings(findings: Findings, query: str) -> None:
     figure = experiment_charts.grid_lines(curves, of_compared(findings.results.compared_methods), measure)
     if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
-        charts.show(go.Figure(figure), keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
+        charts.show(figure, keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         thin = "; thin lines have other values of η" if any(not chosen for _, chosen in curves) else ""
         st.caption(
             f"“{escaped(query)}”, mean over the folds; a thick line passes through the chosen setting{thin}. "
@@ -247,18 +241,15 @@ def show_gallery(findings: Findings, query: str) -> None:
 def gallery_links(findings: Findings) -> str:
     """Return a row per query with a link for each fold and the test."""
     here = address.changed()
-    lines = [
-        ["", *(split_words(fold) for fold in findings.splits)],
-        ["---", *("---:" for _ in findings.splits)],
-    ]
+    rows = []
     for query in findings.results.queries:
         cells = []
         for fold in findings.splits:
             best = _best(findings, query, fold)
             link = urlencode({**here, keys.GALLERY: query, keys.GALLERY_SPLIT: split_words(fold)})
             cells.append(shown(None) if best is None else f"[{best:.3f}](?{link})")
-        lines.append([escaped(query), *cells])
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        rows.append([escaped(query), *cells])
+    return markdown_table(["", *map(split_words, findings.splits)], rows)
 
 
 def _best(findings: Findings, query: str, fold: int | None) -> float | None:
@@ -303,5 +294,6 @@ def offer_files(run: Run, findings: Findings) -> None:
                 downloads.offer(label, make, file)
     st.caption(
         "The report is a single HTML file with all tables, charts and images; it works offline and prints well. The "
-        "protocol starts the same experiment again, on this page or with *python -m ranking experiment*."
+        "LaTeX tables use the package booktabs. The protocol starts the same experiment again, on this page or with "
+        "*python -m ranking experiment*."
     )

@@ -142,12 +142,11 @@ def notice_solvers(example: Example, results: list[AssignmentSolution]) -> str:
     values = example.problem.values(all_orders(len(example.scores)))
     best = results[0].value
     ties = int((values > best - ROUNDING).sum())
-    missed = " and ".join(solution.solver for solution in results if best - solution.value > ROUNDING)
-    outcome = f"{missed} missed the best" if missed else "every solver found the best value this time"
-    shared = "one ranking has" if ties == 1 else f"{ties} rankings share"
+    missed = ", ".join(solution.solver for solution in results if best - solution.value > ROUNDING)
     return (
         "Gap: difference to the best value; heuristics are inexact. "
-        f"**Notice** that {shared} the best of {len(values):,} values, and that {outcome}."
+        f"**Notice** how many of {len(values):,} rankings have the best value, {ties}, and which solvers missed it: "
+        f"{missed or 'none'}."
     )
 
 

@@ -19,7 +19,6 @@ from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
 from ranking.reports.prose import escaped
 
 MOST_CLASSES = 20
-UNEVEN = 2  # ratio of the counts of the most frequent and the rarest class from which both are named
 AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yref": "container",
     "y": 0,
@@ -351,15 +350,13 @@ def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Call
 
 
 def how_even(images: ImageSet) -> str:
-    """Say whether the classes are about equally frequent, or name the rarest and the most frequent class."""
+    """Name the rarest and the most frequent class."""
     counts = images.labels.sum(axis=0)
     least, most = int(counts.argmin()), int(counts.argmax())
-    if counts[most] < UNEVEN * counts[least]:
-        return f"each class is about 1 in {len(images) / counts.mean():.0f} of the samples; none is rare."
-    rarest, commonest = escaped(images.classes[least]), escaped(images.classes[most])
     return (
-        f"“{rarest}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, “{commonest}” the most "
-        f"frequent with {counts[most]:,}. For a rare class, accuracy is uninformative; a ranking measure is not."
+        f"“{escaped(images.classes[least])}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, "
+        f"“{escaped(images.classes[most])}” the most frequent with {counts[most]:,}. For a rare class, accuracy is "
+        "uninformative; a ranking measure is not."
     )
 
 

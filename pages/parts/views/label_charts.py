@@ -138,58 +138,28 @@ def most_against(pairs: LabelPairs) -> Ints:
     return np.array(named, np.int64)
 
 
-ATTRACTS, REPELS, NEITHER = "attracts", "repels", "does not affect"  # the effect of a weight
-
-
 def in_words(pairs: LabelPairs, place: int) -> str:
-    """Describe one pair in one sentence: its learned interaction, and its counts in the data."""
-    first, second = (pairs.names[int(column[place])] for column in (pairs.first, pairs.second))
-    weight = float(pairs.weight[place])
-    verb = ATTRACTS if weight > 0 else REPELS if weight < 0 else NEITHER
-    return f"{first} {verb} {second} (F = {signed(weight, 2, 'g')}): {in_the_data(pairs, place)}"
-
-
-def in_the_data(pairs: LabelPairs, place: int) -> str:
-    """Say how often both labels occur together, and how often they would by chance.
+    """Return a pair with its learned interaction and its counts in the data.
 
     >>> two = LabelPairs(("sea", "sand"), [0], [0], [1], [0.4], np.array([2]), np.array([1.0]), 4)
-    >>> in_the_data(two, 0)
-    'together on 50% of images, 2 times as often as by chance'
+    >>> in_words(two, 0)
+    'sea · sand: F = +0.4; together on 2 of 4 images, by chance 1'
     """
-    ratio = float(pairs.lift[place])
-    if math.isnan(ratio):
-        return "one of the two labels occurs in no image"
-    if not pairs.together[place]:
-        return f"never together, by chance on {pairs.expected[place]:.2g} images"
-    times = f"{ratio:.2g} times as often" if f"{ratio:.2g}" != "1" else "as often"
-    only = "only " if ratio < 0.95 else ""
     return (
-        f"together on {percent(pairs.together[place] / pairs.images)} of images, {only}{times} as by chance"
+        f"{named(pairs, place)}: F = {signed(float(pairs.weight[place]), 2, 'g')}; together on "
+        f"{pairs.together[place]:,} of {pairs.images:,} images, by chance {pairs.expected[place]:.2g}"
     )
 
 
-def percent(share: float) -> str:
-    """Return a share in percent, rounded.
-
-    >>> percent(0.116), percent(0.0031), percent(1.0)
-    ('12%', '0.3%', '100%')
-    """
-    return f"{100 * share:.0f}%" if share >= 0.01 else f"{100 * share:.1g}%"
-
-
 def strongest(pairs: LabelPairs) -> str:
-    """Describe the strongest attraction and the strongest repulsion as sentences in Markdown."""
+    """Return the pairs with the strongest attraction and the strongest repulsion as Markdown."""
     places = [*pairs.strongest(1, 1), *pairs.strongest(-1, 1)]
     return " ".join(f"{escaped(in_words(pairs, int(place)))}." for place in places)
 
 
 def compared(pairs: LabelPairs) -> str:
-    """Say how well the learned interactions of all pairs agree with the data, and which one agrees least, as
-    Markdown."""
+    """Say how many of the learned interactions agree with the data, and how they are correlated."""
     nonzero = pairs.weight != 0
-    against, count = int(np.count_nonzero(pairs.against[nonzero] > 0)), int(nonzero.sum())
+    agreeing, count = int(np.count_nonzero(pairs.against[nonzero] <= 0)), int(nonzero.sum())
     related = "" if math.isnan(pairs.correlation) else f" (correlation {pairs.correlation:.2f})"
-    text = f"{count - against:,} of {count:,} learned interactions agree with the data{related}."
-    if not against:
-        return text
-    return f"{text} The largest disagreement: {escaped(in_words(pairs, int(pairs.against.argmax())))}."
+    return f"{agreeing:,} of {count:,} learned interactions agree with the data{related}."

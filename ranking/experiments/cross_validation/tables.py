@@ -127,20 +127,6 @@ def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = 
     return ", ".join(texts) or "defaults"
 
 
-def turned(table: Table) -> Table:
-    """Return the transposed table, for pages that are higher than wide."""
-    rows = [
-        Row(
-            column,
-            tuple(row.values[place] for row in table.rows),
-            tuple(row.best[place] for row in table.rows),
-            tuple(row.signs[place] for row in table.rows if row.signs),
-        )
-        for place, column in enumerate(table.columns)
-    ]
-    return Table(table.title, tuple(row.name for row in table.rows), tuple(rows), table.note)
-
-
 def _by_query(
     results: Results, title: str, value: Callable[[str, str], float | None], note: str = ""
 ) -> Table:

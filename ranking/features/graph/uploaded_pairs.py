@@ -103,6 +103,18 @@ def edges_from_csv(
     return np.stack(np.divmod(pairs[order], max(1, len(ids))), axis=1)
 
 
+def read_pairs(name: str, data: bytes, ids: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
+    """Return the pairs (m, 2), m > 0, of an uploaded CSV called `name`, by the ids of the samples; else ValueError."""
+    try:
+        edges = edges_from_csv(io.BytesIO(data), ids, MAX_PAIRS)
+    except InputError as error:
+        raise InputError(f"{name}, {error.subject}", error.expected, error.came, error.remedy) from error
+    if not len(edges):
+        remedy = "write one below the line i,j, or choose another similarity graph"
+        raise InputError(f"{name}, line 2", "a pair of samples", "nothing", remedy)
+    return edges
+
+
 def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]:
     if isinstance(source, str):
         return io.BytesIO(source.encode())

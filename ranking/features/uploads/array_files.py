@@ -7,11 +7,14 @@ than its file has, or more than the limits allow.
 from __future__ import annotations
 
 import io
-import json
 import math
-import shutil
+import weakref
+import zipfile
+import zlib
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,26 +22,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Problem
-from ranking.core.errors import InputError
 from ranking.core.text import readable
-from ranking.features.uploaded_vectors import MAX_COLUMNS
 from ranking.files import Limits, Unusable
 from ranking.files.archives import LONGEST_HEADER, check_array, check_text
 from ranking.files.limits import variable
-from ranking.files.parquet_tables import LISTS, Most, describe_columns, write_numbers, write_texts
-from ranking.files.zip_tree import ZipTree
+from ranking.files.parquet import batches, item_type, open_parquet
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"
 HEAD = LONGEST_HEADER + 1_000  # bytes in which the header of an array must end
-MAX_ARRAYS = 1_000  # of one file
-MAX_IDS = 1_000_000
+MAX_IDS, LONGEST_ID = 1_000_000, 1_000  # ids of samples, and characters of one
 ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
-MAX_IDS_READ = 6  # columns of a Parquet table that are read for ids
-ARRAY_RATIO = 1_100  # by which arrays may expand: arrays of zeros reach the maximum of deflate
-ARRAYS = 4  # the limit of all arrays of a ZIP file, as a multiple of the limit of one array
 ALL_NUMBERS = "all columns of numbers"
-TEXTS = "texts.json"
 INDEX = "__index_level_"  # the name that pandas gives to an unnamed index
 # Columns that must not be features: the label of a sample, its side of the split, the position of its box.
 LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
@@ -79,8 +74,8 @@ class ArrayFile(ABC):
 
     @abstractmethod
     def numbers(self, name: str, ids: str) -> Array:
-        """Return (n, d) the numbers of an array, on disk rather than in memory; Unusable if it cannot be read. ids: the
-        array that names the samples, which is excluded."""
+        """Return (n, d) the numbers of an array; Unusable if it cannot be read. ids: the array that names the samples,
+        which is excluded."""
 
     @abstractmethod
     def texts(self, name: str) -> list[str]:
@@ -105,31 +100,26 @@ class NpyFile(ArrayFile):
 
 
 class NpzFile(ArrayFile):
-    """The arrays of a ZIP file written by `numpy.savez`. scratch: a folder for unpacked arrays."""
+    """The arrays of a ZIP file written by `numpy.savez`."""
 
     kind = "arrays of NumPy (.npz)"
 
-    def __init__(self, path: Path, called: str, limits: Limits, scratch: Path) -> None:
-        of_arrays = replace(
-            limits,
-            entries=min(limits.entries, MAX_ARRAYS),
-            ratio=max(limits.ratio, ARRAY_RATIO),
-            total_bytes=min(limits.total_bytes, ARRAYS * limits.vector_bytes),
-        )
-        self._tree = ZipTree(path, of_arrays, called)
-        self._limits, self._scratch, self.problems = limits, scratch, self._tree.problems
-        names = [name for name in self._tree.names if name.endswith(".npy")]
-        if not names:
-            raise InputError(called, "arrays (.npy) in the ZIP file", "none", "save them with numpy.savez")
-        self._entries = {readable(name.removesuffix(".npy")): name for name in names}
-        self.arrays = [self._info(shown, name) for shown, name in self._entries.items()]
+    def __init__(self, path: Path, limits: Limits) -> None:
+        with _unpacking():
+            self._zip = zipfile.ZipFile(path)
+        weakref.finalize(self, self._zip.close)
+        entries = [entry for entry in self._zip.infolist() if entry.filename.endswith(".npy")]
+        if not entries:
+            raise Unusable("arrays (.npy) in the ZIP file", "none; save them with numpy.savez")
+        self._entries = {readable(entry.filename.removesuffix(".npy")): entry for entry in entries}
+        self.arrays = [self._info(shown, entry, limits) for shown, entry in self._entries.items()]
 
-    def _info(self, shown: str, name: str) -> ArrayInfo:
+    def _info(self, shown: str, entry: zipfile.ZipInfo, limits: Limits) -> ArrayInfo:
         try:
-            with self._tree.stream(name) as (file, size):
-                return array_info(shown, file, size, self._limits)
+            with _unpacking(), self._zip.open(entry) as file:
+                return array_info(shown, file, entry.file_size, limits)
         except Unusable as error:
-            return ArrayInfo(shown, (), "", f"expected {error.expected}, got {readable(error.came)}")
+            return ArrayInfo(shown, (), "", f"expected {error.expected}, got {error.came}")
 
     def numbers(self, name: str, ids: str) -> Array:
         return as_rows(self._unpacked(name))
@@ -138,76 +128,104 @@ class NpzFile(ArrayFile):
         return cells(self._unpacked(name))
 
     def _unpacked(self, name: str) -> Array:
-        """Return an array, copied from the ZIP file in pieces: no more than its header claims, which was checked."""
-        target = self._scratch / f"array-{list(self._entries).index(name)}.npy"
-        with self._tree.stream(self._entries[name]) as (file, size), target.open("wb") as copy:
-            shutil.copyfileobj(file, copy, 2**20)
-            came = copy.tell()
-        if came != size:
-            raise Unusable("an intact entry of the ZIP file", "it ends early")
-        loaded: Array = np.load(target, mmap_mode="r", allow_pickle=False)
-        return loaded
+        with _unpacking(), self._zip.open(self._entries[name]) as file:
+            array: Array = np.lib.format.read_array(file, allow_pickle=False)
+            return array
+
+
+@contextmanager
+def _unpacking() -> Iterator[None]:
+    """Raise errors of a damaged ZIP file, or one with a password, as Unusable."""
+    try:
+        yield
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise Unusable("an intact ZIP file", readable(str(error)) or "it ends early") from error
 
 
 class ParquetFile(ArrayFile):
-    """Each column is an array, and all columns of numbers together are another. An isolated process reads the file.
-    scratch: a folder for its output."""
+    """Each column is an array, and all columns of numbers together are another."""
 
     kind = "Parquet table"
 
-    def __init__(self, path: Path, limits: Limits, scratch: Path) -> None:
-        self._path, self._scratch = path, scratch
-        size, name = limits.vector_bytes, variable("vector_bytes")
-        self._most = Most(size, MAX_COLUMNS + 100, size // 2, name, f"half of {name}")
-        table = describe_columns(path, self._most, ID_NAMES, MAX_IDS_READ, scratch / TEXTS)
-        self._texts = self._read_texts()
-        self._rows: int = table["rows"]
-        self._columns: dict[str, dict[str, Any]] = {column["name"]: column for column in table["columns"]}
-        self._shown = {readable(name): name for name in self._columns}
-        self.arrays = [self._info(shown, self._columns[name]) for shown, name in self._shown.items()]
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._file, self._limits = open_parquet(path), limits
+        self._types = {field.name: field.type for field in self._file.schema_arrow}
+        self._shown = {readable(name): name for name in self._types}
+        self._rows: int = self._file.metadata.num_rows
+        self.arrays = [self._info(shown, self._types[name]) for shown, name in self._shown.items()]
         if together := self._together(""):
-            self.arrays.insert(0, ArrayInfo(ALL_NUMBERS, (self._rows, len(together)), "float32"))
+            self.arrays.insert(0, self._numbers(ALL_NUMBERS, (self._rows, len(together)), "float32"))
             self.problems = tuple(_no_feature(shown) for shown in self._shown if shown.lower() in NO_FEATURES)
 
-    def _info(self, shown: str, column: dict[str, Any]) -> ArrayInfo:
-        holds, dtype = column["holds"], str(column["type"])
-        why = "" if self._rows else "it has no rows"
-        if holds == LISTS:
-            why = why or ("" if column["width"] else "its first list is empty")
-            return ArrayInfo(shown, (self._rows, column["width"]), f"{dtype} of lists", why)
-        if holds not in ("numbers", "text"):
+    def _info(self, shown: str, type_: Any) -> ArrayInfo:
+        from pyarrow import types
+
+        dtype = str(type_)[:80].replace("double", "float64").replace("halffloat", "float16")
+        if _is_number(type_):
+            return self._numbers(shown, (self._rows,), dtype)
+        items = item_type(type_)
+        if items is not None and _is_number(items):
+            width = self._first_length(self._shown[shown])
+            return self._numbers(shown, (self._rows, width), f"{dtype} of lists")
+        inner = type_.value_type if types.is_dictionary(type_) else type_
+        if not (types.is_string(inner) or types.is_large_string(inner)):
             return ArrayInfo(shown, (), dtype, "it holds neither numbers, lists of numbers nor text")
-        float_ = dtype.replace("double", "float64").replace("halffloat", "float16")
-        return ArrayInfo(shown, (self._rows,), float_, why, "text" if holds == "text" else "numbers")
+        return ArrayInfo(shown, (self._rows,), dtype, "" if self._rows else "it is empty", "text")
+
+    def _numbers(self, name: str, shape: tuple[int, ...], dtype: str) -> ArrayInfo:
+        return ArrayInfo(name, shape, dtype, _unfit(4 * math.prod(shape), "vector_bytes", self._limits))
+
+    def _first_length(self, name: str) -> int:
+        """Return the length of the first list in a column; 0 if there is none."""
+        first = next(batches(self._file, [name], 1), None)
+        return 0 if first is None else len(first.column(0)[0].as_py() or ())
 
     def _together(self, without: str) -> list[str]:
         """Return the columns of numbers without the column of ids."""
         return [
             name
-            for name, column in self._columns.items()
-            if column["holds"] == "numbers"
-            and readable(name) != without
-            and readable(name).lower() not in NO_FEATURES
+            for shown, name in self._shown.items()
+            if _is_number(self._types[name])
+            and shown != without
+            and shown.lower() not in NO_FEATURES
             and not name.startswith(INDEX)
         ]
 
     def numbers(self, name: str, ids: str) -> Array:
         names = self._together(ids) if name == ALL_NUMBERS else [self._shown[name]]
-        target = self._scratch / "numbers.npy"
-        write_numbers(self._path, self._most, names, target)
-        matrix: Array = np.load(target, mmap_mode="r", allow_pickle=False)
+        is_list = item_type(self._types[names[0]]) is not None
+        width = self._first_length(names[0]) if is_list else len(names)
+        matrix = np.empty((self._rows, width), np.float32)
+        start = 0
+        for batch in batches(self._file, names):
+            columns = [_flat(batch.column(0), width, start)] if is_list else batch.columns
+            with np.errstate(over="ignore"):
+                parts = [column.cast("float64").to_numpy(zero_copy_only=False) for column in columns]
+                matrix[start : start + batch.num_rows] = np.stack(parts, axis=-1).reshape(-1, width)
+            start += batch.num_rows
         return matrix
 
     def texts(self, name: str) -> list[str]:
-        column = self._shown[name]
-        if column not in self._texts:
-            write_texts(self._path, self._most, column, self._scratch / TEXTS)
-            self._texts |= self._read_texts()
-        return self._texts[column]
+        columns = (batch.column(0).to_pylist() for batch in batches(self._file, [self._shown[name]]))
+        return ["" if value is None else str(value)[:LONGEST_ID] for column in columns for value in column]
 
-    def _read_texts(self) -> dict[str, list[str]]:
-        texts = json.loads((self._scratch / TEXTS).read_text("utf-8"))
-        return {str(column): [str(cell) for cell in cells] for column, cells in texts.items()}
+
+def _is_number(type_: Any) -> bool:
+    from pyarrow import types
+
+    return bool(types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_))
+
+
+def _flat(column: Any, width: int, start: int) -> Any:
+    """Return the items of lists one after the other; Unusable if a list has another length. start: the first row."""
+    from pyarrow import compute
+
+    lengths = compute.fill_null(compute.list_value_length(column), 0).to_numpy(zero_copy_only=False)
+    wrong = np.flatnonzero(lengths != width)
+    if len(wrong):
+        came = f"one of {int(lengths[wrong[0]]):,} in row {start + int(wrong[0]) + 1:,}"
+        raise Unusable(f"lists of {width:,} numbers each", came)
+    return compute.list_flatten(column)
 
 
 def _no_feature(shown: str) -> Problem:
@@ -226,13 +244,18 @@ def array_info(name: str, file: IO[bytes], size: int, limits: Limits) -> ArrayIn
         pickle = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
         return ArrayInfo(name, (), "", pickle if "got object" in str(error) else readable(str(error), 200))
     dtype, shape = _header(head)
-    limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
-    most, why = getattr(limits, limit), ""
-    if size > most:
-        why = f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} sets the limit"
-    elif math.prod(shape) == 0:
+    why = _unfit(size, "vector_bytes" if dtype.kind in NUMBERS else "table_bytes", limits)
+    if math.prod(shape) == 0:
         why = "it is empty"
     return ArrayInfo(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
+
+
+def _unfit(size: int, limit: str, limits: Limits) -> str:
+    """Return why an array of `size` bytes cannot be read; "" if it can. limit: the field of `limits`."""
+    most = getattr(limits, limit)
+    if size > most:
+        return f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} sets the limit"
+    return "" if size else "it is empty"
 
 
 def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:

@@ -5,7 +5,6 @@ If they fit, the matrix is written; the user decides whether it is kept.
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
@@ -37,7 +36,6 @@ from ranking.files import Limits, Unusable
 
 EXPECTED = "an array of NumPy (.npy), several (.npz) or a Parquet table"
 VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
-SCRATCH = "scratch"
 
 
 @dataclass(frozen=True)
@@ -94,28 +92,24 @@ def preview_vectors(
     """
     report = on_step or (lambda *_: None)
     limits = Limits.from_environment() if limits is None else limits
-    scratch = target.with_name(SCRATCH)
-    scratch.mkdir()
     try:
         report("Listing its arrays", 0, 1)
-        file = open_arrays(path, called, limits, scratch)
+        file = open_arrays(path, called, limits)
         return _preview(file, images, target, vectors, ids, limits, report)
     except Unusable as error:
         raise InputError(called, error.expected, readable(error.came)) from error
-    finally:
-        shutil.rmtree(scratch, ignore_errors=True)
 
 
-def open_arrays(path: Path, called: str, limits: Limits, scratch: Path) -> ArrayFile:
+def open_arrays(path: Path, called: str, limits: Limits) -> ArrayFile:
     """Return the arrays of a file, whose type follows from its first bytes; InputError if it is none of EXPECTED."""
     with path.open("rb") as file:
         head = file.read(6)
     if head == b"\x93NUMPY":
         return NpyFile(path, limits)
     if head.startswith(b"PK"):
-        return NpzFile(path, called, limits, scratch)
+        return NpzFile(path, limits)
     if head.startswith(b"PAR1"):
-        return ParquetFile(path, limits, scratch)
+        return ParquetFile(path, limits)
     if head[:1] == b"\x80":
         raise InputError(called, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
     raise InputError(called, EXPECTED, "something else" if head else "an empty file")

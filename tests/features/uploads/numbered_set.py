@@ -68,7 +68,6 @@ class Desk:
     def look(self, name, **chosen) -> VectorsPreview:
         self.target.unlink(missing_ok=True)
         look = preview_vectors(self.folder / name, name, self.images, self.target, **chosen)
-        assert not (self.target.parent / "scratch").exists()
         assert self.target.exists() == (not look.refused) == bool(look.name), "a refused look leaves nothing"
         assert VectorsPreview.from_json(json.loads(json.dumps(look.to_json()))) == look
         return look

@@ -1,0 +1,50 @@
+"""Untrusted Parquet, read by pyarrow some rows at a time. Some damaged files crash the process that reads them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, Any
+
+from ranking.core.text import readable
+from ranking.files.tree import Unusable
+
+ROWS = 500  # that are converted at a time
+
+
+def open_parquet(source: Path | IO[bytes]) -> Any:
+    """Return an open file of pyarrow; Unusable if it cannot be read."""
+    with _reading():
+        from pyarrow import parquet
+
+        return parquet.ParquetFile(source, pre_buffer=False)
+
+
+def batches(file: Any, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
+    """Yield the columns with these names of all rows, so many at a time; Unusable where the file is damaged."""
+    with _reading():
+        for batch in file.iter_batches(rows, columns=list(names), use_threads=False) if names else ():
+            yield batch.select(list(names))  # pyarrow also reads “x.y” for the name “x”
+
+
+def item_type(type_: Any) -> Any:
+    """Return the type of the items of a list; None for other types."""
+    from pyarrow import types
+
+    is_list = types.is_list(type_) or types.is_fixed_size_list(type_) or types.is_large_list(type_)
+    return type_.value_type if is_list else None
+
+
+@contextmanager
+def _reading() -> Iterator[None]:
+    """Raise errors of pyarrow as Unusable."""
+    from pyarrow import ArrowException
+
+    try:
+        yield
+    except MemoryError:
+        raise
+    except (ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError) as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise Unusable("Parquet that can be read", readable(reason)) from error

@@ -1,0 +1,64 @@
+"""An image of one's own: a worker describes it as imports are described, and nothing of it stays."""
+
+from __future__ import annotations
+
+import io
+
+import numpy as np
+import pytest
+from PIL import Image
+from working import wait
+
+from ranking.core.run_settings import OwnImageSettings
+from ranking.features import load_features
+from ranking.jobs.uploaded_image import describe, described
+from ranking.storage.store import Store
+
+PARTS = [("Colour", {})]
+
+
+def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
+    exif = Image.Exif()
+    exif[0x0112] = orientation
+    picture = Image.linear_gradient("L").resize(size).convert("RGB")
+    stream = io.BytesIO()
+    picture.save(stream, "JPEG", exif=exif)
+    return stream.getvalue()
+
+
+def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path):
+    store, file = Store(tmp_path / "home"), tmp_path / "mine.jpg"
+    file.write_bytes(jpeg((60, 40), orientation=6))
+    settings = OwnImageSettings(tuple(PARTS))
+    with described(store, file.read_bytes(), PARTS) as (images, features):
+        assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
+        describe(store, file, settings, tmp_path / "set", tmp_path)
+        np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path))
+        np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "new"))
+    assert not list((store.home / "runs").iterdir()), "nothing is kept"
+
+
+def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
+    store = Store(tmp_path / "home")
+    for data, part in (
+        (b"GIF89a", "this file: expected .*JPEG, PNG or WebP"),
+        (jpeg((60, 40)), "RANKING_INTAKE_PIXELS"),
+    ):
+        with pytest.raises(ValueError, match=part), described(store, data, PARTS):
+            pass
+        monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
+    wait(lambda: not list((store.home / "runs").iterdir()))
+
+
+def test_only_the_requested_model_is_copied_beside_an_uploaded_image(tmp_path):
+    """Where the folder is of another disk it is a copy, and all of them may be gigabytes."""
+    store, folder = Store(tmp_path / "home"), tmp_path / "here"
+    folder.mkdir()
+    names = [f"onnx-{letter * 32}" for letter in "ab"]
+    for name in names:
+        (store.home / "models" / f"{name}.onnx").write_bytes(b"model")
+    (store.home / "vectors" / "key").mkdir()
+    (store.home / "vectors" / "key" / "own-1.npy").write_bytes(b"vectors")
+    for name in (names[0], "onnx-" + "c" * 32, "../models"):
+        store.features.place_model(name, folder)
+    assert [file.name for file in folder.iterdir()] == [f"{names[0]}.onnx"]
