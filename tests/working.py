@@ -18,6 +18,7 @@ import pytest
 
 from ranking.core.errors import HomeError
 from ranking.jobs import jobs, worker
+from ranking.jobs.import_questions import Decision, decide
 from ranking.workspace.database_copies import COPIES
 from ranking.workspace.run import ENDED, Kind, Run
 from ranking.workspace.store import Store
@@ -28,7 +29,7 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
 LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
-DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
+DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite")
 
 
 def wait(condition: Callable[[], Any]) -> Any:
@@ -69,8 +70,10 @@ def start(store: Store, *steps: list[Any]) -> Run:
 
 
 def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: Path | None = None) -> Run:
-    """The run after the worker's main has worked on it in this process; brought: a file that was uploaded for it."""
+    """The run after the worker's main has worked on it in this process; upload: a file that was uploaded for it."""
     run = store.create_run(kind, settings)
+    if kind == "import":
+        decide(run, Decision(1))  # as soon as it has read
     if upload is not None:
         run.uploaded_file.write_bytes(upload.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0

@@ -28,6 +28,7 @@ from ranking.jobs.events import (
     last_gap,
     why_it_ended,
 )
+from ranking.jobs.import_questions import WAITING
 from ranking.workspace.database_copies import keep_copy
 from ranking.workspace.room_layout import has_quotas
 from ranking.workspace.room_quotas import most_jobs
@@ -52,8 +53,7 @@ LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # number of the open file that holds the 
 MOST_AT_ONCE = max(
     2, os.cpu_count() or 2
 )  # training runs and studies that run at the same time; others are queued
-# The same limit for imports, and another for previews, which are short: few enough for the memory, and enough that no
-# preview waits long.
+# The same limit for imports: few enough for the memory, and enough that none waits long.
 MOST_IMPORTS_AT_ONCE = 2 * MOST_AT_ONCE
 # Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
 # wait while training uses all cores. Workers still get all the time that pages leave.
@@ -156,7 +156,7 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
 
 
 def waits_for(store: Store, run: Run) -> int:
-    """Return how many others must end before `run` may start: training runs and studies, imports, or previews.
+    """Return how many others must end before `run` may start: training runs and studies, or imports.
 
     At most MOST_AT_ONCE run at the same time, and in one workspace at most its job limit
     (`ranking.workspace.job_queue`). A queued worker checks by itself whether it may start. The lock on its run is its
@@ -288,6 +288,9 @@ def _cause_of_death(run: Run) -> str:
     """Return what is known about the end of a worker: its exit code, if it was a child, and its last output."""
     child = _children.get(run.id)
     cause = cause_of_exit(None if child is None else child.wait())
+    steps = [event["what"] for event in last_events(run) if event.get("event") == "progress"]
+    if run.intake and steps and steps[-1] != WAITING:
+        cause = f"the file crashed its reader (last step: {steps[-1]}): {cause}"
     words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause
 

@@ -2,8 +2,8 @@
 
 ``ranking.sqlite`` has a row per run and per image set; ``runs/<id>`` the files of a worker; ``sets/<key>`` the image
 sets; ``edges/<key>``, ``vectors/<key>`` and ``models`` their uploads (`ranking.workspace.uploads`); ``features`` the
-feature cache; ``trash`` folders that are being removed; ``copies`` earlier states of the database; ``queue.sqlite``,
-``imports.sqlite`` and ``looks.sqlite`` the job queues; ``machine``, on a network file system, the name of the only
+feature cache; ``trash`` folders that are being removed; ``copies`` earlier states of the database; ``queue.sqlite``
+and ``imports.sqlite`` the job queues; ``machine``, on a network file system, the name of the only
 machine that uses the data folder. ``rooms/<name>`` are the workspaces of a server's visitors, each a data folder
 (`ranking.workspace.rooms`). Any number of processes may use a data folder concurrently: every call opens its own
 connection, and every change is one short transaction.

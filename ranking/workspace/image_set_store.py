@@ -1,4 +1,4 @@
-"""The image sets of a data folder: their rows in lists, imports as transactions, and deleted sets."""
+"""The image sets of a data folder: their rows in lists, what imports add, and deleted sets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ranking.core.errors import InputError
-from ranking.core.run_settings import LookSettings
 from ranking.core.text import counted
 from ranking.workspace import examples
 from ranking.workspace.home import Home, move_durably
 from ranking.workspace.room_layout import home_in_words, rooms_sharing
 from ranking.workspace.room_quotas import bytes_of, check_disk
 from ranking.workspace.row_files import ROW, SET_COLUMNS, read_set_row, write_row
-from ranking.workspace.run import LAST_TIME, Run, is_set_key
+from ranking.workspace.run import LAST_TIME, Run
 from ranking.workspace.run_store import RunStore
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
@@ -216,115 +215,38 @@ class ImageSetStore(RunStore):
                 self._home.throw_away(folder / row["key"])
         return len(rows)
 
-    # --------------------------------------------------------------------------------- an import is a transaction
+    # ------------------------------------------------------------------------------------------ the files of imports
 
-    def keep(self, run_id: str, copies_together: bool | None = None) -> str:
-        """Turn the draft of a finished import into an image set, and return its key. Repeating it is harmless.
+    def add_set(self, folder: Path, source: str) -> str:
+        """Move the image set that was built in `folder` into this data folder, and return its key.
 
-        copies_together: whether near copies are kept on one side of the split; by default as the import proposes.
-
-        This needs no more disk space than the draft, for which there was space when the import ended, so that a
-        finished import can be kept in a full workspace.
+        Equal keys mean equal sets: if it exists already, missing or damaged files of it are replaced, and if it was
+        deleted, it is restored. `source` is the origin in its row. A crash leaves either nothing here or the whole set.
         """
-        self.caught_up(run_id)
-        with self._home.change() as database:
-            run = self._decidable(run_id, "kept", "images")
-            if copies_together is not None:
-                run = self._with_copies(database, run, copies_together)
-            key = self._admit(database, run)
-        run.uploaded_file.unlink(missing_ok=True)
-        self._home.empty_trash()
-        return key
+        from ranking.datasets import load_image_set
 
-    def discard(self, run_id: str) -> None:
-        """Remove the draft of a finished import, or the result of a preview, of images or features. Repeating it is
-        harmless."""
-        self.caught_up(run_id)
+        image_set = load_image_set(folder)
         with self._home.change() as database:
-            run = self._decidable(run_id, "discarded")
-            self._decide(database, run, "discarded")
-        self.clear(run)
+            target = self._home.sets / image_set.key
+            if _files(folder) != _files(target):
+                self._home.throw_away(target)
+                move_durably(folder, target)
+            self._insert_set(database, {**described(image_set), "source": source})
+        self._home.throw_away(folder)
+        self._home.empty_trash()
+        return image_set.key
 
     def free(self, run: Run) -> None:
         """Remove the large files of an import that cannot finish, and keep those that say how it ended. Changes no row,
         because no row can be written to a full disk."""
-        for folder in (run.draft, run.scratch):
-            self._home.throw_away(folder)
-        for file in (run.uploaded_file, run.draft_vectors):
-            file.unlink(missing_ok=True)
+        self._home.throw_away(run.draft)
+        run.uploaded_file.unlink(missing_ok=True)
         self._home.empty_trash()
 
     def clear(self, run: Run) -> None:
         """Remove all files of an import: its upload, its draft and its events."""
         self._home.throw_away(run.folder)
         self._home.empty_trash()
-
-    def _decidable(self, run_id: str, decision: str, task: str | None = None) -> Run:
-        """Return the import to be kept or discarded; ValueError unless it is of that task (None: any)."""
-        run = self.own_run(run_id)
-        if task is not None and run.task == LookSettings.task and run.state == "finished":
-            raise InputError(
-                f"run {run_id}",
-                "an import that built an image set",
-                "a preview of an upload",
-                "import it, then keep it",
-            )
-        if not run.intake or run.state != "finished" or task not in (None, run.task):
-            raise InputError(
-                f"run {run_id}", f"a finished import to be {decision}", f"a {run.state} {run.called}"
-            )
-        if run.result.get("decision", decision) != decision:
-            raise InputError(
-                f"decision about {run.called} {run_id}",
-                decision,
-                str(run.result["decision"]),
-                "import it again",
-            )
-        return run
-
-    def _with_copies(self, database: sqlite3.Connection, run: Run, together: bool) -> Run:
-        """Change whether the draft of `run` keeps near copies on one side of the split: an image set with another
-        key."""
-        from ranking.datasets.copies import keep_together
-
-        if not run.draft.is_dir():
-            return run
-        result = {**run.result, "key": keep_together(run.draft, together).key}
-        database.execute("update run set result = ? where id = ?", (json.dumps(result), run.id))
-        return replace(run, result=result)
-
-    def _admit(self, database: sqlite3.Connection, run: Run) -> str:
-        """Move the draft of `run` into `sets` and insert its row.
-
-        A crash between the move and the commit leaves the folder without its row: the next `keep` or `sweep` finds the
-        folder and continues there.
-        """
-        result = run.result
-        key = str(result["key"])
-        if not is_set_key(key):
-            raise InputError("key of an image set", "8 to 128 letters and digits", f"{key[:140]!r}")
-        target = self._home.sets / key
-        if run.draft.is_dir() and _files(run.draft) != _files(target):
-            self._home.throw_away(
-                target
-            )  # equal keys are equal sets, so files there are missing or incomplete
-            move_durably(run.draft, target)
-        elif target.is_dir():
-            self._home.throw_away(run.draft)
-        else:
-            raise InputError(
-                f"import {run.id}",
-                f"its files in {run.draft}",
-                "none, because they are gone",
-                "import it again",
-            )
-        self._insert_set(database, {**result, "source": run.settings["source"]})
-        self._decide(database, run, "kept")
-        return key
-
-    def _decide(self, database: sqlite3.Connection, run: Run, decision: str) -> None:
-        result = json.dumps({**run.result, "decision": decision})
-        self._change(database, run.id, result=result)
 
     def _insert_set(self, database: sqlite3.Connection, record: Mapping[str, Any]) -> None:
         """Insert the row of an image set, unless its key exists; this also restores a deleted one."""

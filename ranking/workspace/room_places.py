@@ -3,9 +3,7 @@
 The rule:
 
 - An empty workspace can be removed immediately. Empty means: no image set, no answer, no correction of a label, no
-  upload for a set, and no run except imports without a result: failed, cancelled or discarded ones, and previews.
-- A workspace that holds only pending imports can be removed one day after the last visit, if no second browser tab has
-  ever opened it.
+  upload for a set, and no run except imports that have ended.
 - Every other workspace is kept for 30 days after the last visit.
 
 The workspace with the oldest last visit is removed first. A workspace with running jobs, an unreadable workspace, and
@@ -23,19 +21,19 @@ from typing import TypeVar
 
 from ranking.workspace.home import Home
 from ranking.workspace.room_layout import MARK
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED
 from ranking.workspace.store import Store
 
 T = TypeVar("T")
 DAY = 86400.0  # seconds
-EMPTY, UNDECIDED, USED = 0, 1, 30  # days after the last visit for which a workspace is kept
+EMPTY, USED = 0, 30  # days after the last visit for which a workspace is kept
 
 
 def giving_up(rooms: Iterable[Path]) -> Iterator[Path]:
     """Yield those of `rooms` that can be removed, in the order of removal."""
     visited = {room: visited_at(room) for room in rooms}
     kept, now = functools.cache(kept_days), time.time()
-    for days in (EMPTY, UNDECIDED, USED):
+    for days in (EMPTY, USED):
         for room in sorted(visited, key=lambda room: visited[room]):
             if (not days or now - visited[room] > days * DAY) and kept(room) == days:
                 yield room
@@ -79,14 +77,5 @@ def _kept_days(room: Path) -> float:
         )
     uploaded = any(any(folder.iterdir()) for folder in (home.edges, home.vectors, home.models, home.sets))
     runs = [*store.own_runs(), *store.own_runs(deleted=True)]
-    if rows or uploaded or not all(run.intake for run in runs):
-        return USED
-    if all(_left_nothing(run) for run in runs):
-        return EMPTY
-    return UNDECIDED if times_opened(room) <= 1 else USED
-
-
-def _left_nothing(run: Run) -> bool:
-    """Return whether an import or a preview has ended, with nothing left to decide."""
-    decided = run.state != "finished" or "decision" in run.result or run.looks
-    return run.state in ENDED and decided
+    left_nothing = all(run.intake and run.state in ENDED for run in runs)
+    return EMPTY if left_nothing and not rows and not uploaded else USED

@@ -42,7 +42,7 @@ def check_disk(home: Path, more: int = 0) -> None:
         raise FullError(
             "this workspace",
             f"is full: it uses {format_bytes(used)} of {format_bytes(most)}{too_much}",
-            "delete runs or image sets and empty the trash, discard pending imports, clear the feature cache, or "
+            "delete runs or image sets and empty the trash, cancel imports, clear the feature cache, or "
             "create another workspace on the start page",
         )
 

@@ -76,17 +76,13 @@ def read_run_row(folder: Path) -> dict[str, Any]:
 def _is_import(record: Mapping[str, Any]) -> bool:
     """Return whether a finished import has a result that describes what it built."""
     result = record["result"]
-    return result.get("decision", "kept") in ("kept", "discarded") and (
-        task_of("import", record["settings"]) != ImportSettings.task
-        or (
-            isinstance(record["settings"].get("source"), str)
-            and isinstance(result.get("key"), str)
-            and is_set_key(result["key"])
-            and isinstance(result.get("title"), str)
-            and isinstance(result.get("classes"), dict)
-            and is_count(result.get("images"))
-            and is_count(result.get("samples"))
-        )
+    return task_of("import", record["settings"]) != ImportSettings.task or (
+        isinstance(result.get("key"), str)
+        and is_set_key(result["key"])
+        and isinstance(result.get("title"), str)
+        and isinstance(result.get("classes"), dict)
+        and is_count(result.get("images"))
+        and is_count(result.get("samples"))
     )
 
 

@@ -43,12 +43,8 @@ from ranking.workspace.run_rows import (
 UPDATABLE = ("state", "settings", "result", "reason", "started", "ended", "pid", "cancelled")
 DELETED_DAYS = 30  # how long a deleted run can be restored
 
-# The queue for runs of each task: imports do not wait for training runs and studies, and previews of uploads do not
-# wait for imports, which may take an hour each.
-QUEUE, QUEUES = (
-    "queue.sqlite",
-    {"images": "imports.sqlite", "look": "looks.sqlite", "features": "looks.sqlite"},
-)
+# The queue for runs of each task: imports do not wait for training runs and studies.
+QUEUE, QUEUES = "queue.sqlite", {"images": "imports.sqlite", "features": "imports.sqlite"}
 
 Prepare = Callable[[Path], None]
 
@@ -337,7 +333,7 @@ class RunStore(HomeStore):
                     f"{run.called} {run_id}",
                     "a training run or a study to delete",
                     run.called,
-                    "keep or discard it instead",
+                    "delete its image set instead",
                 )
             if run.state not in ENDED:
                 raise InputError(

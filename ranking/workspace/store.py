@@ -12,7 +12,7 @@ from ranking.core.errors import InputError
 from ranking.workspace import examples
 from ranking.workspace.image_set_store import ImageSetRow, described
 from ranking.workspace.row_files import read_run_row, read_set_row
-from ranking.workspace.run import ENDED, Run, is_run_id
+from ranking.workspace.run import Run, is_run_id
 from ranking.workspace.run_rows import READABLE, UNREADABLE, is_unused
 from ranking.workspace.run_store import DELETED_DAYS
 from ranking.workspace.upload_store import UploadStore
@@ -58,35 +58,19 @@ class Store(UploadStore):
             for folder in self._home.runs.iterdir():
                 if folder.name not in known_ids and is_unused(folder):
                     self._home.throw_away(folder)
-            imports = [run for run in runs.values() if run.intake and not run.alive]
-            undecided = [run for run in imports if _waits(run)]
-            for run in imports:
-                if run.task == "features" and "decision" in run.result:
+            for run in runs.values():
+                if run.intake and run.state in ("failed", "cancelled"):
                     self._home.throw_away(run.folder)
-                elif run.result.get("decision") == "kept":
-                    self._home.throw_away(run.draft)
-                    run.uploaded_file.unlink(missing_ok=True)
-                elif run not in undecided and run.state in ENDED:
-                    self._home.throw_away(run.folder)
-                elif run not in undecided:  # the next poll ends it, and reads from its folder how it died
-                    self._home.throw_away(run.draft)
-                    run.uploaded_file.unlink(missing_ok=True)
             if not any(run.alive for run in runs.values()):
                 for half_written in self.features.glob("*.part"):
                     half_written.unlink()
             for folder in (self._home.edges, self._home.vectors, self._home.models):
                 for half_written in folder.rglob("*.part"):
                     half_written.unlink()
-            built = [run for run in undecided if not run.looks]
-            moved = {run.result["key"]: run for run in built if not run.draft.is_dir()}
-            known = {row["key"] for row in database.execute("select key from image_set")}
-            for key in known:
-                self._write_set_row(database, key)
-            for folder in self._home.sets.iterdir():
-                if folder.name in moved and folder.name not in known:
-                    self._admit(database, moved[folder.name])
-                elif folder.suffix == ".part":  # a copy that `adopt` did not finish
-                    self._home.throw_away(folder)
+            for row in database.execute("select key from image_set").fetchall():
+                self._write_set_row(database, row["key"])
+            for folder in self._home.sets.glob("*.part"):  # a copy that `adopt` did not finish
+                self._home.throw_away(folder)
         self._home.empty_trash()
 
     def adopt_examples(self) -> None:
@@ -128,15 +112,11 @@ class Store(UploadStore):
         """
         with self._home.change() as database:
             runs, refused = self._take_in_runs(database)
-            built = {run.result.get("key") for run in (*runs, *self.own_runs("import")) if _waits(run)}
-            sets, refused_sets = self._take_in_sets(database, built)
+            sets, refused_sets = self._take_in_sets(database)
         return TakenIn(tuple(sets), tuple(runs), tuple(map(str, (*refused_sets, *refused))))
 
-    def _take_in_sets(
-        self, database: sqlite3.Connection, built: set[Any]
-    ) -> tuple[list[str], list[InputError]]:
-        """Return the titles of the image sets that have a row now, and errors for others; ignores those that pending
-        imports have built."""
+    def _take_in_sets(self, database: sqlite3.Connection) -> tuple[list[str], list[InputError]]:
+        """Return the titles of the image sets that have a row now, and errors for others."""
         from ranking.datasets import load_image_set
 
         known = {row["key"] for row in database.execute("select key from image_set")}
@@ -144,7 +124,7 @@ class Store(UploadStore):
             self._catch_up_set(database, key)
         records, refused = list[dict[str, Any]](), list[InputError]()
         for folder in self._home.sets.iterdir():
-            if folder.name in known | built or folder.suffix == ".part":
+            if folder.name in known or folder.suffix == ".part":
                 continue
             try:
                 record = {
@@ -169,11 +149,6 @@ class Store(UploadStore):
 def _lines(file: Path) -> set[str]:
     """Return the lines of a file; none if it does not exist."""
     return set(file.read_text().split()) if file.is_file() else set()
-
-
-def _waits(run: Run) -> bool:
-    """Return whether the result of an import is waiting to be kept or discarded."""
-    return run.state == "finished" and "decision" not in run.result
 
 
 def _row_without_file(folder: Path) -> dict[str, Any]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_vectors_file
 from ranking.features.graph.uploaded_pairs import is_edges_name
 from ranking.features.onnx_model import is_model_name, model_file
@@ -18,7 +16,7 @@ from ranking.workspace import uploads
 from ranking.workspace.blobs import link
 from ranking.workspace.image_set_store import ImageSetStore
 from ranking.workspace.room_quotas import check_disk
-from ranking.workspace.run import ENDED, Run
+from ranking.workspace.run import ENDED
 from ranking.workspace.uploads import KeptNetwork, KeptVectors
 
 Kept = TypeVar("Kept", KeptVectors, KeptNetwork)
@@ -91,43 +89,16 @@ class UploadStore(ImageSetStore):
         """Return the size of a model that was uploaded to this data folder, in bytes."""
         return uploads.models_in(self._home.models).path(name).stat().st_size
 
-    def keep_vectors(self, run_id: str, title: str = "") -> str:
-        """Keep the vectors of a finished feature preview, and return the name by which settings refer to them.
-        Repeating it is harmless. The file is moved, so this works in a full workspace too: see `keep`.
+    def add_vectors(self, set_key: str, file: Path, vectors: KeptVectors) -> None:
+        """Move the matrix in `file` to the vectors of an image set. ValueError if the set no longer exists."""
+        with self._home.change():
+            self._set_folder(set_key)
+            uploads.keep_vectors(self._home.vectors, set_key, file, vectors)
 
-        title: the user's name, by default the name of the file. ValueError if there is nothing to keep, or its image
-        set no longer exists.
-        """
-        self.caught_up(run_id)
-        with self._home.change() as database:
-            run = self._decidable(run_id, "kept", "features")
-            settings, name = FeaturesSettings.from_json(run.settings), str(run.result.get("name", ""))
-            self._set_folder(settings.set)
-            if run.draft_vectors.is_file():
-                size, matched = int(run.result["columns"]), str(run.result["matched"])
-                vectors = KeptVectors(name, title or settings.file_name, size, matched, time.time())
-                uploads.keep_vectors(self._home.vectors, settings.set, run.draft_vectors, vectors)
-            elif not name or not uploads.vectors_in(self._home.vectors, settings.set).path(name).is_file():
-                raise _nothing_to_keep(run)
-            self._decide(database, run, "kept")
-        self.clear(run)
-        return name
-
-    def keep_network(self, run_id: str, title: str = "") -> str:
-        """Keep the model of a finished preview of an ONNX model."""
-        self.caught_up(run_id)
-        with self._home.change() as database:
-            run = self._decidable(run_id, "kept", "features")
-            settings = run.result.get("network")
-            if not settings:
-                raise _nothing_to_keep(run)
-            name = uploads.network_name(settings)
-            if run.uploaded_file.is_file():
-                called = title or FeaturesSettings.from_json(run.settings).file_name
-                uploads.keep_network(self._home.models, run.uploaded_file, settings, called)
-            self._decide(database, run, "kept")
-        self.clear(run)
-        return name
+    def add_network(self, file: Path, settings: dict[str, Any], title: str) -> str:
+        """Move an ONNX model into this data folder, and return the name of the model with these settings."""
+        with self._home.change():
+            return uploads.keep_network(self._home.models, file, settings, title)
 
     def delete_network(self, name: str) -> None:
         """Permanently remove a model that was uploaded to this data folder, as `delete_vectors` does."""
@@ -161,10 +132,6 @@ def _own_first(rows: Iterable[Kept]) -> list[Kept]:
     for row in sorted(rows, key=lambda row: row.shared):
         kept.setdefault(row.name, row)
     return list(kept.values())
-
-
-def _nothing_to_keep(run: Run) -> InputError:
-    return InputError(f"{run.called} {run.id}", "features to keep", "none", "upload the file again")
 
 
 def _in_use(subject: str) -> InputError:

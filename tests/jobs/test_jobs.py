@@ -175,7 +175,7 @@ def full(store: Store, held: Held) -> list[Run]:
 def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
     waiting = [held(store, kind, {"task": task}) for kind, task in TASKS]
     assert [jobs.waits_for(store, run) for run in waiting] == list(range(1, len(TASKS) + 1))
-    for settings in ({}, {"task": "features"}, {"look": "/x"}):
+    for settings in ({}, {"task": "features"}):
         assert jobs.waits_for(store, held(store, "import", settings)) == 0, settings
 
 
@@ -288,7 +288,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:
     def guarded(original: Any) -> Any:
         def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
             folder = store.home / "runs" / run_id
-            if (folder / "brought.zip").exists() or (folder / "draft").exists():
+            if (folder / "upload.zip").exists() or (folder / "draft").exists():
                 raise HomeError("disk I/O error")
             return original(store, run_id, *arguments, **named)
 

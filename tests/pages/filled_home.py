@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from imports_here import import_here
 from shapes import write_shapes
-from training_runs import finished, worked
+from training_runs import finished
 
 from pages.parts.views.lesson_settings import Lesson
-from ranking.jobs import worker
 from ranking.workspace.examples import folder_of
 from ranking.workspace.run import Run
 from ranking.workspace.store import Store
@@ -49,9 +49,9 @@ def fill(home: Path, scratch: Path) -> Laboratory:
     """The bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
     store = Store(home)
     figures = store.adopt(folder_of("Action figures"), "Action figures")
-    digits = store.keep(import_here(store, "Digits").id)
+    digits = import_here(store, "Digits").result["key"]
     folder = write_shapes(scratch / "shapes")
-    shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
+    shapes = import_here(store, "PASCAL VOC", folder=str(folder)).result["key"]
     ended = {}
     reasons = {"failed": "ran out of *memory* <b>", "cancelled": "cancelled before any weights"}
     for state, reason in reasons.items():
@@ -90,16 +90,6 @@ def content_of_sets(home: Path) -> dict[Path, tuple[int, int]]:
         for file in home.glob("sets/**/*")
         if file.is_file()
     }
-
-
-def import_here(store: Store, source: str, **settings: Any) -> Run:
-    """An import, left to be decided on."""
-    return look_here(store, store.create_run("import", {"source": source, "source_settings": settings}))
-
-
-def look_here(store: Store, run: Run) -> Run:
-    """A look or an import that a page began, done."""
-    return worked(store, run, worker.import_)
 
 
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:

@@ -10,10 +10,9 @@ from urllib.parse import parse_qs
 
 import numpy as np
 import pytest
-from filled_home import Laboratory, copy_home, import_here
-from shapes import write_shapes
+from filled_home import Laboratory, copy_home
 from shown import address, counts_in, errors, plain, press, text_of
-from uploading import kept_here, waiting_here
+from uploading import kept_here
 from working import raising
 
 from pages.parts.app import cache, home, keys, menu, rooms
@@ -322,20 +321,11 @@ def test_a_damaged_file_of_the_class_room_does_not_tell_its_name(teacher, server
 # ------------------------------------------------------------------------------------------- quotas
 
 
-def test_an_import_that_is_done_can_be_kept_in_a_room_that_is_full_by_then(anna, monkeypatch, tmp_path):
-    monkeypatch.setenv(FOLDERS, str(tmp_path))
-    store, folder = Store(anna.home), write_shapes(tmp_path / "more", images=10)
-    run = import_here(store, "PASCAL VOC", folder=str(folder))
-    monkeypatch.setenv(DISK, "1")
-    assert store.keep(run.id) in [row.key for row in store.image_sets()]
-
-
 def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_page, monkeypatch, tmp_path):
     monkeypatch.setattr(jobs, "start_once", lambda store, kind, settings: store.create_run(kind, settings))
-    store, model, files = Store(anna.home), anna.home / "brought", anna.home / "sets" / anna.shapes
+    store, model, files = Store(anna.home), anna.home / "upload", anna.home / "sets" / anna.shapes
     vectors = np.random.default_rng(0).normal(size=(len(store.image_set(anna.figures)), 3))
     kept_here(store, anna.figures, vectors, "mine")
-    waits = waiting_here(store, anna.figures, vectors[::-1], "waits.npy")
     model.write_bytes(bytes(5_000))
     keep_network(anna.home / "models", model, {"model": model_name(model), "columns": 3}, "net")
     for run in store.own_runs():
@@ -358,7 +348,6 @@ def test_a_full_room_can_be_emptied_where_that_is_reported(anna, server, open_pa
     for label, left in (
         # but links to what is kept
         ("Delete computed features", lambda: [f for f in store.features.iterdir() if f.stat().st_nlink == 1]),
-        ("Discard the features in “waits.npy”: ", lambda: "decision" not in store.run(waits).result),
         (f"Delete the features “mine” of “{titles[anna.figures]}”: ", lambda: store.vectors_of(anna.figures)),
         ("Delete the model “net”: 5 kB", lambda: list((anna.home / "models").glob("*.onnx"))),
         ("Empty the run trash (", lambda: store.runs(deleted=True)),

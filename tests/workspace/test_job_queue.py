@@ -87,21 +87,19 @@ def test_workspaces_share_one_queue_and_the_slot_of_a_dead_worker_is_free_immedi
     assert hall.claim("a", third) == 0
 
 
-def test_training_runs_imports_and_previews_wait_only_for_their_own_kind(hall, monkeypatch):
+def test_training_runs_and_imports_wait_only_for_their_own_kind(hall, monkeypatch):
     """An import may take an hour, and a few rooms all places."""
     monkeypatch.setattr(jobs, "MOST_IMPORTS_AT_ONCE", 2)
-    looks = [
-        hall.ask("c", "import", look="x"),
+    imports = [
+        hall.ask("c", "import"),
         hall.ask("d", "import", task="features"),
-        hall.ask("e", "import", look="x"),
+        hall.ask("e", "import"),
     ]
-    imports = [hall.ask(name, "import") for name in "cde"]
-    for waiting in ([hall.ask(name) for name in "cde"], imports, looks):
+    for waiting in ([hall.ask(name) for name in "cde"], imports):
         assert [hall.claim(name, run) for name, run in zip("cde", waiting, strict=True)] == [0, 0, 1]
     assert hall.waits("e", imports[2]) == 1, "no place of an import was taken"
-    for ends, waits in (imports[0], imports[2]), (looks[0], looks[2]):
-        hall.store("c").end_run(ends.id, "cancelled")
-        assert hall.claim("e", waits) == 0
+    hall.store("c").end_run(imports[0].id, "cancelled")
+    assert hall.claim("e", imports[2]) == 0
 
 
 def test_running_jobs_of_a_workspace_are_limited_even_if_slots_are_free(hall, monkeypatch):

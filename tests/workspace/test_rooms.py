@@ -26,7 +26,7 @@ from ranking.features import load_features, make_feature, matrix_files
 from ranking.features.extract import to_compute
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
-from ranking.jobs.worker import PATHS, import_images, preview_uploaded_features
+from ranking.jobs.importing import PATHS, steps_of
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.workspace.answers import AnswerEvent, AnswerStore
 from ranking.workspace.corrections import CorrectionStore
@@ -41,7 +41,7 @@ from ranking.workspace.room_layout import (
     is_room,
     server_of,
 )
-from ranking.workspace.room_places import DAY, EMPTY, UNDECIDED, USED
+from ranking.workspace.room_places import DAY, EMPTY, USED
 from ranking.workspace.room_quotas import (
     COUNT,
     DISK,
@@ -137,7 +137,6 @@ def test_workspaces_cannot_read_each_other(rooms, room, pictures):
     acts: list[Callable[[], Any]] = [lambda: theirs.image_set(key), lambda: theirs.thumbnails(key)]
     acts += [lambda act=act: act(run.id) for act in (theirs.run, theirs.delete_run, theirs.restore_run)]
     acts += [lambda: theirs.name_run(run.id, "stolen"), lambda: theirs.star_run(run.id)]
-    acts += [lambda: theirs.keep(draft.id), lambda: theirs.discard(draft.id)]
     acts += [lambda: jobs.poll(theirs, run.id), lambda: jobs.cancel(theirs, run.id)]
     for act in acts:
         with pytest.raises(InputError) as caught:
@@ -320,21 +319,19 @@ def test_visitors_enter_paths_only_in_the_folders_that_the_host_allows(room, pic
     check_source(tmp_path / "own", [str(pictures)])
 
 
-def test_imports_and_previews_read_only_the_folders_that_the_host_allows(
-    room, pictures, tmp_path, monkeypatch
-):
-    report, key = Report(tmp_path / "events"), room.adopt(pictures, "Patches")
+def test_imports_read_only_the_folders_that_the_host_allows(room, pictures, tmp_path, monkeypatch):
+    progress, key = Report(tmp_path / "events").progress, room.adopt(pictures, "Patches")
     run = room.create_run("import", ImportSettings("Corel5k", {"file": str(pictures / "x.npz")}).to_json())
     with refused("path"):
-        import_images(room, run, report)
+        next(steps_of(room, run, progress))
     file = tmp_path / "named" / "features.npy"
     file.parent.mkdir()
     np.save(file, np.random.default_rng(0).standard_normal((len(room.image_set(key)), 3)))
     run = room.create_run("import", FeaturesSettings(key, str(file)).to_json())
     with refused("path"):
-        preview_uploaded_features(room, run, report)
+        next(steps_of(room, run, progress))
     monkeypatch.setenv(FOLDERS, str(file.parent))
-    assert preview_uploaded_features(room, run, report)["columns"] == 3
+    assert next(steps_of(room, run, progress)).reading["columns"] == 3
 
 
 def test_every_path_among_the_settings_of_sources_is_known(monkeypatch):
@@ -474,8 +471,8 @@ def test_empty_workspaces_are_removed_to_make_new_ones(rooms, pictures, monkeypa
     run = Store(rooms.make(kept[1])).create_run("train", {"set": "0123456789"})
     AnswerStore(rooms.make(kept[2])).append([answer(run.id)])
     imports = Store(rooms.make("room-of-imports"))
-    for state, result in (("failed", None), ("cancelled", None), ("finished", {"decision": "discarded"})):
-        imports.end_run(imports.create_run("import", {}).id, state, result=result)
+    for state in ("failed", "cancelled"):
+        imports.end_run(imports.create_run("import", {}).id, state)
     rooms.make("only-looked-into")
     rooms.make("looked-into-later")
     for age, name in enumerate(("looked-into-later", "only-looked-into", "room-of-imports", *kept)):
@@ -507,7 +504,7 @@ def unvisited(rooms: Rooms, days: float, *names: str) -> None:
 
 
 def with_import(store: Store, **settings: Any) -> Store:
-    """With a finished import, or look, that nobody has decided about."""
+    """With a finished import whose image set was deleted."""
     run = store.create_run("import", {"source": "Patches", "source_settings": {}, **settings})
     store.end_run(run.id, "finished", result={"key": "k" * 8, "title": "x"})
     return store
@@ -534,9 +531,7 @@ def with_correction(store: Store) -> Store:
     ("make", "opened", "days"),
     [
         (lambda store: store, 2, EMPTY),
-        (lambda store: with_import(store, look=""), 2, EMPTY),
-        (with_import, 1, UNDECIDED),
-        (with_import, 2, USED),
+        (with_import, 2, EMPTY),
         (with_training, 1, USED),
         (with_answer, 1, USED),
         (with_correction, 1, USED),

@@ -6,7 +6,6 @@ import os
 import shutil
 import sqlite3
 import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from working import Held, raising, trouble
 
 from ranking.core import errors
 from ranking.core.errors import HomeError, InputError
-from ranking.core.run_settings import LookSettings, TrainSettings
+from ranking.core.run_settings import TrainSettings
 from ranking.jobs import jobs
 from ranking.workspace import home, image_set_store, run_store
 from ranking.workspace.row_files import ROW
@@ -36,13 +35,15 @@ def here(tmp_path: Path) -> Store:
     return Store(tmp_path / "home")
 
 
-def imported(here: Store, count: int = 4) -> Run:
-    """A finished import of so many images that waits for a decision, as the worker leaves it."""
+def imported(here: Store, count: int = 4) -> str:
+    """The key of an image set of so many images, built in a run's folder and added as an import does."""
     run = here.create_run("import", {"source": "Painter", "source_settings": {}})
     built = patches(run.draft, count)
+    assert here.add_set(run.draft, "Painter") == built.key
+    assert not run.draft.exists()
     result = {"key": built.key, "title": built.title, "images": count, "samples": count, "problems": 0}
     assert here.end_run(run.id, "finished", result={**result, "classes": dict.fromkeys(built.classes, 1)})
-    return here.run(run.id)
+    return built.key
 
 
 def trained(here: Store) -> Run:
@@ -131,7 +132,7 @@ def test_a_kind_or_setting_that_cannot_be_stored_is_refused_whole(here):
 def test_an_invalid_run_id_becomes_no_path(here):
     texts = ["", "..", "../../etc", "/etc/passwd", "a" * 9, "a" * 11, "ABCDEFGHIJ", "aaaaaaaaaa\n"]
     for text in (*texts, "aaaaaaaaa/"):
-        for act in (here.run, here.keep, here.discard):
+        for act in (here.run, here.own_run):
             with refused("run", f"{text!r}") as caught:
                 act(text)
             assert str(here.home) not in caught.value.expected, f"{text!r} was looked for"
@@ -247,7 +248,7 @@ def test_a_deleted_run_is_in_no_list_and_is_restored_completely(here):
 
 
 def test_a_run_deleted_while_the_clock_is_far_ahead_can_be_restored(here, monkeypatch):
-    run, key = trained(here), here.keep(imported(here).id)
+    run, key = trained(here), imported(here)
     with monkeypatch.context() as patch:
         patch.setattr(time, "time", lambda: 1e11)  # the year 5138
         here.delete_run(run.id)
@@ -270,7 +271,8 @@ def test_runs_of_every_kind_but_imports_are_deleted_once_ended_and_emptied_by_ki
         here.end_run(run.id, "finished")
         here.delete_run(run.id)
     assert here.runs() == []
-    for intake in (imported(here), here.create_run("import", {"set": "abc", "task": "features"})):
+    for settings in ({}, {"set": "abc", "task": "features"}):
+        intake = here.create_run("import", settings)
         with refused(f"{intake.called} {intake.id}", intake.called):
             here.delete_run(intake.id)
     assert ids(here.runs(deleted=True, task="labels")) == [runs["labels"]]
@@ -308,22 +310,20 @@ def test_deleted_runs_are_removed_permanently_after_thirty_days_or_at_once(here,
 
 
 def test_importing_again_mends_an_image_set_that_lost_files(here):
-    key = here.keep(imported(here).id)
+    key = imported(here)
     images = here.image_set(key)
     lost = images.folder / str(images.image_files[2])
     for damage in (lost.unlink, lambda: lost.write_bytes(b"half")):
         damage()
         with refused("image patch 002 of Patches"):
             images.open_image(2)
-    assert here.keep(imported(here).id) == key
+    assert imported(here) == key
     assert here.image_set(key).open_image(2).size == (SIDE, SIDE)
     assert folders(here) == [key]
 
 
-def test_keeping_an_import_again_or_a_known_set_changes_nothing(here):
-    run, second = imported(here), imported(here)
-    assert here.image_sets() == []
-    key = here.keep(run.id)
+def test_adding_a_known_set_changes_nothing(here):
+    key = imported(here)
     (row,) = here.image_sets()
     assert (row.key, row.title, row.source, row.images, row.samples) == (key, "Patches", "Painter", 4, 4)
     image_set = here.image_set(key)
@@ -331,49 +331,11 @@ def test_keeping_an_import_again_or_a_known_set_changes_nothing(here):
     assert row.classes == image_set.classes
     assert image_set.relevance("day").tolist() == [0, 1, 0, 1]
     assert here.thumbnails(key).crop(0)[:4] == b"RIFF"
-    assert here.run(run.id).result["decision"] == "kept"
-    assert here.keep(run.id) == here.keep(second.id) == key
+    assert imported(here) == key
     assert here.image_sets() == [row]
     assert folders(here) == [key]
-    assert [each.draft.exists() for each in (run, second)] == [False, False]
-    newer = here.keep(imported(here, 5).id)
+    newer = imported(here, 5)
     assert [row.key for row in here.image_sets()] == [newer, key]
-
-
-def test_a_finished_import_is_decided_about_once(here):
-    dropped, kept = imported(here), imported(here)
-    for _ in range(2):
-        here.discard(dropped.id)
-        assert not dropped.draft.exists()
-    with refused(f"decision about import {dropped.id}", "discarded") as caught:
-        here.keep(dropped.id)
-    assert caught.value.remedy == "import it again"
-    assert folders(here) == here.image_sets() == []
-    key = here.keep(kept.id)
-    with refused(f"decision about import {kept.id}", "kept"):
-        here.discard(kept.id)
-    assert len(here.image_set(key)) == 4
-    vectors = here.create_run("import", {"task": "features"})
-    here.end_run(vectors.id, "finished", result={"decision": "kept"})
-    with refused(f"decision about feature preview {vectors.id}", "kept") as caught:
-        here.discard(vectors.id)
-    assert caught.value.remedy == "import it again"
-
-
-def test_only_a_finished_import_with_its_draft_is_kept(here):
-    training, queued = trained(here), here.create_run("import", {})
-    with refused(f"run {training.id}", "a finished training run"):
-        here.keep(training.id)
-    with refused(f"run {queued.id}", "a queued import"):
-        here.discard(queued.id)
-    empty, path = imported(here), imported(here)
-    shutil.rmtree(empty.draft)
-    with refused(f"import {empty.id}") as caught:
-        here.keep(empty.id)
-    assert str(empty.draft) in caught.value.expected
-    here.update_run(path.id, result={**path.result, "key": "../../somewhere"})
-    with refused("key of an image set", "'../../somewhere'"):
-        here.keep(path.id)
 
 
 def test_the_error_about_an_unknown_image_set_lists_those_that_exist(here):
@@ -385,7 +347,7 @@ def test_the_error_about_an_unknown_image_set_lists_those_that_exist(here):
             assert caught.value.remedy.endswith(remedy)
 
     refuses("../x", "image set", "'../x'", "import one")
-    key = here.keep(imported(here).id)
+    key = imported(here)
     refuses("0" * 64, "image set", f"{'0' * 64!r}", f": Patches ({key})")
     shutil.rmtree(here.home / "sets" / key)
     refuses(key, "image set Patches", "none, because they are gone", "import it again")
@@ -441,49 +403,20 @@ def test_a_copy_that_fails_leaves_no_set_and_can_be_repeated(here, tmp_path, mon
 # ------------------------------------------------------------------------------------- crashes and sweeps
 
 
-def test_a_crash_in_keep_is_mended_by_keeping_again_the_sweep_or_the_same_import(tmp_path, monkeypatch):
-    """The draft has been moved, and its row is not committed, as a process that dies leaves it."""
-
+def test_a_set_whose_process_died_before_its_row_is_whole_and_listed_after_the_next_start(here, monkeypatch):
     def move_and_die(draft: Path, target: Path) -> None:
         os.rename(draft, target)
         raise KeyboardInterrupt
 
-    mends: dict[str, Callable[[Store, Run], object]] = {
-        "again": lambda here, run: here.keep(run.id),
-        "sweep": lambda here, run: here.sweep(),
-        "import": lambda here, run: here.keep(imported(here).id),
-    }
-    for name, mend in mends.items():
-        here = Store(tmp_path / name)
-        run = imported(here)
-        with monkeypatch.context() as patch:
-            patch.setattr(image_set_store, "move_durably", move_and_die)
-            with pytest.raises(KeyboardInterrupt):
-                here.keep(run.id)
-        assert (run.draft.exists(), folders(here), here.image_sets()) == (False, [run.result["key"]], [])
-        mend(here, run)
-        [row] = here.image_sets()
-        assert ("decision" in here.run(run.id).result) == (name != "import")
-        here.sweep()
-        assert folders(here) == [row.key] == [run.result["key"]]
-        assert len(here.image_set(row.key)) == 4
-
-
-def test_readers_never_see_keep_between_its_move_and_its_row(here, monkeypatch):
-    """A sweep at that moment would take the folder for a crash's: it must wait for the write lock."""
-    run, locked = imported(here), []
-
-    def move(draft: Path, target: Path) -> None:
-        with closing(sqlite3.connect(here.home / "ranking.sqlite", timeout=0)) as database:
-            try:
-                database.execute("begin immediate")
-            except sqlite3.OperationalError as error:
-                locked.append(error.sqlite_errorname)
-        os.rename(draft, target)
-
-    monkeypatch.setattr(image_set_store, "move_durably", move)
-    here.keep(run.id)
-    assert locked == ["SQLITE_BUSY"]
+    with monkeypatch.context() as patch:
+        patch.setattr(image_set_store, "move_durably", move_and_die)
+        with pytest.raises(KeyboardInterrupt):
+            imported(here)
+    assert here.image_sets() == []
+    jobs.recover(here)
+    [row] = here.image_sets()
+    assert len(here.image_set(row.key)) == 4
+    assert imported(here) == row.key
 
 
 def test_the_sweep_removes_unused_files(here):
@@ -502,13 +435,14 @@ def test_the_sweep_removes_unused_files(here):
     (here.features / "half.part").write_text("half a matrix")
     here.sweep()
     assert list(here.features.iterdir()) == []
-    assert not any(folder.exists() for folder in [*stray, failed.draft, cancelled.draft, dead.draft])
+    assert not any(folder.exists() for folder in [*stray, failed.draft, cancelled.draft])
+    assert jobs.poll(here, dead.id).state == "failed"
+    assert not dead.folder.exists()
     assert not failed.folder.exists(), "of an import that failed its row says why, and nothing else is left"
 
 
 def test_the_sweep_leaves_files_in_use(here):
-    kept, undecided = imported(here, 4), imported(here, 5)
-    key = here.keep(kept.id)
+    key = imported(here)
     training, held = trained(here), Held()
     live = held(here, "import")
     live.draft.mkdir()
@@ -520,7 +454,6 @@ def test_the_sweep_leaves_files_in_use(here):
     assert live.draft.exists()
     assert (training.folder / "model.npz").exists()
     assert len(list(here.features.iterdir())) == 2
-    assert here.keep(undecided.id) == undecided.result["key"]
 
 
 # --------------------------------------------------------------------------------------- several at once
@@ -645,7 +578,7 @@ def layout_of(folder: Path) -> int:
 
 
 def test_a_data_folder_of_an_older_layout_is_migrated(here, tmp_path, monkeypatch):
-    here.keep(imported(here).id)
+    imported(here)
     runs, rows, before = here.runs(), here.image_sets(), layout_of(here.home)
     monkeypatch.setattr(home, "MIGRATIONS", (*home.MIGRATIONS, ADD_STAR))
     for place in (here.home, here.home, tmp_path / "new"):  # older, already up to date, with nothing yet
@@ -768,7 +701,7 @@ def test_a_migration_that_fails_or_is_not_known_changes_nothing(here, monkeypatc
 
 
 def test_a_set_is_deleted_and_restored(here):
-    key, rest = here.keep(imported(here, 4).id), here.keep(imported(here, 5).id)
+    key, rest = imported(here, 4), imported(here, 5)
     before = time.time()
     here.delete_set(key)
     (row,) = here.deleted_image_sets()
@@ -790,7 +723,7 @@ def test_a_set_is_deleted_and_restored(here):
 
 
 def test_a_set_that_a_run_uses_stays(here):
-    key = here.keep(imported(here).id)
+    key = imported(here)
     run = here.create_run("train", {"set": key})
     here.end_run(run.id, "finished")
     for change in (lambda: None, lambda: here.delete_run(run.id)):
@@ -804,7 +737,7 @@ def test_a_set_that_a_run_uses_stays(here):
 
 
 def test_a_deleted_set_is_removed_permanently_after_thirty_days_or_at_once(here, monkeypatch):
-    key, now = here.keep(imported(here).id), time.time()
+    key, now = imported(here), time.time()
     here.keep_edges(key, np.array([[0, 1]]))
     here.delete_set(key)
     for days in (DELETED_DAYS - 1, DELETED_DAYS + 1):
@@ -814,7 +747,7 @@ def test_a_deleted_set_is_removed_permanently_after_thirty_days_or_at_once(here,
         left = [key] if days < DELETED_DAYS else []
         assert folders(here) == [row.key for row in here.deleted_image_sets()] == left
         assert (here.edges / key).exists() == bool(left)
-    key, rest = here.keep(imported(here, 4).id), here.keep(imported(here, 5).id)
+    key, rest = imported(here, 4), imported(here, 5)
     here.delete_set(key)
     assert here.empty_deleted_sets() == 1
     assert folders(here) == [rest]
@@ -823,51 +756,8 @@ def test_a_deleted_set_is_removed_permanently_after_thirty_days_or_at_once(here,
 
 
 def test_importing_again_restores_what_was_deleted(here):
-    first = imported(here)
-    key = here.keep(first.id)
-    for run in (imported(here), first):  # another import of the same, and the same again
-        here.delete_set(key)
-        assert here.keep(run.id) == key
-        assert [row.key for row in here.image_sets()] == [key]
-        assert here.deleted_image_sets() == []
-
-
-# -------------------------------------------------------------------------------- looks at what was uploaded
-
-
-def look(here: Store) -> Run:
-    """A look that has ended, with the copy of what was uploaded for it."""
-    run = here.create_run("import", LookSettings("", brought="zoo.zip").to_json())
-    run.uploaded_file.write_bytes(b"zip")
-    run.look_file.write_text("{}")
-    here.end_run(run.id, "finished", result={"source": "COCO"})
-    return here.run(run.id)
-
-
-def test_a_preview_waits_and_cannot_be_kept(here):
-    run = look(here)
-    here.sweep()
-    assert run.looks
-    assert run.uploaded_file.exists()
-    with refused(f"run {run.id}"):
-        here.keep(run.id)
-    here.discard(run.id)
-    assert not run.folder.exists()
-    assert here.run(run.id).result["decision"] == "discarded"
-
-
-def test_an_upload_is_removed_once_no_run_waits_for_it(here):
-    dead, kept, vectors = look(here), imported(here), here.create_run("import", {"task": "features"})
-    here.update_run(dead.id, state="running")
-    here.end_run(vectors.id, "finished", result={"decision": "kept"})
-    kept.uploaded_file.write_bytes(b"zip")
-    kept.problems_file.write_text("[]")
-    here.keep(kept.id)
-    assert not kept.uploaded_file.exists()
-    assert kept.problems_file.exists(), "the report stays"
-    kept.uploaded_file.write_bytes(b"a crash left it")
-    here.sweep()
-    assert not dead.uploaded_file.exists()
-    assert not kept.uploaded_file.exists()
-    assert kept.problems_file.exists()
-    assert not vectors.folder.exists(), "what was kept of it stands elsewhere"
+    key = imported(here)
+    here.delete_set(key)
+    assert imported(here) == key
+    assert [row.key for row in here.image_sets()] == [key]
+    assert here.deleted_image_sets() == []

@@ -9,11 +9,9 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts.app import address, home, keys
-from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.reports.prose import escaped
 from ranking.workspace.room_quotas import bytes_of, format_bytes, most_disk
-from ranking.workspace.run import Run
 
 LOOK_SECONDS = 10.0  # between two measurements of the size of a workspace
 
@@ -126,21 +124,6 @@ def _takers() -> Iterator[StorageItem]:
                 gone,
                 lambda name=model.name: store.delete_network(name),
             )
-    for run in store.own_runs():
-        if run.intake and run.state == "finished" and "decision" not in run.result:
-            yield StorageItem(
-                bytes_of(run.folder),
-                _discard(run),
-                "It is pending: you have neither kept nor discarded it.",
-                lambda run_id=run.id: store.discard(run_id),
-            )
-
-
-def _discard(run: Run) -> str:
-    """The label of the button that discards a pending import or preview of features."""
-    if run.task == "features":
-        return f"Discard the features in “{FeaturesSettings.from_json(run.settings).file_name}”"
-    return f"Discard the import of “{run.result.get('title', 'unnamed')}”"
 
 
 def _in_use() -> Iterator[str]:
