@@ -290,7 +290,8 @@ def _cause_of_death(run: Run) -> str:
     cause = cause_of_exit(None if child is None else child.wait())
     steps = [event["what"] for event in last_events(run) if event.get("event") == "progress"]
     if run.intake and steps and steps[-1] != WAITING:
-        cause = f"the file crashed its reader (last step: {steps[-1]}): {cause}"
+        called = run.settings.get("upload") or "the file"
+        cause = f"{called} crashed its reader (last step: {steps[-1]}): {cause}"
     words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause
 

@@ -286,7 +286,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, 
         kill(empty.run(run.id))
         run = ended(empty, run)
         assert run.state == "failed"
-        assert ("the file crashed its reader" in run.reason) == (step != WAITING), run.reason
+        assert ("My zoo.zip crashed its reader" in run.reason) == (step != WAITING), run.reason
         wait(lambda run=run: not run.folder.exists())
         assert contents(empty) == before
         assert empty.image_sets() == []
