@@ -70,7 +70,7 @@ def in_zip_files(
     """Return a kind of files in ZIP files, which `pack` makes; `sources` are the true formats of the good files."""
 
     def bring(number: int, data: bytes, home: Path) -> FuzzResult:
-        path = home / "brought.zip"
+        path = home / "upload.zip"
         path.write_bytes(pack(number, data))
         return looked_at_or_imported(path, sources[number], home)
 

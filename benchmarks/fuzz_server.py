@@ -1,4 +1,4 @@
-"""Broken files on a real server: uploaded on its page or by path, previewed, imported, then discarded or kept."""
+"""Broken files on a real server: uploaded on its page or by path, read, then added or cancelled."""
 
 from __future__ import annotations
 
@@ -18,11 +18,12 @@ from streamlit_tab import Tab
 from timing import table
 
 from pages import Server, serving
+from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
 LONGEST = 120.0  # seconds of a worker
-KEPT = 10  # one of this many finished imports is kept, the others are discarded
+ADDED = 10  # one of this many image sets is added, the other imports are cancelled
 MUST_MEGABYTES = 500
 
 
@@ -57,8 +58,8 @@ class Bringer:
                     place = beside / f"{number}.zip"
                     place.write_bytes(data)
                     await self.tab.type("widget path of an import", str(place))
-                    await self.tab.press("preview path")
-                self.came["previewed"] += 1
+                    await self.tab.press("read path")
+                self.came["read"] += 1
                 await self.go_on()
                 self.memory = max(self.memory, self.server.memory())
 
@@ -66,34 +67,30 @@ class Bringer:
         self.slowest = max(self.slowest, await self.tab.open("image_sets", **query))
 
     async def go_on(self) -> None:
-        """Decide about a preview."""
-        run = await self.ended()
-        if run.state != "finished":
-            self.came["refused at the preview"] += 1
-        elif not await self.press("import previewed"):
-            await self.press("discard look")
-            self.came["discarded after the preview"] += 1
+        """Decide about what was read."""
+        run = await self.asks_or_ended()
+        if run.state in ENDED:
+            self.came["refused at the reading"] += 1
+        elif self.came["read"] % ADDED or not await self.press("add set"):
+            await self.press(f"cancel import {run.id}")
+            self.came["cancelled"] += 1
         else:
-            await self.decide(await self.ended())
+            await self.added(run)
 
-    async def decide(self, run: Run) -> None:
+    async def added(self, run: Run) -> None:
+        """Agree to all further questions; note how the import ends."""
+        while (run := await self.asks_or_ended()).state not in ENDED:
+            await self.press("add set")
         if run.state != "finished":
             self.came["refused at the import"] += 1
-        elif run.result["key"] in [row.key for row in self.store.sets.rows()]:
-            self.store.discard(run.id)
-            self.came["known already"] += 1
-        elif self.came["discarded after the import"] % KEPT == KEPT - 1 and await self.press("keep import"):
-            self.kept.append(run.result["key"])
-            self.came["kept"] += 1
-            self.came["discarded after the import"] += 1
         else:
-            await self.press("discard import")
-            self.came["discarded after the import"] += 1
+            self.kept.append(run.result["key"])
+            self.came["known already" if run.result["known"] else "added"] += 1
 
-    async def ended(self) -> Run:
-        """Return the import in the URL as soon as it has ended, with the page that shows this."""
+    async def asks_or_ended(self) -> Run:
+        """Return the import in the URL as soon as it asks or has ended, with the page that shows this."""
         run_id, last = self.tab.query["import"], time.monotonic() + LONGEST
-        while (run := self.store.runs.get(run_id)).state not in ENDED:
+        while (run := self.store.runs.get(run_id)).state not in ENDED and open_question(run) is None:
             if time.monotonic() > last:
                 raise TimeoutError(f"import {run_id} is {run.state} after {LONGEST:g} s")
             await asyncio.sleep(0.05)
@@ -110,8 +107,8 @@ class Bringer:
 
 
 def left(store: Store) -> list[Path]:
-    """Return the folders of imports that still exist although they were not kept."""
-    kept = {run.folder for run in store.runs.all_own("import") if run.result.get("decision") == "kept"}
+    """Return the folders of imports that still exist although they did not finish."""
+    kept = {run.folder for run in store.runs.all_own("import") if run.state == "finished"}
     return [folder for folder in store.home.glob("runs/*") if folder not in kept]
 
 

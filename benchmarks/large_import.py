@@ -31,6 +31,7 @@ from streamlit_tab import Tab
 from timing import machine, options_of, parser, table
 
 from pages import Server, serving
+from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
@@ -158,7 +159,7 @@ def size_of(home: Path) -> dict[str, int]:
     """Return every file of a data folder except its databases, with its bytes."""
     sizes = {}
     for path in home.rglob("*"):
-        databases = ("ranking.sqlite", "queue.sqlite", "imports.sqlite", "looks.sqlite")
+        databases = ("ranking.sqlite", "queue.sqlite", "imports.sqlite")
         if path.is_file() and not path.name.startswith(databases):
             sizes[str(path)] = path.stat().st_size
     return sizes
@@ -173,9 +174,11 @@ class Person:
     async def look(self) -> None:
         await self.tab.open("image_sets")
         await self.tab.type("widget path of an import", str(self.place))
-        await self.tab.press("preview path")
-        await self.ended()
-        await self.tab.open("image_sets", **{"import": self.tab.query["import"]})
+        await self.tab.press("read path")
+        run_id = self.tab.query["import"]
+        while (run := self.store.runs.get(run_id)).state not in ENDED and open_question(run) is None:
+            await asyncio.sleep(LOOK_SECONDS)
+        await self.tab.open("image_sets", **{"import": run_id})
 
     async def ended(self) -> Run:
         while (run := self.store.runs.get(self.tab.query["import"])).state not in ENDED:
@@ -192,8 +195,8 @@ class Person:
             return now
 
         await self.look()
-        looked = note("previewed", begun)
-        await self.tab.press("import previewed")
+        looked = note("read", begun)
+        await self.tab.press("add set")
         run = await self.ended()
         if run.state != "finished":
             raise RuntimeError(f"the import is {run.state}: {run.reason}")
@@ -201,7 +204,7 @@ class Person:
             f"imported: {run.result['images']:,} images, {run.result['samples']:,} samples", looked
         )
         await self.tab.open("image_sets", **{"import": run.id})
-        note("kept, and the page shows the first images", imported)
+        note("the page shows the first images", imported)
         rows.append(["all of it", f"{time.perf_counter() - begun:.1f}"])
         return rows
 
@@ -210,7 +213,7 @@ class Person:
         the data folder is as before, and leftover files."""
         before = size_of(self.store.home)
         await self.look()
-        await self.tab.press("import previewed")
+        await self.tab.press("add set")
         run = self.store.runs.get(self.tab.query["import"])
         while not self._is_done(run, share):
             await asyncio.sleep(LOOK_SECONDS)

@@ -175,7 +175,9 @@ class Person:
         store, answers = Store(self.home), Store(self.home).answers.events(self.scenes)
         mishaps = []
         if len(store.runs.all_own("train")) != self.started:
-            mishaps.append(f"{self.workspace}: {len(store.runs.all_own('train'))} runs, started {self.started}")
+            mishaps.append(
+                f"{self.workspace}: {len(store.runs.all_own('train'))} runs, started {self.started}"
+            )
         if {event.session for event in answers} - {self.session} or len(answers) != self.answered:
             mishaps.append(f"{self.workspace}: {len(answers)} answers, gave {self.answered}")
         return mishaps + [f"{self.workspace}: {exception}" for exception in self.tab.exceptions]
@@ -211,7 +213,9 @@ def main() -> None:
     arguments.add_argument("--browsers", type=int, default=30)
     arguments.add_argument("--minutes", type=float, default=3.0)
     arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
-    arguments.add_argument("--figures", type=int, default=1200, help="action figures of the shared data folder")
+    arguments.add_argument(
+        "--figures", type=int, default=1200, help="action figures of the shared data folder"
+    )
     arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the shared data folder")
     options = options_of(arguments, browsers=1, minutes=0.05, pause=0.5, figures=60, scenes=50)
     browsers, minutes = options.browsers, options.minutes

@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from ranking.storage.database_copies import COPIES
 
 from ranking.core.errors import HomeError
 from ranking.jobs import jobs, worker
+from ranking.jobs.import_questions import Decision, decide
 from ranking.storage.run import ENDED, Kind, Run
 from ranking.storage.store import Store
 
@@ -27,6 +29,7 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
 LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
+DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite")
 
 
 def wait(condition: Callable[[], Any]) -> Any:
@@ -67,8 +70,10 @@ def start(store: Store, *steps: list[Any]) -> Run:
 
 
 def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: Path | None = None) -> Run:
-    """The run after the worker's main has worked on it in this process; brought: a file that was uploaded for it."""
+    """The run after the worker's main has worked on it in this process; upload: a file that was uploaded for it."""
     run = store.runs.create(kind, settings)
+    if kind == "import":
+        decide(run, Decision(1))  # as soon as it has read
     if upload is not None:
         run.uploaded_file.write_bytes(upload.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0
@@ -148,11 +153,13 @@ def kill_all(store: Store) -> None:
 
 
 def contents(store: Store) -> dict[str, bytes]:
-    """All files and folders of a home, once the trash is empty."""
+    """All files and folders of a home but the databases, once the trash is empty."""
     wait(lambda: not any((store.home / "trash").iterdir()))
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in files_of(store)}
 
 
 def files_of(store: Store) -> list[Path]:
     """The same without what they hold."""
-    return sorted(store.home.rglob("*"))
+    copies = store.home / COPIES
+    paths = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
+    return sorted(path for path in paths if path != copies and copies not in path.parents)

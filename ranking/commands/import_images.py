@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import and keep the image set, and print its key."""
+    """Import the image set, and print its key."""
     store = Store(options.home)
     key = import_path(store, options.path, options.format, options.name, options.group)
     images = store.sets.get(key)

@@ -11,7 +11,7 @@ from typing import Any
 from ranking.commands.watching import finished
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import TASK_SETTINGS, ImportSettings, LookSettings, Named
+from ranking.core.run_settings import TASK_SETTINGS, ImportSettings, Named
 from ranking.core.settings import settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
@@ -19,6 +19,7 @@ from ranking.features import default_names
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.tree_source import tree_sources
 from ranking.jobs import jobs
+from ranking.jobs.import_questions import Decision, Question
 from ranking.methods import method_class, method_names
 from ranking.storage.sets import ImageSetRow
 from ranking.storage.store import Store
@@ -64,19 +65,31 @@ def import_path(
     if source in file_sources():
         if group is not None:
             raise _no_groups(source)
-        return _kept(store, ImportSettings(source, {"file": place}, title=title))
-    preview = _preview_of(store, place, source)
-    if preview.source is None or preview.content is None:
-        formats = ", ".join([*tree_sources(), *file_sources()])
-        raise InputError(
-            readable(path, 300), "images with labels", preview.refused, f"name one with --format: {formats}"
-        )
-    settings = {**preview.source_settings, "folder": place}
-    if group is not None:
+        settings = ImportSettings(source, {"file": place}, title=title)
+    else:
+        settings = ImportSettings(source, {"folder": place}, title=title)
+
+    def confirm(question: Question) -> Decision:
+        if question.about != "files":
+            return Decision(question.number)  # near copies stay where the import has put them
+        preview = ImportPreview.from_json(question.reading)
+        if preview.source is None or preview.content is None:
+            formats = ", ".join([*tree_sources(), *file_sources()])
+            raise InputError(
+                readable(path, 300),
+                "images with labels",
+                preview.refused,
+                f"name one with --format: {formats}",
+            )
+        if group is None:
+            return Decision(question.number)
         if "group" not in [item.name for item in settings_of(source_class(preview.source))]:
             raise _no_groups(preview.source)
-        settings["group"] = group
-    return _kept(store, ImportSettings(preview.source, settings, title=title))
+        grouped = {"source_settings": {**preview.source_settings, "group": group}}
+        return Decision(question.number, changes=grouped)
+
+    run = finished(store, jobs.start_once(store, "import", settings.to_json()), confirm)
+    return str(run.result["key"])
 
 
 def _no_groups(source: str | None) -> InputError:
@@ -90,20 +103,6 @@ def file_sources() -> list[str]:
         for name in source_names()
         if any(item.name == "file" for item in settings_of(source_class(name)))
     ]
-
-
-def _kept(store: Store, settings: ImportSettings) -> str:
-    run = finished(store, jobs.start_once(store, "import", settings.to_json()))
-    return store.keep(run.id)
-
-
-def _preview_of(store: Store, place: str, source: str | None) -> ImportPreview:
-    settings = LookSettings(place, source)
-    run = finished(store, jobs.start_once(store, "import", settings.to_json()))
-    try:
-        return ImportPreview.from_json(json.loads(run.look_file.read_text()))
-    finally:
-        store.discard(run.id)
 
 
 def add_samples(parser: argparse.ArgumentParser) -> None:

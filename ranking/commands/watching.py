@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TextIO
 
 from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.jobs import jobs
+from ranking.jobs.import_questions import WAITING, Decision, Question, decide, open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
+
+Answer = Callable[[Question], Decision]
 
 LOOK_SECONDS = 0.2  # between two reads of a run's events
 WIDTH = 30  # of the bar, in characters
@@ -54,22 +58,28 @@ class Bar:
             self._stream.write("\n")
 
 
-def watch(store: Store, run: Run) -> Run:
-    """Show the progress of a run until it ends. Ctrl-C cancels it, keeps its results so far, and is raised again."""
+def watch(store: Store, run: Run, answer: Answer | None = None) -> Run:
+    """Show the progress of a run until it ends. Ctrl-C cancels it, keeps its results so far, and is raised again.
+
+    answer: decides about each question of an import; if it raises an error, the import is cancelled."""
     bar, offset = Bar(), 0
     try:
         while True:
             run = jobs.poll(store, run.id)
             events, offset = jobs.events(run, offset)
             shown = [event for event in events if event["event"] in ("progress", "iteration")]
-            if shown and shown[-1]["event"] == "progress":
+            if shown and shown[-1].get("what") == WAITING:
+                pass  # only until it is answered below
+            elif shown and shown[-1]["event"] == "progress":
                 bar.show(shown[-1]["what"], shown[-1]["done"], shown[-1]["total"])
             elif shown:
                 bar.show(_iteration(shown[-1]), 0, 0)
             if run.state in ENDED:
                 return run
+            if answer is not None and (question := open_question(run)) is not None:
+                decide(run, answer(question))
             time.sleep(LOOK_SECONDS)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, InputError):
         jobs.cancel(store, run.id)
         while jobs.poll(store, run.id).state not in ENDED:
             time.sleep(LOOK_SECONDS)
@@ -87,9 +97,9 @@ class NotFinished(Exception):
     """A run has failed or was cancelled; the reason is already on stderr."""
 
 
-def finished(store: Store, run: Run) -> Run:
+def finished(store: Store, run: Run, answer: Answer | None = None) -> Run:
     """Watch a run until it ends; NotFinished unless it finishes."""
-    ended = watch(store, run)
+    ended = watch(store, run, answer)
     if not ended_well(ended):
         raise NotFinished
     return ended

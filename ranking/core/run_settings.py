@@ -31,55 +31,48 @@ class Measure(NamedTuple):
 
 @dataclass(frozen=True)
 class ImportSettings(StoredSettings):
-    """The source of an image set, by its name, and its settings.
+    """An import of an image set: its source, and the settings of the source.
 
-    brought: the name of the uploaded ZIP file, which is read instead of the path in the settings; "" without an upload.
-    title: of the image set; "" for the title that the source gives it.
+    source: None for the format that recognises the files. source_settings: those that differ from what the files
+    suggest, and the path that was entered. upload: the name of the uploaded ZIP file, which is read instead of a path;
+    None without an upload. title: of the image set; "" for the title that the source gives it.
 
-    >>> ImportSettings("COCO", brought="zoo.zip").to_json()
-    {'source': 'COCO', 'source_settings': {}, 'brought': 'zoo.zip'}
+    >>> ImportSettings("COCO", upload="zoo.zip").to_json()
+    {'source': 'COCO', 'source_settings': {}, 'upload': 'zoo.zip'}
     """
 
     task: ClassVar[str] = "images"
     implied: ClassVar[bool] = True
     called: ClassVar[str] = "import"
-    source: str
-    source_settings: Settings = field(default_factory=dict)
-    brought: str | None = field(default=None, metadata=OPTIONAL)
-    title: str = field(default="", metadata=OPTIONAL)
-
-
-@dataclass(frozen=True)
-class LookSettings(StoredSettings):
-    """The preview of an import: what to read, and in which format.
-
-    look: the path that was entered, empty for an uploaded ZIP file. source: None to recognise the format. brought: as
-    in `ImportSettings`.
-    """
-
-    task: ClassVar[str] = "look"
-    implied: ClassVar[bool] = True
-    called: ClassVar[str] = "import"
-    look: str
     source: str | None = None
     source_settings: Settings = field(default_factory=dict)
-    brought: str | None = None
+    upload: str | None = field(default=None, metadata=OPTIONAL)
+    title: str = field(default="", metadata=OPTIONAL)
+
+    @property
+    def file_name(self) -> str:
+        """Return the name of the upload, or the path that was entered, or the source that needs neither.
+
+        >>> ImportSettings(upload="zoo.zip").file_name, ImportSettings("Digits").file_name
+        ('zoo.zip', 'Digits')
+        """
+        return self.upload or str(self.source_settings.get("folder") or self.source)
 
 
 @dataclass(frozen=True)
 class FeaturesSettings(StoredSettings):
-    """The preview of custom features for the image set with the key `set`.
+    """An import of custom features for the image set with the key `set`.
 
-    place: the path that was entered, empty for an uploaded file. brought: the name of the uploaded file. vectors, ids:
+    place: the path that was entered, empty for an uploaded file. upload: the name of the uploaded file. vectors, ids:
     the arrays to read, None for those with the default names (`ranking.features.uploads.vectors_preview`). network:
     how to use an ONNX model, where this differs from its metadata (`ranking.features.onnx_model`).
     """
 
     task: ClassVar[str] = "features"
-    called: ClassVar[str] = "feature preview"
+    called: ClassVar[str] = "import of features"
     set: str
     place: str = ""
-    brought: str | None = None
+    upload: str | None = None
     vectors: str | None = None
     ids: str | None = None
     network: Settings = field(default_factory=dict)
@@ -91,28 +84,17 @@ class FeaturesSettings(StoredSettings):
         >>> FeaturesSettings("abc", "/home/anna/resnet.npy").file_name
         'resnet.npy'
         """
-        return self.brought or readable(Path(self.place.strip()).name, 120) or "the file"
+        return self.upload or readable(Path(self.place.strip()).name, 120) or "the file"
 
 
 @dataclass(frozen=True)
 class OwnImageSettings(StoredSettings):
-    """An image of the user, described by these features. brought: its name in messages."""
+    """An image of the user, described by these features. upload: its name in messages."""
 
     task: ClassVar[str] = "own image"
     called: ClassVar[str] = "uploaded image"
     features: Named
-    brought: str = "your image"
-
-
-def file_of(settings: Mapping[str, Any]) -> str:
-    """Return the name of the uploaded file that an import with these settings reads, or the path that was entered.
-
-    >>> file_of({"source": "COCO", "source_settings": {"folder": "/home/anna/zoo"}, "brought": None})
-    '/home/anna/zoo'
-    """
-    source = settings.get("source_settings", {})
-    name = settings.get("brought") or settings.get("look") or settings.get("place")
-    return str(name or source.get("folder") or source.get("file") or "the source")
+    upload: str = "your image"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -369,9 +351,12 @@ STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
     cls.task: cls
     for cls in (ExperimentSettings, SimulationSettings, AblationSettings, TimingSettings, CvxpySettings)
 }
+IMPORT_SETTINGS: dict[str, type[ImportSettings | FeaturesSettings | OwnImageSettings]] = {
+    cls.task: cls for cls in (ImportSettings, FeaturesSettings, OwnImageSettings)
+}
 # How messages name a run of each task.
 CALLED: dict[str, str] = {
-    **{cls.task: cls.called for cls in (ImportSettings, LookSettings, FeaturesSettings, OwnImageSettings)},
+    **{task: cls.called for task, cls in IMPORT_SETTINGS.items()},
     **{task: cls.called for task, cls in TASK_SETTINGS.items()},
     **{task: cls.called for task, cls in STUDY_SETTINGS.items()},
 }

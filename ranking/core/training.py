@@ -92,7 +92,7 @@ class StopTraining(Exception):
 
 
 OnProgress = Callable[[ProgressEvent], None]
-OnStep = Callable[[str, int, int], None]  # (what, done, total): progress of work without iterations
+OnStep = Callable[[str, float, int], None]  # (what, done, total): progress of work without iterations
 
 
 class Method(Plugin, ABC):

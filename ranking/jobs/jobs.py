@@ -19,7 +19,6 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core.errors import HomeError, InputError
-from ranking.core.run_settings import file_of
 from ranking.jobs.events import (
     MEASURING,
     SAVING,
@@ -29,6 +28,7 @@ from ranking.jobs.events import (
     last_gap,
     why_it_ended,
 )
+from ranking.jobs.import_questions import WAITING
 from ranking.storage.run import ENDED, Kind, Run, take_lock
 from ranking.storage.store import Store
 
@@ -127,7 +127,9 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
 def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     """Reap a worker and end its run, also when no browser is open."""
     child.wait()
-    with contextlib.suppress(HomeError, InputError):  # the next poll ends the run when the data folder is back
+    with contextlib.suppress(
+        HomeError, InputError
+    ):  # the next poll ends the run when the data folder is back
         poll(store, run.id)
         _children.pop(run.id, None)
 
@@ -140,7 +142,9 @@ def poll(store: Store, run_id: str) -> Run:
     if run.alive:
         _kill_if_overdue(run)
         return run
-    run = store.runs.get(run_id)  # the worker may have ended it, or it may have been cancelled, since it was read
+    run = store.runs.get(
+        run_id
+    )  # the worker may have ended it, or it may have been cancelled, since it was read
     if run.state in ENDED:
         return run
     _clear(store, run)  # first: if the run has filled the disk, no record can be written
@@ -233,10 +237,11 @@ def _signal(run: Run, number: signal.Signals) -> None:
 def _cause_of_death(run: Run) -> str:
     """Return what is known about the end of a worker: its exit code, if it was a child, and its last output."""
     child = _children.get(run.id)
-    code = None if child is None else child.wait()
-    cause = cause_of_exit(code)
-    if run.intake and code is not None and code < 0 and code not in (-signal.SIGKILL, -signal.SIGTERM):
-        cause = f"{file_of(run.settings)} crashed its reader ({cause}); try another file"
+    cause = cause_of_exit(None if child is None else child.wait())
+    steps = [event["what"] for event in last_events(run) if event.get("event") == "progress"]
+    if run.intake and steps and steps[-1] != WAITING:
+        called = run.settings.get("upload") or "the file"
+        cause = f"{called} crashed its reader (last step: {steps[-1]}): {cause}"
     words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause
 

@@ -25,11 +25,11 @@ from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
 from ranking.jobs import jobs
 from ranking.storage.home import home_in_words
-from ranking.storage.run import ENDED
+from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
 POLL_SECONDS = 0.05
-NAMES = "own_images"
+NAMES, SET = "own_images", "set"  # folders: in the data folder, and in that of the run
 NAME = re.compile(r"own-[0-9a-f]{16}")
 
 
@@ -84,21 +84,21 @@ def described(store: Store, data: bytes, parts: Named) -> Iterator[tuple[ImageSe
     if run.state != "finished":
         raise ValueError(run.reason)
     try:
-        images = load_image_set(run.draft)
+        images = load_image_set(run.folder / SET)
         yield images, load_features(images, parts, run.folder)
     finally:
-        store.clear(run)
+        store.runs.clear(run)
 
 
-def describe(store: Store, file: Path, settings: OwnImageSettings, draft: Path, cache: Path) -> None:
-    """Do the work of `described` in this process: the set in `draft`, its features where `load_features` finds them."""
-    source = OneImage(file)
+def describe(store: Store, run: Run, settings: OwnImageSettings) -> None:
+    """Do the work of `described` in this process, in the folder of a run."""
+    source = OneImage(run.uploaded_file)
     outcome = check(next(source.records()), Limits.from_environment())
     if outcome.image is None:
         wrong = outcome.problems[0]
         raise InputError("this file", wrong.expected, wrong.came)
-    images, _ = build_image_set(source, draft)
+    images, _ = build_image_set(source, run.folder / SET)
     for name, values in settings.features:
         if name == OnnxModel.name:
-            store.features.place_model(str(values.get("model")), cache)
-    load_features(images, settings.features, cache)
+            store.features.place_model(str(values.get("model")), run.folder)
+    load_features(images, settings.features, run.folder)

@@ -8,54 +8,48 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
-import json
+import itertools
 import math
 import os
-import shutil
 import signal
 import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ranking.core import Floats, Method, SampleMethod, StopTraining
+from ranking.core import Floats, Method, OnStep, SampleMethod, StopTraining
 from ranking.core.errors import InputError
 from ranking.core.json_numbers import certificate_numbers
 from ranking.core.run_settings import (
     AnyTrainSettings,
-    FeaturesSettings,
-    ImportSettings,
-    LookSettings,
-    OwnImageSettings,
     TrainSettings,
     study_settings,
     train_settings,
 )
-from ranking.core.text import readable
 from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
+from ranking.jobs.import_questions import Decision, ask
+from ranking.jobs.importing import steps_of, uploads_named
 from ranking.jobs.jobs import LOCK_VARIABLE
 from ranking.jobs.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
 from ranking.storage import queue
-from ranking.storage.home import check_source, is_workspace, write_whole
+from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run, State, take_lock
-from ranking.storage.space import SpaceWatch, check_space
+from ranking.storage.space import SpaceWatch
 from ranking.storage.store import Store
 
 if (
     TYPE_CHECKING
 ):  # modules that a worker does not need before its first event are imported where they are used
-    from ranking.core import ImageSet
     from ranking.explain.playback import Playback
     from ranking.features.projection import Projection
 
 SO_FAR_SECONDS = 0.5  # interval at which training writes its current scores
 # How often a queued worker checks whether it may start: interval per run before it, and longest interval.
 TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
-PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
 Result = dict[str, Any]
 
 
@@ -75,8 +69,7 @@ def main(arguments: Sequence[str]) -> int:
     signal.signal(signal.SIGTERM, report.stop)
     store.runs.update(run.id, pid=os.getpid())
     report.stopped |= store.runs.get(run.id).cancelled is not None
-    while (ahead := queue.waits_for(store.home, run)) and not report.stopped:
-        time.sleep(min(TURN_SECONDS * ahead, MOST_TURN_SECONDS))
+    _wait_for_turn(store, run, report)
     store.runs.update(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
@@ -87,6 +80,13 @@ def main(arguments: Sequence[str]) -> int:
     store.runs.end(run.id, state, reason, result)  # last: its readers then see all events and files
     queue.leave(store.home, run)
     return 0
+
+
+def _wait_for_turn(store: Store, run: Run, report: Report) -> None:
+    """Wait until the run may work, or is cancelled."""
+    queue.enter(store.home, run)
+    while (ahead := queue.waits_for(store.home, run)) and not report.stopped:
+        time.sleep(min(TURN_SECONDS * ahead, MOST_TURN_SECONDS))
 
 
 def _hold_lock(run: Run) -> None:
@@ -107,19 +107,16 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
     memory = INTAKE_MEMORY if run.intake else None
     try:
         limit_memory(memory)
-        with _in_time(store, run) if run.intake else contextlib.nullcontext():
-            result = works[run.kind](store, run, report)
-        if run.intake:
-            check_space(store.home)  # finished runs are kept, however full the workspace is by then
+        result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
         with contextlib.suppress(OSError):  # the first error is the one to report
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
-            return "cancelled", why_it_ended(store.runs.get(run.id)), None
+            return "cancelled", str(error) or why_it_ended(store.runs.get(run.id)), None
         with contextlib.suppress(OSError):  # stderr is a file on the same disk
             traceback.print_exc()
-        reason = _as_called(run, reason_of(error, memory))
+        reason = uploads_named(run, reason_of(error, memory))
         return "failed", why_it_ended(run, reason), None
     if report.stopped and run.learns and not _converged(result):
         return "cancelled", with_last_gap(run, BEST_KEPT), result
@@ -128,7 +125,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
 
 @contextlib.contextmanager
 def _in_time(store: Store, run: Run) -> Iterator[None]:
-    """End an import or a preview that exceeds its time limit, in whichever step it is."""
+    """End an import whose work exceeds its time limit, in whichever step it is."""
     from ranking.files import Limits
 
     limits = Limits.from_environment()
@@ -136,7 +133,9 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
     def end() -> None:
         try:
             if store.runs.end(run.id, "failed", limits.too_slow):
-                store.runs.clear(run)  # here, because after a restart of the server no process waits for this one
+                store.runs.clear(
+                    run
+                )  # here, because after a restart of the server no process waits for this one
         finally:
             os._exit(1)
 
@@ -160,7 +159,7 @@ def _converged(result: Result) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _within_limits(store: Store, report: Report) -> Callable[[str, float, int], None]:
+def _within_limits(store: Store, report: Report) -> OnStep:
     """Return `report.progress` that also ends a run whose workspace, or server, is full."""
     watch = SpaceWatch(store.home)
 
@@ -172,139 +171,26 @@ def _within_limits(store: Store, report: Report) -> Callable[[str, float, int], 
 
 
 def import_(store: Store, run: Run, report: Report) -> Result:
-    """Import, or preview, what the user uploads; the user then decides whether to keep it."""
-    works = {
-        "images": import_images,
-        "look": look,
-        "features": preview_uploaded_features,
-        "own image": describe_own_image,
-    }
-    if run.task not in works:
-        raise InputError("task of an import", f"one of: {', '.join(works)}", f"{run.task!r:.80}")
-    return works[run.task](store, run, report)
+    """Import what the user uploads, as in `ranking.jobs.importing`.
 
-
-def import_images(store: Store, run: Run, report: Report) -> Result:
-    """Build the image set of a source in the run's draft folder; the user decides whether to keep it."""
-    settings = ImportSettings.from_json(run.settings)
-    check_source(store.home, _paths(settings.source_settings))
-    progress = _within_limits(store, report)
-    progress("Reading the source", 0, 1)
-    from ranking.datasets import build_image_set, make_source
-
-    source_settings = dict(settings.source_settings)
-    if settings.brought is not None:
-        source_settings["folder"] = _uploaded(run, settings.brought)
-    source = make_source(settings.source, **source_settings)
-    image_set, problems = build_image_set(
-        source, run.draft, lambda done, total: progress("Importing images", done, total), settings.title
-    )
-    report.flush()
-    written = json.dumps([asdict(problem) for problem in problems])
-    write_whole(run.problems_file, lambda path: path.write_text(written))
-    counts = image_set.labels.sum(axis=0)
-    return {
-        "key": image_set.key,
-        "title": image_set.title,
-        "images": len(image_set.image_names),
-        "samples": len(image_set),
-        "classes": {name: int(count) for name, count in zip(image_set.classes, counts, strict=True)},
-        "criteria": list(image_set.criteria),
-        "problems": len(problems),
-    }
-
-
-def look(store: Store, run: Run, report: Report) -> Result:
-    """Preview an import, as in `ranking.formats.import_preview`; the user decides whether to import it."""
-    settings = LookSettings.from_json(run.settings)
-    check_source(store.home, [settings.look, *_paths(settings.source_settings)])
-    progress = _within_limits(store, report)
-    progress("Reading the upload", 0, 1)
-    from ranking.formats.import_preview import preview_import
-
-    place = settings.look if settings.brought is None else _uploaded(run, settings.brought)
-    preview = preview_import(
-        place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1)
-    )
-    report.flush()
-    written = json.dumps(replace(preview, refused=_as_called(run, preview.refused)).to_json())
-    write_whole(run.look_file, lambda path: path.write_text(written))
-    return {"source": preview.source}
-
-
-def preview_uploaded_features(store: Store, run: Run, report: Report) -> Result:
-    """Preview uploaded features, as in `ranking.features.uploads`, and store the result until the user decides whether
-    to keep it."""
-    settings = FeaturesSettings.from_json(run.settings)
-    check_source(store.home, [settings.place])
-    progress = _within_limits(store, report)
-    progress("Reading the image set", 0, 1)
-    from ranking.features.uploads.model_preview import is_network
-    from ranking.features.uploads.vectors_preview import preview_vectors
-    from ranking.files.typed_path import typed_file
-
-    images = store.sets.get(settings.set)
-    if settings.brought is None:
-        path = typed_file(settings.place, "a file of features")
-    else:
-        path = Path(_uploaded(run, settings.brought))
-    if is_network(path):
-        return _preview_network(store, run, settings, path, images, report)
-    preview = preview_vectors(
-        path, settings.file_name, images, run.draft_vectors, settings.vectors, settings.ids, progress
-    )
-    report.flush()
-    write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
-    return {"name": preview.name, "columns": preview.columns, "matched": preview.matched}
-
-
-def _preview_network(
-    store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, report: Report
-) -> Result:
-    """Preview an ONNX model, and store a copy of it until the user decides whether to keep it."""
-    from ranking.features.uploads.model_preview import preview_model
-
-    if is_workspace(store.home):  # it could take the memory and the time of all other visitors
-        expected = "a file of vectors, because a model is run only where the app runs on your own computer"
-        raise InputError(
-            settings.file_name, expected, "an ONNX model", "compute the vectors, and upload them"
-        )
-    if settings.brought is None:
-        check_space(store.home)
-        shutil.copyfile(path, run.uploaded_file)
-    preview = preview_model(run.uploaded_file, images, settings.network, report.progress)
-    report.flush()
-    write_whole(run.look_file, lambda path: path.write_text(json.dumps(preview.to_json())))
-    return {"network": {} if preview.refused else preview.settings}
-
-
-def describe_own_image(store: Store, run: Run, report: Report) -> Result:
-    """Compute the features of an image of the user. Nothing is left to decide: the page removes it."""
-    report.progress("Computing the features of your image", 0, 1)
-    from ranking.jobs.uploaded_image import describe
-
-    settings = OwnImageSettings.from_json(run.settings)
-    describe(store, run.uploaded_file, settings, run.draft, run.folder)
-    return {"decision": "discarded"}
-
-
-def _paths(settings: Mapping[str, Any]) -> list[str]:
-    """Return the paths that the user entered in the settings of a source."""
-    return [str(settings[name]) for name in PATHS if name in settings]
-
-
-def _uploaded(run: Run, called: str) -> str:
-    """Return the uploaded file of a run, as input of `ranking.files.open_tree`."""
-    from ranking.files import Upload
-
-    if not run.uploaded_file.is_file():
-        raise InputError(readable(called), "its uploaded copy", remedy="upload it again")
-    return Upload(run.uploaded_file, called)
-
-
-def _as_called(run: Run, message: str) -> str:
-    """Return `message` with the name of the uploaded file in place of the path of its copy."""
-    return message.replace(str(run.uploaded_file.absolute()), str(run.settings.get("brought")))
+    Only its work has a time limit and a place in the queue; while it waits for a decision it has neither."""
+    steps = steps_of(store, run, _within_limits(store, report))
+    decision: Decision | None = None
+    for number in itertools.count(1):
+        with _in_time(store, run):
+            try:
+                question = steps.send(decision) if decision is not None else next(steps)
+            except StopIteration as end:
+                result: Result = end.value
+                break
+            report.flush()
+        queue.leave(store.home, run)
+        decision = ask(run, report, replace(question, number=number))
+        _wait_for_turn(store, run, report)
+    run.question_file.unlink(missing_ok=True)
+    run.decision_file.unlink(missing_ok=True)
+    store.runs.free(run)
+    return result
 
 
 def train(store: Store, run: Run, report: Report) -> Result:

@@ -15,11 +15,11 @@ from typing import Any, Literal, get_args
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.core.run_settings import CALLED, ImportSettings, LookSettings, TrainSettings
+from ranking.core.run_settings import CALLED, ImportSettings, TrainSettings
 from ranking.storage.records import Records
 
-# An import never waits for runs of other kinds, the user decides about its result, and an import that does not finish
-# leaves nothing. The task of a run says what it is about within its kind.
+# An import never waits for runs of other kinds, asks the user before it finishes, and leaves nothing if it does not
+# finish. The task of a run says what it is about within its kind.
 Kind = Literal["import", "train", "study"]
 State = Literal["queued", "running", "finished", "cancelled", "failed"]
 ENDED = ("finished", "cancelled", "failed")
@@ -35,11 +35,9 @@ def task_of(kind: str, settings: Mapping[str, Any]) -> str:
     """Return the task of a run: what an import imports, what a training run ranks (`ranking.experiments.tasks`), or
     what a study measures (`ranking.experiments.studies`).
 
-    >>> task_of("train", {"task": "orders"}), task_of("train", {}), task_of("import", {"look": "/home/anna"})
-    ('orders', 'samples', 'look')
+    >>> task_of("train", {"task": "orders"}), task_of("train", {}), task_of("import", {"source": "COCO"})
+    ('orders', 'samples', 'images')
     """
-    if kind == "import" and "look" in settings:
-        return LookSettings.task
     return str(settings.get("task", IMPLIED_TASKS.get(kind, "")))
 
 
@@ -48,9 +46,8 @@ class Run:
     """A snapshot of an import, a training run or a study.
 
     Times are seconds since the epoch. pid: the worker's process; cancelled: when the user cancelled it, by the system's
-    monotonic clock. A finished import has result["decision"] "kept" or "discarded" once it is decided. name, star: set
-    by the user; deleted: when the user deleted it, None if not. shared: whether it belongs to a shared data folder,
-    which is read-only.
+    monotonic clock. name, star: set by the user; deleted: when the user deleted it, None if not. shared: whether it
+    belongs to a shared data folder, which is read-only.
     """
 
     id: str
@@ -87,7 +84,7 @@ class Run:
 
     @property
     def intake(self) -> bool:
-        """Whether it previews or imports what the user uploads."""
+        """Whether it imports what the user uploads."""
         return self.kind == "import"
 
     @property
@@ -174,29 +171,24 @@ class Run:
         return self.folder / "problems.json"
 
     @property
-    def looks(self) -> bool:
-        """Whether it is a preview of an upload, of images or features, which builds no image set."""
-        return self.intake and self.task != ImportSettings.task
-
-    @property
     def uploaded_file(self) -> Path:
-        """The file that the user uploaded, a ZIP file or one of features, until it is imported or discarded."""
-        return self.folder / "brought.zip"
+        """The file that the user uploaded, a ZIP file or one of features, until the import ends."""
+        return self.folder / "upload.zip"
 
     @property
-    def look_file(self) -> Path:
-        """A preview as JSON: `ranking.formats.import_preview`, or one of `ranking.features.uploads`."""
-        return self.folder / "look.json"
+    def question_file(self) -> Path:
+        """The last question of an import: see `ranking.jobs.import_questions`."""
+        return self.folder / "question.json"
+
+    @property
+    def decision_file(self) -> Path:
+        """The user's last answer to the questions of an import."""
+        return self.folder / "decision.json"
 
     @property
     def draft(self) -> Path:
-        """The folder in which an import builds its image set."""
+        """The folder in which an import builds its image set, or the matrix of uploaded vectors."""
         return self.folder / "draft"
-
-    @property
-    def draft_vectors(self) -> Path:
-        """The matrix of a feature preview, until it is kept."""
-        return self.folder / "vectors.npy"
 
     @property
     def alive(self) -> bool:

@@ -162,6 +162,12 @@ class Runs:
         """Star a run, or unstar it."""
         self._change(run_id, star=bool(star))
 
+    def free(self, run: Run) -> None:
+        """Remove the large files of an import, and keep those that say what it read."""
+        self._home.throw_away(run.draft)
+        run.uploaded_file.unlink(missing_ok=True)
+        self._home.empty_trash()
+
     def clear(self, run: Run) -> None:
         """Remove all files of a run but its record, as the rest of an import that did not finish."""
         for file in run.folder.iterdir():

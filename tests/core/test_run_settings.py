@@ -16,7 +16,6 @@ from ranking.core.run_settings import (
     FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
-    LookSettings,
     OrderTrainSettings,
     SimulationSettings,
     TimingSettings,
@@ -39,8 +38,8 @@ BAGS = BagTrainSettings("key", "horse", "MI-SVM", {"C": 1.0}, {"source": "grid"}
 LEARNING = {"training run": TRAINING, "label-ranking run": LABELS, "sequence-ranking run": ORDERS}
 LEARNING |= {"labelling simulation": ASKING, "ablation": STUDY}
 TIMING, EXPERIMENT = TimingSettings(share=0.5, parts="tables"), ExperimentSettings("key", (("HOG", {}),))
-INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", brought="x"), LookSettings("/x")]
-INTAKES += [LookSettings("", "COCO", {"seed": 1}, "x"), FeaturesSettings("key", "/x")]
+INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", upload="x"), ImportSettings()]
+INTAKES += [FeaturesSettings("key", "/x")]
 
 
 def test_settings_survive_json():
@@ -94,7 +93,7 @@ def test_each_part_of_the_settings_is_checked():
         (ASKING, "questions", "10"),
         (ASKING, "folds", True),
         (ASKING, "seed", None),
-        (LookSettings("/x"), "look", 3),
+        (ImportSettings(), "source", 3),
         (FeaturesSettings("key"), "network", []),
         (ORDERS, "task", "labels"),
         (TIMING, "task", "asking"),
@@ -132,12 +131,6 @@ def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
         *("set", "features", "query", "method", "method_settings", "warm_start", "graph")
     }
     assert ImportSettings("Digits").to_json() == {"source": "Digits", "source_settings": {}}
-    assert LookSettings("/x").to_json() == {
-        "look": "/x",
-        "source": None,
-        "source_settings": {},
-        "brought": None,
-    }
     assert [
         settings.to_json()["task"] for settings in (LABELS, ORDERS, ASKING, STUDY, TIMING, EXPERIMENT)
     ] == [*("labels", "orders", "asking", "midrank", "timing", "experiment")]

@@ -6,6 +6,7 @@ import os
 
 import numpy as np
 import pytest
+from ranking.storage.rooms import Rooms
 from refusals import refusal, refused
 from working import raising
 
@@ -19,7 +20,6 @@ from ranking.features.graph.uploaded_pairs import (
     short_name,
 )
 from ranking.storage.space import DISK, FullError
-from ranking.storage.rooms import Rooms
 from ranking.storage.store import Store
 from ranking.storage.uploads import edges_in
 

@@ -12,7 +12,6 @@ from ranking.storage.rooms import Rooms
 from refusals import refused
 from working import Held
 
-from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, load_features
 from ranking.features.uploaded_vectors import is_vectors_name, short_name, vectors_name
 from ranking.storage.examples import folder_of
@@ -37,14 +36,13 @@ def kept(folder, matrix, title="mine", when=1.0, key=KEY):
     return record
 
 
-def looked(store, key, matrix, called="mine.npy"):
-    """A look at features that has ended well."""
-    run = store.runs.create("import", FeaturesSettings(key, brought=called).to_json())
-    run.uploaded_file.write_bytes(b"x" * 1000)
-    np.save(run.draft_vectors, matrix)
-    result = {"name": vectors_name(matrix), "columns": 9, "matched": "by order"}
-    store.runs.end(run.id, "finished", result=result)
-    return store.runs.get(run.id)
+def added(store, key, matrix, title="mine"):
+    """The name of vectors that an import has added to a store."""
+    draft, record = store.home / "draft.npy", KeptVectors(vectors_name(matrix), title, 9, "by order", 1.0)
+    np.save(draft, matrix)
+    store.add_vectors(key, draft, record)
+    assert not draft.exists()
+    return record.name
 
 
 @pytest.fixture
@@ -97,48 +95,22 @@ def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
         assert (listed.name, listed.size, listed.title) == (record.name, 4, short_name(record.name)), text
 
 
-def test_what_a_look_left_is_kept_once_and_nothing_else_stays(filled):
+def test_added_vectors_are_a_file_and_its_record(filled):
     store, key, matrix = filled
-    run = looked(store, key, matrix)
-    name = store.features.keep_vectors(run.id, "résumé")
-    assert store.features.keep_vectors(run.id) == name == vectors_name(matrix)
+    name = added(store, key, matrix, "résumé")
+    assert added(store, key, matrix, "résumé") == name == vectors_name(matrix)
     [record] = store.features.vectors_of(key)
     assert (record.title, record.columns, record.matched, record.shared) == ("résumé", 9, "by order", False)
-    assert not run.folder.exists()
     written = json.loads((store.home / "vectors" / key / f"{name}.json").read_text())
     assert set(written) == {"title", "columns", "matched", "kept"}
     assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
-    with refused(f"decision about feature preview {run.id}", "kept"):
-        store.discard(run.id)
-
-
-def test_what_is_no_look_at_features_or_was_discarded_or_lost_is_not_kept(filled):
-    store, key, matrix = filled
-    run = looked(store, key, matrix)
-    training = store.runs.create("train", {"set": key})
-    for act, rejected, came in (
-        (store.keep, run, "a finished feature preview"),
-        (store.features.keep_vectors, training, "a queued training run"),
-    ):
-        with refused(f"run {rejected.id}", came):
-            act(rejected.id)
-    store.sweep()
-    assert run.draft_vectors.exists(), "the person has not decided yet"
-    store.discard(run.id)
-    store.sweep()
-    assert not run.folder.exists()
-    assert store.features.vectors_of(key) == []
-    lost = looked(store, key, matrix)
-    lost.draft_vectors.unlink()
-    with refused(f"decision about feature preview {run.id}", "discarded"):
-        store.features.keep_vectors(run.id)
-    with refused(f"feature preview {lost.id}", "none"):
-        store.features.keep_vectors(lost.id)
+    with refused("image set", "'gone'"):
+        store.add_vectors("gone", store.home / "draft.npy", record)
 
 
 def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     store, key, matrix = filled
-    name, images = store.features.keep_vectors(looked(store, key, matrix).id), store.sets.get(key)
+    name, images = added(store, key, matrix), store.sets.get(key)
     parts = [("Own vectors", {"vectors": name})]
     assert load_features(images, parts, store.features.cache) == pytest.approx(matrix, abs=1e-6)
     store.features.drop()
@@ -151,7 +123,7 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
 
 def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
     store, key, matrix = filled
-    name, held = store.features.keep_vectors(looked(store, key, matrix).id), Held()
+    name, held = added(store, key, matrix), Held()
     run = held(store, "train", {"set": key, "features": [["Own vectors", {"vectors": name}]]})
     with refused("vectors"):
         store.features.delete_vectors(key, name)
@@ -160,7 +132,7 @@ def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
     store.runs.end(run.id, "failed", "x")
     store.features.delete_vectors(key, name)
     assert store.features.vectors_of(key) == []
-    store.features.keep_vectors(looked(store, key, matrix).id)
+    added(store, key, matrix)
     store.runs.delete(run.id)
     store.runs.empty_trash()
     store.sets.delete(key)
@@ -176,7 +148,7 @@ def class_room(tmp_path, monkeypatch):
     shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
     key = shared_home.sets.add(folder_of("Action figures"), "ready-made")
     matrix = random_vectors(len(shared_home.sets.get(key)))
-    return shared_home, visitor, key, shared_home.features.keep_vectors(looked(shared_home, key, matrix).id)
+    return shared_home, visitor, key, added(shared_home, key, matrix)
 
 
 def test_vectors_of_a_shared_workspace_are_readable(class_room):
@@ -186,7 +158,9 @@ def test_vectors_of_a_shared_workspace_are_readable(class_room):
     images = visitor.sets.get(key)
     before = bytes_of(visitor.home)
     matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
-    assert (matrix == load_features(images, [("Own vectors", {"vectors": name})], shared_home.features.cache)).all()
+    assert (
+        matrix == load_features(images, [("Own vectors", {"vectors": name})], shared_home.features.cache)
+    ).all()
     assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
     visitor.features.delete_vectors(key, name)
     assert shared_home.features.vectors_of(key), "a visitor deletes nothing of the shared workspace"
@@ -195,9 +169,9 @@ def test_vectors_of_a_shared_workspace_are_readable(class_room):
 def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):
     _, visitor, key, _ = class_room
     matrix = random_vectors(len(visitor.sets.get(key)), 64, seed=3)
-    run, before = looked(visitor, key, matrix), bytes_of(visitor.home)
+    before = bytes_of(visitor.home) + matrix.nbytes
     monkeypatch.setenv("RANKING_ROOM_DISK", "1000")
-    name = visitor.features.keep_vectors(run.id)
+    name = added(visitor, key, matrix)
     assert name in [vectors.name for vectors in visitor.features.vectors_of(key)]
     assert visitor.features, "which links them into the cache"
     assert matrix.nbytes <= bytes_of(visitor.home) < before + 1000, "two names of one file are one file"

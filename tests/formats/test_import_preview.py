@@ -91,10 +91,10 @@ def test_refused_names_are_reported_if_nothing_else_is_left(zoo, tmp_path, monke
 
 
 def test_an_upload_is_called_as_the_person_calls_it(zoo, tmp_path):
-    place = zip_of(zoo, tmp_path / "brought.zip")
+    place = zip_of(zoo, tmp_path / "upload.zip")
     upload = Upload(place, "../../My zoo.zip")
     assert make_source("Class folders", folder=upload).title() == "My zoo"
-    assert make_source("Class folders", folder=str(place)).title() == "brought"
+    assert make_source("Class folders", folder=str(place)).title() == "upload"
 
 
 # ------------------------------------------------------------ A few crops, and what all labels come to

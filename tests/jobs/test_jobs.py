@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import struct
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -29,6 +29,7 @@ from working import (
     Held,
     be_patient,
     cancelled,
+    contents,
     ended,
     events_of,
     heard,
@@ -53,9 +54,7 @@ from ranking.jobs.events import (
     with_last_gap,
 )
 from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
-from ranking.storage.queue import RUNS_AT_ONCE, waits_for
-from ranking.storage.run import RECORD, Kind, Run
-from ranking.storage.runs import Runs
+from ranking.storage.run import Kind, Run
 from ranking.storage.store import Store
 
 TASKS: tuple[tuple[Kind, str], ...] = (
@@ -114,12 +113,15 @@ def test_the_session_of_a_worker_weighs_less(store, monkeypatch):
     pytest.fail(weight)
 
 
-def test_a_run_whose_folder_vanishes_leaves_no_traceback(store, monkeypatch):
+def test_a_row_that_vanishes_leaves_no_traceback(store, monkeypatch):
+    """As where the database is put back from a copy while a training runs."""
     uncaught: list[object] = []
     monkeypatch.setattr(threading, "excepthook", uncaught.append)
     run = iterating(store, start(store, FOREVER))
-    shutil.rmtree(run.folder)
-    kill(run)
+    kill_later = store.runs.get(run.id)
+    with closing(sqlite3.connect(store.home / "ranking.sqlite")) as database, database:
+        database.execute("delete from run")
+    kill(kill_later)
     wait(lambda: run.id not in jobs._children)
     assert not uncaught
 
@@ -167,22 +169,22 @@ def test_what_differs_or_is_not_live_is_a_new_run(store, monkeypatch):
 @pytest.fixture
 def full(store: Store, held: Held) -> list[Run]:
     """As many live trainings as may work at once."""
-    return [held(store) for _ in range(RUNS_AT_ONCE)]
+    return [held(store) for _ in range(jobs.MOST_AT_ONCE)]
 
 
 def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
     waiting = [held(store, kind, {"task": task}) for kind, task in TASKS]
-    assert [waits_for(store.home, run) for run in waiting] == list(range(1, len(TASKS) + 1))
+    assert [jobs.waits_for(store, run) for run in waiting] == list(range(1, len(TASKS) + 1))
     for settings in ({}, {"task": "features"}):
-        assert waits_for(store.home, held(store, "import", settings)) == 0, settings
+        assert jobs.waits_for(store, held(store, "import", settings)) == 0, settings
 
 
 def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, held, full):
     first, second, third = (start(store, ["iterate", 1, 0.0]) for _ in range(3))
-    assert [waits_for(store.home, run) for run in (first, second, third)] == [1, 2, 3]
+    assert [jobs.waits_for(store, run) for run in (first, second, third)] == [1, 2, 3]
     kill(first)
     assert ended(store, first).state == "failed"
-    assert [waits_for(store.home, run) for run in (second, third)] == [1, 2]
+    assert [jobs.waits_for(store, run) for run in (second, third)] == [1, 2]
     assert cancelled(store, start(store, FOREVER)).state == "cancelled", "while it waits, or starts"
     held.let_die(full[0])
     second, third = ended(store, second), ended(store, third)
@@ -204,23 +206,6 @@ def test_a_death_is_noticed_also_where_nobody_looks(store, monkeypatch):
         settled = wait(lambda run=run: (now := store.runs.get(run.id)).state == "failed" and now)
         assert settled.reason == cause_of_exit(code)
         assert named in settled.reason
-
-
-def element(kind: int, data: bytes) -> bytes:
-    """An element of a MATLAB file."""
-    return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
-
-
-def test_a_file_that_crashes_its_reader_is_named(store, tmp_path, monkeypatch):
-    """scipy ends its process at numbers of type 14, as pyarrow does at some damaged files."""
-    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-m", "ranking.jobs.worker"))
-    head = element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", 1, 2)) + element(1, b"feat")
-    file = tmp_path / "faces.mat"
-    file.write_bytes(b"MATLAB 5.0".ljust(124) + b"\0\1IM" + element(14, head + element(14, bytes(8))))
-    settings = {"source": "Public figures", "source_settings": {"file": str(file)}}
-    run = ended(store, jobs.start(store, "import", settings))
-    assert run.state == "failed"
-    assert run.reason.startswith(f"{file} crashed its reader ({cause_of_exit(-signal.SIGSEGV)})")
 
 
 def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
@@ -297,44 +282,47 @@ def fill(run: Run) -> None:
     run.uploaded_file.write_bytes(b"zip")
 
 
-def fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Write no record while an import fills the disk."""
-    end = Runs.end
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:
+    """Write no row while an import fills the disk, and read one only with `read`: SQLite needs some kilobytes."""
 
-    def guarded(runs: Runs, run_id: str, *arguments: Any) -> bool:
-        if files_in(runs.get(run_id)) != ["lock", RECORD]:
-            raise HomeError("no space left on the disk")
-        return end(runs, run_id, *arguments)
+    def guarded(original: Any) -> Any:
+        def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
+            folder = store.home / "runs" / run_id
+            if (folder / "upload.zip").exists() or (folder / "draft").exists():
+                raise HomeError("disk I/O error")
+            return original(store, run_id, *arguments, **named)
 
-    monkeypatch.setattr(Runs, "end", guarded)
+        return call
+
+    monkeypatch.setattr(Store, "end_run", guarded(Store.runs.end))
+    if not read:
+        monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
 
 
-def files_in(run: Run) -> list[str]:
-    return sorted(file.name for file in run.folder.iterdir())
-
-
-@pytest.mark.parametrize("server", ["watches", "has gone"])
-def test_an_import_that_is_killed_leaves_only_its_record(store, monkeypatch, server):
+@pytest.mark.parametrize("server", ["watches", "has gone", "cannot read either"])
+def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     if server == "has gone":
         monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
-    fill_the_disk(monkeypatch)
+    fill_the_disk(monkeypatch, read=server != "cannot read either")
+    before = contents(store)
     run = jobs.start(store, "import", {}, fill)
+    assert contents(store) != before
     kill(run)
     wait(lambda: not run.alive)
     if server == "has gone":
-        assert run.draft.exists()
+        assert run.folder.exists()
         jobs.recover(store)
-    wait(lambda: store.runs.get(run.id).state == "failed")
-    assert files_in(run) == ["lock", RECORD]
+    wait(lambda: not run.folder.exists())
+    assert (store.runs.get(run.id).state, contents(store)) == ("failed", before)
 
 
 def test_what_a_worker_leaves_waits_where_the_home_is_away(store, held, monkeypatch):
     monkeypatch.setattr(jobs, "poll", raising(HomeError("no such folder")))
-    for kind in ("train", "import"):
+    for kind, code in (("train", 1), ("import", 0)):
         run = held(store, kind)
         fill(run)
-        jobs._await_end(store, run, SimpleNamespace(wait=lambda: 1))  # type: ignore[arg-type]
+        jobs._await_end(store, run, SimpleNamespace(wait=lambda code=code: code))  # type: ignore[arg-type]
         assert run.draft.exists(), kind
         assert store.runs.get(run.id).state == "queued"
 
@@ -351,6 +339,15 @@ def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypat
     assert (jobs.poll(store, run.id).state, run.draft.exists()) == ("finished", True)
 
 
+def test_an_import_whose_worker_reported_its_end_and_died_before_it_cleared_up_is_cleared(store, monkeypatch):
+    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
+    run = jobs.start(store, "import", {}, fill)
+    store.runs.end(run.id, "failed", "no image")
+    kill(run)
+    wait(lambda: not run.folder.exists())
+    assert store.runs.get(run.id).reason == "no image"
+
+
 def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeypatch):
     fill_the_disk(monkeypatch)
 
@@ -358,10 +355,11 @@ def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeyp
         fill(run)
         raise OSError(28, "No space left on device")
 
+    before = contents(store)
     run = jobs.start(store, "import", {}, fill_up)
     assert run.state == "failed"
     assert "No space left on device" in run.reason
-    assert files_in(run) == ["lock", RECORD]
+    assert contents(store) == before
 
 
 # ------------------------------------------------------------------------------------------------- cancel
@@ -459,7 +457,7 @@ def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, mo
 
 def test_a_new_server_settles_the_runs_of_dead_workers_and_sweeps(store, held, monkeypatch):
     swept: list[list[str]] = []
-    monkeypatch.setattr(Store, "sweep", lambda self: swept.append([self.runs.get(run.id).state for run in runs]))
+    monkeypatch.setattr(Store, "sweep", lambda self: swept.append([self.run(run.id).state for run in runs]))
     _, dead, over = runs = held(store), store.runs.create("train", {}), store.runs.create("train", {})
     store.runs.end(over.id, "finished")
     jobs.recover(store)

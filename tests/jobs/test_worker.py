@@ -24,10 +24,11 @@ from dated_pictures import dated
 from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 from PIL import Image
+from ranking.files.isolated import MEMORY_VARIABLE, reason_of
 from ranking.storage.room_layout import FOLDERS
 from ranking.storage.rooms import Rooms
 from refusals import refused
-from working import Held, contents, ended, events_of, heard, here, raising, steps_of, wait
+from working import Held, contents, ended, events_of, heard, here, kill, raising, steps_of, wait
 
 from ranking import Query, method_class, method_names
 from ranking.core import ImageSet, SampleMethod
@@ -37,7 +38,6 @@ from ranking.core.run_settings import (
     FeaturesSettings,
     ImportSettings,
     LabelTrainSettings,
-    LookSettings,
     OrderTrainSettings,
     SimulationSettings,
     TimingSettings,
@@ -49,9 +49,9 @@ from ranking.experiments.timing_studies import TimingOutcome
 from ranking.explain.localisation import read_localisation
 from ranking.explain.playback import MOST as MOST_RECORDED
 from ranking.explain.playback import Playback, read_playback
-from ranking.files import Limits
+from ranking.files import Limits, isolated
 from ranking.formats.import_preview import ImportPreview
-from ranking.jobs import jobs, memory, worker
+from ranking.jobs import import_questions, jobs, worker
 from ranking.jobs.events import (
     BEST_KEPT,
     MEASURING,
@@ -63,7 +63,15 @@ from ranking.jobs.events import (
     cancel_reason,
     with_last_gap,
 )
-from ranking.jobs.memory import MEMORY_VARIABLE, reason_of
+from ranking.jobs.import_questions import (
+    UNDECIDED,
+    WAITING,
+    Decision,
+    Question,
+    Steps,
+    decide,
+    open_question,
+)
 from ranking.jobs.run_archive import export_run
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
@@ -131,7 +139,7 @@ def imported(store: Store) -> Run:
 
 @pytest.fixture(scope="module")
 def digits(store: Store, imported: Run) -> ImageSet:
-    return store.sets.get(store.keep(imported.id))
+    return store.sets.get(imported.result["key"])
 
 
 @pytest.fixture(scope="module")
@@ -175,7 +183,7 @@ def task_settings(digits: ImageSet, images: ImageSet, dated_images: ImageSet) ->
 # ------------------------------------------------------------------------------------------------- import
 
 
-def test_an_import_ends_as_a_draft_with_its_report(imported, digits):
+def test_an_import_ends_as_an_image_set_with_its_report(imported, digits):
     assert (imported.state, imported.reason) == ("finished", "")
     result = imported.result
     assert (result["key"], result["title"]) == (digits.key, "Digits")
@@ -199,7 +207,7 @@ def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
     assert contents(empty) == before
 
 
-# ------------------------------------------------------------------- what is brought, and that none of it is left
+# ------------------------------------------------------------------- uploads, and that nothing of them is left
 
 
 @pytest.fixture
@@ -214,22 +222,80 @@ def zoo(tmp_path: Path) -> Path:
     return zip_of(tmp_path / "zoo", tmp_path / "zoo.zip")
 
 
-LOOK = LookSettings("", brought="My zoo.zip").to_json()
-CLASS_FOLDERS = ImportSettings("Class folders", brought="My zoo.zip").to_json()
+UPLOAD = ImportSettings(upload="My zoo.zip").to_json()
+CLASS_FOLDERS = ImportSettings("Class folders", upload="My zoo.zip").to_json()
 ALWAYS = ("events.jsonl", "lock", "row.json")  # what is in the folder of every run
 
 
-def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goes(empty, zoo, stop):
-    before = contents(empty)
-    run = here(empty, LOOK, "import", zoo)
-    assert (run.state, run.result) == ("finished", {"source": "Class folders"})
-    preview = ImportPreview.from_json(json.loads(run.look_file.read_text()))
+def uploaded(store: Store, zoo: Path) -> Run:
+    """An import of the ZIP file in a process of its own."""
+    return jobs.start(store, "import", UPLOAD, lambda run: run.uploaded_file.write_bytes(zoo.read_bytes()))
+
+
+def test_an_upload_is_read_shown_read_again_and_added_by_one_process(empty, zoo):
+    """While it waits it takes no place among those that work."""
+    run = uploaded(empty, zoo)
+    question = wait(lambda: open_question(run))
+    preview = ImportPreview.from_json(question.reading)
     assert preview.content is not None
+    assert (question.about, question.number, preview.source) == ("files", 1, "Class folders")
     assert (preview.content.title, preview.content.images, len(preview.content.crops)) == ("My zoo", 15, 12)
-    assert {path.name for path in run.folder.iterdir()} == {"brought.zip", "look.json", *ALWAYS}
-    empty.discard(run.id)
-    empty.discard(here(empty, CLASS_FOLDERS, "import", zoo).id)
+    files = {"upload.zip", "question.json", "stderr.txt", *ALWAYS}
+    assert {path.name for path in run.folder.iterdir()} == files
+    pid, places = empty.runs.get(run.id).pid, empty.queue_of("images")
+    wait(lambda: not places._has(run.id))
+    decide(run, Decision(0, changes={"title": "no answer to this question"}))
+    decide(run, Decision(1, False, {"source_settings": {"seed": 3}}))
+    question = wait(lambda: open_question(run))
+    assert (question.number, question.reading["source_settings"]["seed"]) == (2, 3)
+    decide(run, Decision(2, changes={"title": "Zoo"}))
+    run = ended(empty, run)
+    assert (run.state, run.reason, run.pid, run.result["title"]) == ("finished", "", pid, "Zoo")
+    assert [row.key for row in empty.sets.rows()] == [run.result["key"]]
+    assert {path.name for path in run.folder.iterdir()} == {"problems.json", "stderr.txt", *ALWAYS}
+
+
+def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves_no_byte(
+    empty, zoo, monkeypatch
+):
+    before = contents(empty)
+    run = uploaded(empty, zoo)
+    wait(lambda: open_question(run))
+    jobs.recover(empty)
+    assert open_question(empty.runs.get(run.id)) is not None, "a server that starts leaves it alone"
+    jobs.cancel(empty, run.id)
+    run = ended(empty, run)
+    assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
+    wait(lambda: not run.folder.exists())
+    monkeypatch.setattr(import_questions, "WAIT_HOURS", 0.0)
+    run = empty.runs.create("import", UPLOAD)
+    run.uploaded_file.write_bytes(zoo.read_bytes())
+    assert worker.main([str(empty.home), run.id]) == 0
+    run = empty.runs.get(run.id)
+    assert (run.state, run.reason) == ("cancelled", UNDECIDED)
     assert contents(empty) == before
+
+
+def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, zoo):
+    for step in ("Reading it as Class folders", WAITING, "Importing images"):
+        before = contents(empty)
+        run = uploaded(empty, zoo)
+        if step == "Importing images":
+            decide(run, Decision(1))
+        heard(run, what=step)
+        kill(empty.runs.get(run.id))
+        run = ended(empty, run)
+        assert run.state == "failed"
+        assert ("My zoo.zip crashed its reader" in run.reason) == (step != WAITING), run.reason
+        wait(lambda run=run: not run.folder.exists())
+        assert contents(empty) == before
+        assert empty.sets.rows() == []
+    first, again = (here(empty, UPLOAD, "import", zoo) for _ in range(2))
+    assert (first.result["known"], again.result["known"]) == (False, True)
+    assert len(empty.sets.rows()) == 1
+
+
+def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, stop):
     run = here(empty, CLASS_FOLDERS, "import", zoo)
     assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 14)
     assert run.result["classes"] == {"cat": 7, "dog": 7}
@@ -237,7 +303,7 @@ def test_an_upload_is_looked_at_and_imported_under_its_own_name_and_its_copy_goe
     assert run.result["problems"] == len(problems)
     assert set(problems[0]) == {"file", "expected", "came", "done"}
     assert any("broken.png" in problem["file"] for problem in problems)
-    assert empty.sets.get(empty.keep(run.id)).classes == ("cat", "dog")
+    assert empty.sets.get(run.result["key"]).classes == ("cat", "dog")
     wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))  # of its limit
     assert {path.name for path in run.folder.iterdir()} == {"problems.json", *ALWAYS}
     assert list(empty.home.rglob("*.zip")) == []
@@ -253,10 +319,10 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, t
     before = contents(empty)
     folder = {"source": "PASCAL VOC", "source_settings": {"folder": str(tmp_path / "VOC")}}
     for settings, upload, name in (
-        (LOOK, tmp_path / "bad.zip", "My zoo.zip"),
+        (UPLOAD, tmp_path / "bad.zip", "My zoo.zip"),
         (CLASS_FOLDERS, tmp_path / "bad.zip", "My zoo.zip"),
         (folder, None, str(tmp_path / "VOC")),
-        (LOOK, None, "My zoo.zip"),
+        (UPLOAD, None, "My zoo.zip"),
     ):
         run = here(empty, settings, "import", upload)
         assert run.state == "failed"
@@ -293,38 +359,41 @@ def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, mo
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
     before, settings = contents(room), ImportSettings("Class folders", {"folder": str(zoo)}).to_json()
     monkeypatch.setenv("RANKING_ROOM_DISK", "400000")
-    finished: list[Path] = []
     for seconds in (0.0, 10_000.0):
         monkeypatch.setattr(DiskWatch, "SECONDS", seconds)
-        with monkeypatch.context() as patch:
-            patch.setattr(worker, "_write_whole", lambda file, write: finished.append(file) or write(file))
-            run = here(room, settings, "import")
+        run = here(room, settings, "import")
         assert run.state == "failed"
         assert isinstance(failures[-1], FullError)
         assert run.reason == reason_of(failures[-1])
         assert contents(room) == before
-    assert len(finished) == 1, "the first ended before it had read all, the second at its end"
+    assert room.sets.rows() == []
     monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
-    run = here(room, settings, "import")
-    assert run.state == "finished"
+    assert here(room, settings, "import").state == "finished"
     monkeypatch.setenv("RANKING_ROOM_DISK", str(bytes_of(room.home)))
     with pytest.raises(FullError):
         room.runs.create("import", settings)
-    taken = bytes_of(room.home)
-    room.keep(run.id)
-    assert bytes_of(room.home) <= taken + 4096
 
 
-@pytest.mark.parametrize(
-    ("work", "settings"),
-    [("look", LOOK), ("import_images", {}), ("preview_uploaded_features", {"task": "features"})],
-)
-def test_work_on_an_upload_that_hangs_is_ended(empty, monkeypatch, work, settings):
+@pytest.mark.parametrize("settings", [UPLOAD, FeaturesSettings("x").to_json()], ids=["images", "features"])
+def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, monkeypatch, settings):
     codes: queue.Queue[int] = queue.Queue()
+    waited: list[bool] = []
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
     monkeypatch.setattr(worker.os, "_exit", codes.put)
-    monkeypatch.setattr(worker, work, lambda *_: {"code": codes.get(timeout=180)})
+
+    def ask(run: Run, report: Report, question: Question) -> Decision:
+        time.sleep(2.0)  # longer than it may work
+        waited.append(codes.empty())
+        return Decision(question.number)
+
+    def steps(*_: object) -> Steps:
+        yield Question("files", {})
+        return {"code": codes.get(timeout=180)}
+
+    monkeypatch.setattr(worker, "ask", ask)
+    monkeypatch.setattr(worker, "steps_of", steps)
     run = here(empty, settings, "import")
+    assert waited == [True]
     assert (run.state, run.reason, run.result) == ("failed", Limits(seconds=1).too_slow, {})
     assert "RANKING_INTAKE_SECONDS" in run.reason
     assert not run.folder.exists(), "whoever started it may be gone"
@@ -667,10 +736,10 @@ def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
     for most, expected in ((resource.RLIM_INFINITY, 10**15), (2 * 10**15, 10**15), (10**8, 10**8)):
         limits: list[tuple[int, int]] = []
         with monkeypatch.context() as patch:
-            patch.setattr(memory.resource, "getrlimit", lambda kind, most=most: (most, most))
-            patch.setattr(memory.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
-            memory.limit_memory()
-            memory.lift_memory_limit()
+            patch.setattr(isolated.resource, "getrlimit", lambda kind, most=most: (most, most))
+            patch.setattr(isolated.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
+            isolated.limit_memory()
+            isolated.lift_memory_limit()
         assert limits == [(expected, most), (most, most)]
 
 
@@ -686,7 +755,7 @@ def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
     for limit in ("2 GB", "0", "-1", str(2**63), "9" * 5000, "٣"):
         monkeypatch.setenv(MEMORY_VARIABLE, limit)
         with refused(MEMORY_VARIABLE) as caught:
-            memory.limit_memory()
+            isolated.limit_memory()
         assert caught.value.came == repr(limit)[:80]
     run = here(store, {})
     assert (run.state, run.reason) == ("failed", str(caught.value))
@@ -703,14 +772,14 @@ def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(stor
         here(store, {})
     assert limits == [4 * 2**30, 4 * 2**30, None]
     before = resource.getrlimit(resource.RLIMIT_AS)
-    memory.limit_memory(None)
+    isolated.limit_memory(None)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     monkeypatch.setenv(MEMORY_VARIABLE, str(2**45))
     assert here(store, {}).state == "failed"
     assert resource.getrlimit(resource.RLIMIT_AS) == (before[1], before[1])
     monkeypatch.delenv(MEMORY_VARIABLE)
-    monkeypatch.setattr(worker, "look", raising(MemoryError()))
-    assert "4.29 GB" in here(store, LOOK, "import").reason
+    monkeypatch.setattr(worker, "steps_of", raising(MemoryError()))
+    assert "4.29 GB" in here(store, UPLOAD, "import").reason
 
 
 def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from imports_here import import_here
 from shapes import write_shapes
-from training_runs import finished, worked
+from training_runs import finished
 
-from ranking.jobs import worker
+from pages.parts.views.lesson_settings import Lesson
 from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
@@ -47,9 +49,9 @@ def fill(home: Path, scratch: Path) -> Laboratory:
     """The bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
     store = Store(home)
     figures = store.sets.add(folder_of("Action figures"), "Action figures")
-    digits = store.keep(import_here(store, "Digits").id)
+    digits = import_here(store, "Digits").result["key"]
     folder = write_shapes(scratch / "shapes")
-    shapes = store.keep(import_here(store, "PASCAL VOC", folder=str(folder)).id)
+    shapes = import_here(store, "PASCAL VOC", folder=str(folder)).result["key"]
     ended = {}
     reasons = {"failed": "ran out of *memory* <b>", "cancelled": "cancelled before any weights"}
     for state, reason in reasons.items():
@@ -90,19 +92,18 @@ def content_of_sets(home: Path) -> dict[Path, tuple[int, int]]:
     }
 
 
-def import_here(store: Store, source: str, **settings: Any) -> Run:
-    """An import, left to be decided on."""
-    return look_here(store, store.runs.create("import", {"source": source, "source_settings": settings}))
-
-
-def look_here(store: Store, run: Run) -> Run:
-    """A look or an import that a page began, done."""
-    return worked(store, run, worker.import_)
-
-
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
     """A finished training."""
     return finished(store, train_settings(key, query, method, **settings))
+
+
+def teach(home: Path, lesson: Lesson) -> Path:
+    """Do a lesson's trainings, on the scenes that come with the program; returns the home."""
+    store = Store(home)
+    key = store.sets.add(folder_of("Action figures"), "Action figures")
+    for method in lesson.methods:
+        finished(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
+    return home
 
 
 def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **settings: Any) -> dict[str, Any]:

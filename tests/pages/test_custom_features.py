@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 from archives import npy, npz
 from filled_home import train_settings
+from imports_here import go_on, question_of
 from refusals import refused
 from shown import button_keys, errors, plain, press, text_of
 from training_runs import finished
-from uploading import drop, kept_here, pills, preview_features_here, previewed, uploader
+from uploading import drop, kept_here, pills, previewed, uploader
 
 from pages.parts.app import cache
 from pages.parts.runs import export, feature_choice, runs
@@ -33,31 +34,36 @@ def vectors(images):
     return np.hstack([noise, 5.0 * images.labels])
 
 
-def test_a_file_is_looked_at_listed_kept_and_chosen_on_train(laboratory, started, open_page, images, vectors):
+def test_a_file_is_read_listed_added_and_chosen_on_train(laboratory, started, open_page, images, vectors):
     app = open_page("image_sets", set=laboratory.shapes)
     key = uploader(app).key
     drop(app, npy(vectors))
     [run] = started
-    wanted = FeaturesSettings(laboratory.shapes, brought="resnet.npy").to_json()
+    wanted = FeaturesSettings(laboratory.shapes, upload="resnet.npy").to_json()
     assert (run.kind, run.settings) == ("import", wanted)
     assert app.query_params["own"] == run.id
     assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
-    preview_features_here(laboratory.store, run)
+    go_on(laboratory.store, run)
     elsewhere = open_page("image_sets", set=laboratory.figures, own=run.id)
     assert (len(elsewhere.warning), len(elsewhere.metric)) == (1, 0), "it is for another set"
     app.query_params["own"] = "new"
     app.run()
     assert uploader(app).key != key, "a widget of its own, which holds nothing"
-    press(app, f"widget decide {run.id}")
+    press(app, f"widget open {run.id}")
     assert app.query_params["own"] == run.id
     counts = [f"{len(images)} of {len(images)}", str(vectors.shape[1]), "0"]
     assert [metric.value for metric in app.metric][:3] == counts, "samples, columns, constant columns"
-    assert laboratory.store.features.vectors_of(laboratory.shapes) == [], "nothing is kept before the person decides"
+    assert laboratory.store.features.vectors_of(laboratory.shapes) == [], (
+        "nothing is stored before the person decides"
+    )
     app.text_input(key=f"title {run.id}").input("my <b>net</b>").run()
-    press(app, "keep features")
+    press(app, "add features")
+    assert go_on(laboratory.store, run).state == "finished"
     [kept] = laboratory.store.features.vectors_of(laboratory.shapes)
     assert kept.title == "my <b>net</b>"
-    assert app.query_params["features"] == kept.name
+    assert [f"features={kept.name}" in link.proto.query_string for link in app.run().get("page_link")].count(
+        True
+    )
     train = open_page("train", set=laboratory.shapes, features=f"Colour,{kept.name}")
     assert pills(train).value == ["Colour", kept.name]
     assert plain(pills(train).options[-1]) == "my <b>net</b> (9 custom)"
@@ -73,44 +79,38 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
     missing = len(images) - half
     assert errors(app)[0].startswith(f"{missing:,} of {len(images)} ")
     assert missing in [len(frame.value) for frame in app.dataframe if "expected" in frame.value]
-    assert "keep features" not in button_keys(app)
-    press(app, "discard features")
-    assert not started[-1].folder.exists()
-    assert not list(laboratory.home.rglob("brought.zip"))
-    assert "own" not in app.query_params
-    app = previewed(laboratory, started, app, b"\x80\x04K\x01.", "my_pickle.npy")
+    assert "add features" not in button_keys(app)
+    app.query_params["own"] = "new"
+    app = previewed(laboratory, started, app.run(), b"\x80\x04K\x01.", "my_pickle.npy")
     run = laboratory.store.runs.get(started[-1].id)
     assert run.reason in errors(app)[0]
     assert "my_pickle.npy" in text_of(app)
     assert not run.folder.exists()
 
 
-def test_other_arrays_are_looked_at_before_they_can_be_kept(laboratory, started, open_page, images, vectors):
+def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, open_page, images, vectors):
     shuffled = vectors[np.random.default_rng(1).permutation(len(images))]
     data = npz(features=shuffled, small=vectors[:, :3], ids=images.ids)
     app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "two.npz")
-    first = started[-1]
+    [first] = started
     assert len(app.warning) == 1, "the rows are in another order than the samples"
-    ways = app.selectbox(key=f"widget ids {first.id}").options
+    ways = app.selectbox(key=f"widget ids {first.id} 1").options
     assert ways[1:] == ["ids"], "after the order of the samples"
-    app.selectbox(key=f"widget vectors {first.id}").select("small").run()
-    assert "keep features" not in button_keys(app)
-    press(app, "preview again")
-    second = started[-1]
-    assert (second.settings["vectors"], second.settings["ids"]) == ("small", "ids")
-    assert second.uploaded_file.read_bytes() == data
-    assert not first.folder.exists(), "the copy was handed on"
-    preview_features_here(laboratory.store, second)
+    app.selectbox(key=f"widget vectors {first.id} 1").select("small").run()
+    assert "add features" not in button_keys(app)
+    press(app, "read again")
+    reading = question_of(go_on(laboratory.store, first)).reading
+    assert (reading["vectors"], reading["ids"]) == ("small", "ids")
     assert app.run().metric[1].value == "3"
 
 
 def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, started, open_page, monkeypatch):
     app = open_page("image_sets", set=laboratory.shapes, own="new")
-    press(app, "preview features")
+    press(app, "read features")
     assert len(app.error) == 1, "the path is empty"
     assert not started
     app.text_input(key="widget own features path").input(" /of/mine/net.npy ").run()
-    press(app, "preview features")
+    press(app, "read features")
     [run] = started
     assert run.settings["place"] == "/of/mine/net.npy"
     assert "/of/mine" not in str(app.query_params), "a path of this machine is not shared"

@@ -3,42 +3,43 @@
 from __future__ import annotations
 
 from filled_home import train_settings
+from imports_here import go_on, question_of
 from shown import button_keys, errors, press
 from tiny_models import mean_colour, model, node, port
-from uploading import pills, preview_features_here, previewed
+from uploading import pills, previewed
 
 from ranking.storage.uploads import network_name
 
 
-def test_a_model_is_used_in_another_way_kept_and_chosen_on_train(laboratory, started, open_page):
+def test_a_model_is_used_in_another_way_added_and_chosen_on_train(laboratory, started, open_page):
     store, app = laboratory.store, open_page("image_sets", set=laboratory.shapes)
     previewed(laboratory, started, app, mean_colour(metadata={"mean": "0.5", "std": "0.25"}), "colours.onnx")
-    first = started[-1]
-    mean = f"widget network {first.id}.ONNX model.mean"
+    [run] = started
+    mean = f"widget network {run.id} 1.ONNX model.mean"
     assert app.metric[0].value == "3", "columns"
     assert app.text_input(key=mean).value == "0.5, 0.5, 0.5", "as the file states"
-    app.selectbox(key=f"widget output {first.id}").select("map").run()
-    assert "keep features" not in button_keys(app), "it is to be looked at first"
+    app.selectbox(key=f"widget output {run.id} 1").select("map").run()
+    assert "add features" not in button_keys(app), "it is to be read first"
     assert len(app.text_input(key=mean).input("a").run().error) == 1, "no number"
     app.text_input(key=mean).input("0.1").run()
-    press(app, "preview again")
-    second = preview_features_here(store, started[-1])
-    assert (second.settings["network"]["output"], second.settings["network"]["mean"]) == ("map", "0.1")
-    assert not first.folder.exists(), "the copy was handed on"
+    press(app, "read again")
+    settings = question_of(go_on(store, run)).reading["settings"]
+    assert (settings["output"], settings["mean"]) == ("map", "0.1")
     assert app.run().metric[0].value == "3"
-    assert store.features.networks() == [], "nothing is kept before the person decides"
-    press(app, "keep features")
+    assert store.features.networks() == [], "nothing is stored before the person decides"
+    press(app, "add features")
+    assert go_on(store, run).state == "finished"
     [kept] = store.features.networks()
     assert kept.title == "colours"
-    assert not second.folder.exists()
+    assert not run.uploaded_file.exists()
     train = open_page("train", set=laboratory.shapes, features=kept.name)
     assert pills(train).value == [kept.name]
     press(train, "train")
     features = started[-1].settings["features"]
     assert features == [["ONNX model", kept.settings]]
-    run = store.runs.create("train", {**train_settings(laboratory.shapes, "disc"), "features": features})
-    store.runs.end(run.id, "failed", "no")
-    assert pills(open_page("train", run=run.id)).value == [network_name(kept.settings)]
+    training = store.runs.create("train", {**train_settings(laboratory.shapes, "disc"), "features": features})
+    store.runs.end(training.id, "failed", "no")
+    assert pills(open_page("train", run=training.id)).value == [network_name(kept.settings)]
 
 
 def test_an_output_that_tells_nothing_and_a_file_that_is_no_model_are_refused(laboratory, started, open_page):
@@ -50,10 +51,9 @@ def test_an_output_that_tells_nothing_and_a_file_that_is_no_model_are_refused(la
     )
     app = previewed(laboratory, started, app, data, "zero.onnx")
     assert len(errors(app)) == 1
-    assert "keep features" not in button_keys(app)
-    press(app, "discard features")
-    assert not started[-1].folder.exists()
-    previewed(laboratory, started, app, b"\x08garbage", "net.onnx")
+    assert "add features" not in button_keys(app)
+    app.query_params["own"] = "new"
+    previewed(laboratory, started, app.run(), b"\x08garbage", "net.onnx")
     run = laboratory.store.runs.get(started[-1].id)
     assert run.state == "failed"
     assert not run.folder.exists()

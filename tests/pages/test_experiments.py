@@ -39,7 +39,9 @@ class Here(Home):
 
     @property
     def findings(self) -> Findings:
-        return Findings.at_home(self.store, ExperimentSettings.from_json(self.store.runs.get(self.run).settings))
+        return Findings.at_home(
+            self.store, ExperimentSettings.from_json(self.store.runs.get(self.run).settings)
+        )
 
 
 def with_experiment(home: Path, scratch: Path) -> Here:

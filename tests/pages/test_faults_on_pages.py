@@ -35,7 +35,10 @@ def buttons(app):
 
 @pytest.mark.parametrize("content", [None, b"", b"no database at all"], ids=["missing", "empty", "garbage"])
 def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content, caplog):
-    before = {run.id for run in laboratory.store.runs.all()}, {row.key for row in laboratory.store.sets.rows()}
+    before = (
+        {run.id for run in laboratory.store.runs.all()},
+        {row.key for row in laboratory.store.sets.rows()},
+    )
     for file in laboratory.home.glob("ranking.sqlite*"):
         file.unlink()
     if content is not None:

@@ -6,7 +6,8 @@ import sqlite3
 
 import pytest
 from example_corel5k import corel5k
-from filled_home import import_here, train_settings
+from filled_home import train_settings
+from imports_here import import_here
 from shown import captions, choose, press, turn_to
 from training_runs import finished
 
@@ -19,7 +20,7 @@ def cards(laboratory, tmp_path):
     """The key of such a set in the laboratory."""
     file = tmp_path / "corel5k.npz"
     file.write_bytes(corel5k())
-    return laboratory.store.keep(import_here(laboratory.store, "Corel5k", file=str(file), least=1).id)
+    return import_here(laboratory.store, "Corel5k", file=str(file), least=1).result["key"]
 
 
 def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, cards, started, open_page):

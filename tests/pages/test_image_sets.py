@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import shutil
 from datetime import datetime
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from filled_home import import_here
 from image_sets import image_set
+from imports_here import import_here
 from PIL import Image
 from shapes import HOSTILE, write_shapes
 from shown import (
@@ -30,7 +29,6 @@ from pages.parts.app import cache
 from pages.parts.app.frame import escaped
 from pages.parts.importing import importing
 from pages.parts.views import charts
-from ranking.storage.store import Store
 
 
 def sheet_of(app):
@@ -101,6 +99,7 @@ def test_how_even_the_classes_are_is_counted():
             image_set(range(len(shown)), [False] * len(shown), labels=labels, classes=classes)
         )
 
+    assert counts_in([text_about(tuple("0123456789"), np.arange(100) % 10)]) == [[1, 10]]
     text = text_about(("a*", "b", "c"), [0] * 12 + [1] * 5 + [2] * 7)
     assert re.findall(r"“(.*?)”", text) == ["b", escaped("a*")], "the rarest and the most frequent"
     assert counts_in([text]) == [[5, 24, 12]]
@@ -111,63 +110,36 @@ def test_how_even_the_classes_are_is_counted():
 
 @pytest.fixture
 def imported(laboratory, tmp_path):
-    """An import that waits for a decision: other images than those in the store."""
+    """A finished import of other images than those in the store."""
     return import_here(laboratory.store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "more", images=18)))
 
 
-def test_an_import_that_has_finished_is_an_image_set(laboratory, open_page, imported):
-    app = open_page("image_sets", **{"import": imported.id})
+def test_an_import_that_has_finished_shows_what_it_added_and_its_report(laboratory, open_page, imported):
     key = imported.result["key"]
-    assert address(app) == {"set": key, "import": imported.id}, "it is shown, and what it came to"
     assert key in [row.key for row in laboratory.store.sets.rows()]
+    app = open_page("image_sets", set=key, **{"import": imported.id})
+    assert [int(metric.value) for metric in app.metric][:3] == [18, 36, 3], "images, samples, classes"
     report = app.dataframe[0].value
     assert list(report.columns) == ["file", "expected", "came", "done"]
     assert "missing" in report["file"].iloc[0]
-    press(app, "widget go to train")
-    assert address(app)["set"] == key, "the next step is to train on it"
-
-
-def test_an_import_that_nobody_waited_for_is_kept_where_the_page_stays(laboratory, open_page, imported):
-    app = open_page("image_sets", set=laboratory.shapes)
-    assert address(app) == {"set": laboratory.shapes}
-    assert imported.result["key"] in [row.key for row in laboratory.store.sets.rows()]
-
-
-def test_an_import_that_was_discarded_says_so(laboratory, open_page, imported):
-    laboratory.store.discard(imported.id)
-    app = open_page("image_sets", **{"import": imported.id})
-    assert "discarded" in text_of(app)
-    assert not {"keep import", "discard import", "undo import"} & set(button_keys(app))
-
-
-def test_what_is_damaged_of_an_import_is_reported(open_page, imported, monkeypatch):
-    def keep(store, run_id, copies_together):
-        raise ValueError("the files are gone")
-
-    with monkeypatch.context() as patch:
-        patch.setattr(Store, "keep", keep)
-        app = open_page("image_sets", **{"import": imported.id})
-        assert "the files are gone" in plain(app.error[0])
-        assert "discard import" in button_keys(app)
-    app.run()
-    assert not app.error, "it could be kept now"
     for content in (None, "", '[{"file": "a', "[1]", "[" * 100_000):
         imported.problems_file.unlink() if content is None else imported.problems_file.write_text(content)
         app.run()
         assert len(app.warning) == 1, content
+    press(app, "widget go to train")
+    assert address(app)["set"] == key, "the next step is to train on it"
 
 
-def test_an_import_without_its_files_is_discarded(open_page, imported):
-    shutil.rmtree(imported.draft)
+def test_an_import_whose_set_was_deleted_says_so(laboratory, open_page, imported):
+    laboratory.store.sets.delete(imported.result["key"])
     app = open_page("image_sets", **{"import": imported.id})
-    assert len(app.error) == 1
-    press(app, "discard import")
-    assert "import" not in address(app)
+    assert "was deleted" in text_of(app)
+    assert "undo import" not in button_keys(app)
 
 
 def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(laboratory, open_page):
     def failed(ended):
-        settings = {"source": "COCO", "source_settings": {}, "brought": "my *zoo*.zip"}
+        settings = {"source": "COCO", "source_settings": {}, "upload": "my *zoo*.zip"}
         run = laboratory.store.runs.create("import", settings)
         laboratory.store.runs.end(run.id, "failed", "expected *a folder*")
         laboratory.store.runs.update(run.id, ended=ended)
@@ -179,7 +151,7 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
     [error] = app.error
     assert "expected \\*a folder\\*" in error.value
     [form] = [part for part in app.expander if part.error]
-    assert [button.key for button in form.button] == ["preview path", "close import", "start import"]
+    assert [button.key for button in form.button] == ["read path", "close import", "add source"]
     assert "my *zoo*.zip" in text_of(app), "the upload has to be dropped once more"
     second = failed(1e9 + 7)
     tries = [importing._which_try(run) for run in (first, second)]
@@ -189,18 +161,13 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
     assert tries[1] in plain(app.error[0])
 
 
-def test_an_import_of_a_known_set_leaves_nothing_to_decide(laboratory, open_page, tmp_path):
+def test_an_import_of_a_known_set_says_so_and_cannot_be_undone(laboratory, open_page, tmp_path):
     folder = write_shapes(tmp_path / "shapes")  # that of the set, written again
     again = import_here(laboratory.store, "PASCAL VOC", folder=str(folder))
-    assert again.result["key"] == laboratory.shapes
-    app = open_page("image_sets", set=laboratory.figures)
-    assert "import" not in address(app)
-    turn_to(app, set=laboratory.figures, **{"import": again.id})
-    assert any("**shapes**" in info.value for info in app.info)
-    assert not {"keep import", "discard import"} & set(button_keys(app))
-    assert laboratory.store.runs.get(again.id).result["decision"] == "kept"
-    press(app, "show known set")
-    assert address(app) == {"set": laboratory.shapes}
+    assert (again.result["key"], again.result["known"]) == (laboratory.shapes, True)
+    app = open_page("image_sets", set=laboratory.figures, **{"import": again.id})
+    assert any("already exists" in info.value for info in app.info)
+    assert "undo import" not in button_keys(app)
 
 
 def test_large_images_are_decoded_one_after_the_other(monkeypatch):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+
 import numpy as np
 import pytest
-from filled_home import import_here
+from imports_here import go_on, import_here, question_of
 from PIL import ImageOps
-from shapes import write_shapes
-from shown import counts_in, errors, press, text_of
+from shown import button_keys, counts_in, errors, press, text_of
 from test_copies import painted
 
 from pages.parts.importing import near_copies
@@ -25,7 +26,7 @@ def copied(laboratory, tmp_path):
             folder.mkdir(parents=True, exist_ok=True)
             picture = painted(seed, (120, 90))
             (ImageOps.mirror(picture) if part == "test" else picture).save(folder / f"{part}{seed}.png")
-    return import_here(laboratory.store, "Class folders", folder=str(tmp_path / "album"))
+    return import_here(laboratory.store, "Class folders", "copies", folder=str(tmp_path / "album"))
 
 
 def alts_of(app):
@@ -45,8 +46,8 @@ def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory
     assert len(alts) == 2, "both pairs"
     assert all("(train)" in alt and "(test)" in alt for alt in alts)
     copies = stored_copies(copied.draft)
-    press(app, "keep import")
-    images = laboratory.store.sets.get(copied.result["key"])
+    press(app, "add set")
+    images = laboratory.store.sets.get(go_on(laboratory.store, copied).result["key"])
     first, second = images.image_test[copies.pairs].T
     assert (first == second).all()
     assert len(np.unique(images.image_groups)) == 10
@@ -54,25 +55,24 @@ def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory
 
 def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, copied):
     app = open_page("image_sets", **{"import": copied.id})
-    with_copies = text_of(app)
+    question_of_copies, with_copies = question_of(copied).reading, text_of(app)
     switch(app, copied).set_value(False).run()
     assert not errors(app)
     assert text_of(app) != with_copies, "it says what follows"
-    press(app, "keep import")
-    run = laboratory.store.runs.get(copied.id)
-    assert run.result["decision"] == "kept"
-    assert run.result["key"] != copied.result["key"]
-    images = laboratory.store.sets.get(run.result["key"])
+    press(app, "add set")
+    key = go_on(laboratory.store, copied).result["key"]
+    assert key != question_of_copies["key"]
+    images = laboratory.store.sets.get(key)
     assert int(images.image_test.sum()) == len(TEST)
     assert images.image_groups.tolist() == list(range(12))
-    assert laboratory.store.keep(copied.id, True) == images.key, "what was decided stays"
 
 
-def test_an_import_without_copies_has_no_switch(laboratory, open_page, tmp_path):
-    run = import_here(laboratory.store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "few", images=2)))
-    app = open_page("image_sets", **{"import": run.id})
-    assert not [toggle for toggle in app.toggle if "copies" in toggle.key]
-    assert not [alt for alt in alts_of(app) if "near copies" in alt]
+def test_an_import_whose_files_are_gone_can_only_be_cancelled(open_page, copied):
+    shutil.rmtree(copied.draft)
+    app = open_page("image_sets", **{"import": copied.id})
+    assert len(app.error) == 1
+    assert "add set" not in button_keys(app)
+    assert f"cancel import {copied.id}" in button_keys(app)
 
 
 def test_two_images_are_put_beside_each_other():

@@ -206,7 +206,9 @@ def test_starting_again_drops_what_was_changed(laboratory, open_page):
 
 
 def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
-    before, after = (laboratory.store.runs.get(each) for each in (laboratory.finished, laboratory.not_converged))
+    before, after = (
+        laboratory.store.runs.get(each) for each in (laboratory.finished, laboratory.not_converged)
+    )
     app = open_page("train", run=after.id, like=before.id)
     changes = runs.differences(runs.settings_given(before), runs.settings_given(after))
     assert len(changes) == 4

@@ -1,14 +1,14 @@
-"""What a person uploads: dropped or typed, previewed, imported, and deleted again."""
+"""What a person uploads: dropped or typed, read and shown, added, and deleted again."""
 
 from __future__ import annotations
 
-import json
 from types import SimpleNamespace
 
 import pytest
 import streamlit as st
 from archives import zip_of
-from filled_home import import_here, look_here, train_settings
+from filled_home import train_settings
+from imports_here import go_on, import_here, question_of
 from PIL import Image
 from shapes import HOSTILE, write_shapes
 from shown import (
@@ -42,10 +42,10 @@ def drop(app, data: bytes, name: str = "shapes.zip"):
 
 @pytest.fixture
 def look(laboratory, started):
-    """Have a worker do what the page began last, and the page run again; returns that run."""
+    """Have the worker of the import that the page began last go on, and the page run again; returns that run."""
 
     def look_at(app):
-        run = look_here(laboratory.store, started[-1])
+        run = go_on(laboratory.store, started[-1])
         app.run()
         return run
 
@@ -54,7 +54,7 @@ def look(laboratory, started):
 
 @pytest.fixture
 def bring(look, open_page, tmp_path):
-    """The page after a folder was dropped as a ZIP file and looked at."""
+    """The page after a folder was dropped as a ZIP file and read."""
 
     def import_folder(folder):
         file = zip_of(folder, tmp_path / "packed.zip")
@@ -67,7 +67,7 @@ def bring(look, open_page, tmp_path):
 
 @pytest.fixture
 def dropped(bring, tmp_path):
-    """The page after shapes were looked at."""
+    """The page after shapes were read."""
     return bring(write_shapes(tmp_path / "shapes", images=18))
 
 
@@ -79,7 +79,7 @@ def tiles(app):
 # ---------------------------------------------------------------------------------------------- uploading
 
 
-@pytest.mark.parametrize(("where", "name"), [(uploads, "preview_upload"), (page_address, "put")])
+@pytest.mark.parametrize(("where", "name"), [(uploads, "import_upload"), (page_address, "put")])
 def test_a_dropped_file_is_taken_up_once_where_its_page_was_stopped_on_the_way(
     laboratory, started, open_page, monkeypatch, where, name
 ):
@@ -108,7 +108,7 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
     name = "my <b>shapes</b>.zip"
     drop(app, b"PK of mine", name)
     [run] = started
-    assert run.settings == {"look": "", "source": None, "source_settings": {}, "brought": name}
+    assert run.settings == {"source": None, "source_settings": {}, "upload": name}
     assert run.uploaded_file.read_bytes() == b"PK of mine"
     assert removed == ["tab"]
     assert app.query_params["import"] == run.id
@@ -129,15 +129,15 @@ def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page
     assert [error.value for error in app.error] == ["this room is \\*full\\*"]
 
 
-def test_a_typed_path_is_looked_at_not_shared_and_still_there_after_a_failure(laboratory, started, open_page):
+def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laboratory, started, open_page):
     app = open_page("image_sets")
-    press(app, "preview path")
+    press(app, "read path")
     assert not started, "there is no path yet"
     assert len(app.error) == 1
     app.text_input(key=PATH).input(" /some/where ").run()
-    press(app, "preview path")
+    press(app, "read path")
     [run] = started
-    assert run.settings == {"look": "/some/where", "source": None, "source_settings": {}, "brought": None}
+    assert run.settings == {"source": None, "source_settings": {"folder": "/some/where"}}
     assert address(app)["import"] == run.id
     assert "/some/where" not in address(app).values(), "a path of this machine is not shared"
     laboratory.store.runs.end(run.id, "failed", "nothing there")
@@ -156,7 +156,7 @@ def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, 
     app = open_page("image_sets")
     assert not set(app.selectbox(key="widget source").options) & set(tree_sources())
     choose(app.selectbox, "source", "Digits")
-    press(app, "start import")
+    press(app, "add source")
     assert [run.settings["source"] for run in started] == ["Digits"]
     laboratory.store.runs.end(started[0].id, "failed", "no space")
     app.run()
@@ -165,7 +165,7 @@ def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, 
     assert error.endswith("no space")
 
 
-# ------------------------------------------------------------------------------------------------ looking
+# ------------------------------------------------------------------------------------------------ reading
 
 
 def test_what_is_in_a_file_is_shown(laboratory, dropped):
@@ -183,59 +183,62 @@ def test_what_is_in_a_file_is_shown(laboratory, dropped):
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
     assert shown[0]["src"].startswith("data:image/webp;base64,")
     assert ["missing" in file for file in dropped.dataframe[0].value["file"]] == [True]
-    assert len(laboratory.store.sets.rows()) == 3, "Nothing is stored yet"
+    assert len(laboratory.store.sets.rows()) == 3, "nothing is stored yet"
 
 
-def test_a_look_waits_until_it_is_discarded_also_where_its_file_is_damaged(started, dropped, open_page):
-    [look] = started
+def test_an_import_waits_until_it_is_cancelled_also_where_its_file_is_damaged(
+    laboratory, started, dropped, open_page, monkeypatch
+):
+    cancelled = []
+    monkeypatch.setattr("ranking.jobs.jobs.cancel", lambda store, run_id: cancelled.append(run_id))
+    [run] = started
     app = open_page("image_sets")
-    press(app, f"widget decide {look.id}")
-    assert app.query_params["import"] == look.id
-    for content in (None, "", "[1]", '{"seen": 1}', "[" * 100_000):
-        look.look_file.unlink() if content is None else look.look_file.write_text(content)
+    assert "shapes.zip waits for your decision" in plain(app.button(key=f"widget open {run.id}").label)
+    press(app, f"widget open {run.id}")
+    assert app.query_params["import"] == run.id
+    for content in ("", "[1]", '{"seen": 1}', "[" * 100_000):
+        run.question_file.write_text(content)
         app.run()
         assert len(app.error) == 1, content
-        assert "import previewed" not in button_keys(app)
-    press(app, "discard look")
-    assert not look.folder.exists()
-    assert f"widget decide {look.id}" not in button_keys(app)
-    app = open_page("image_sets", **{"import": look.id})
-    assert any("**shapes.zip**" in plain(element) for element in app.markdown)
+        assert "add set" not in button_keys(app)
+    press(app, f"cancel import {run.id}")
+    assert cancelled == [run.id]
+    assert "import" not in address(app)
+    laboratory.store.runs.update(run.id, cancelled=1.0)
+    assert f"widget open {run.id}" not in button_keys(app.run())
 
 
 def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dropped, look):
-    [first] = started
-    data = first.uploaded_file.read_bytes()
-    choose(dropped.selectbox, f"read as {first.id}", "COCO")
-    again = look(dropped)
-    assert (again.settings["source"], again.settings["brought"]) == ("COCO", "shapes.zip")
-    assert again.uploaded_file.read_bytes() == data
-    assert not first.folder.exists()
+    [run] = started
+    choose(dropped.selectbox, f"read as {run.id} 1", "COCO")
+    look(dropped)
+    assert len(started) == 1, "the same worker reads again"
     [error] = errors(dropped)
     assert str(laboratory.home) not in error, "why it cannot be read so"
     assert "PASCAL VOC: " in text_of(dropped), "what it could be instead"
-    assert "import previewed" not in button_keys(dropped)
+    assert "add set" not in button_keys(dropped)
+    assert dropped.selectbox(key=f"widget read as {run.id} 2").value == "COCO"
 
 
-def test_changed_settings_are_tried_before_everything_is_imported_with_them(
-    laboratory, started, dropped, look, monkeypatch
+def test_changed_settings_are_read_again_before_the_set_is_added_and_shown(
+    laboratory, started, dropped, look
 ):
-    choose(dropped.selectbox, f"look {started[0].id}.PASCAL VOC.difficult", "keep")
-    assert "import previewed" not in button_keys(dropped)
-    press(dropped, "preview again")
+    [run] = started
+    choose(dropped.selectbox, f"read {run.id} 1.PASCAL VOC.difficult", "keep")
+    assert "add set" not in button_keys(dropped)
+    press(dropped, "read again")
+    assert dropped._tree.children[RootContainer.BOTTOM].get("progress"), "until the worker has read"
     again = look(dropped)
-    press(dropped, "import previewed")
-    run = started[2]
-    for imported in (again, run):
-        assert imported.settings["source_settings"]["difficult"] == "keep"
-    assert (run.settings["source"], run.settings["brought"]) == ("PASCAL VOC", "shapes.zip")
-    assert "folder" not in run.settings["source_settings"]
+    assert question_of(again).reading["source_settings"]["difficult"] == "keep"
+    press(dropped, "add set")
     assert run.uploaded_file.exists()
-    assert not again.folder.exists()
-    assert dropped.query_params["import"] == run.id
-    monkeypatch.setattr(uploads.home, "store", lambda: laboratory.store)
-    assert uploads.import_all(again, "PASCAL VOC", {}).id == run.id, "pressed twice, it is passed on once"
-    assert len(started) == 3
+    added = look(dropped)
+    assert (added.state, added.result["title"]) == ("finished", "shapes")
+    assert address(dropped) == {"set": added.result["key"], "import": run.id}, "the tab that waited shows it"
+    assert not run.uploaded_file.exists()
+    turn_to(dropped, set=laboratory.figures)
+    assert address(dropped)["set"] == laboratory.figures, "another set can be chosen"
+    assert len(laboratory.store.sets.rows()) == 4
 
 
 # ----------------------------------------------------------------------------------- columns of a table
@@ -251,7 +254,7 @@ def pictures(folder, count=6):
 
 
 def column_box(app, run, role):
-    key = f"widget look {run.id}.Table of images.{role}"
+    key = f"widget read {run.id} {question_of(run).number}.Table of images.{role}"
     return next(part for part in [*app.selectbox, *app.multiselect] if part.key == key)
 
 
@@ -265,12 +268,14 @@ def boxes_of(app, run):
     return [column_box(app, run, f"box {part}").value for part in range(4)]
 
 
-def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, started, look, tmp_path):
+def test_columns_are_named_and_with_another_role_of_one_they_are_read_again(
+    laboratory, bring, started, look, tmp_path
+):
     folder = pictures(tmp_path / "fotos")
     rows = [f"{n}.png;{'Hund' if n % 2 else 'Katze'};{n};2;20;15" for n in range(6)]
     (folder / "fotos.csv").write_text("\n".join([";".join(COLUMNS), *rows]))
     german = bring(folder)
-    [first] = started
+    first = laboratory.store.runs.get(started[0].id)
     assert column_box(german, first, "image 0").value == "datei"
     assert column_box(german, first, "image 0").options == COLUMNS, "there has to be one"
     assert column_box(german, first, "labels 0").value == ["art"]
@@ -280,21 +285,22 @@ def test_columns_are_named_and_another_role_of_one_begins_another_look(bring, st
         assert column_box(german, first, role).options[1:] == COLUMNS, "and none"
     set_columns(german, first, box_0="links", box_1="oben")
     assert column_box(german, first, "numbers 0").value == ["breit", "hoch"], "a column has one role"
-    assert "import previewed" not in button_keys(german)
-    press(german, "preview again")
+    assert "add set" not in button_keys(german)
+    press(german, "read again")
     half = look(german)
     assert len(german.error) == 1, "a box has four numbers"
     assert boxes_of(german, half) == ["links", "oben", "", ""], "what was chosen stays"
-    assert "import previewed" not in button_keys(german)
+    assert "add set" not in button_keys(german)
     set_columns(german, half, box_2="breit", box_3="hoch")
     column_box(german, half, "box_form").select("left, top, width, height").run()
-    press(german, "preview again")
+    press(german, "read again")
     again = look(german)
-    settings = again.settings["source_settings"]
+    reading = question_of(again).reading
+    settings = reading["source_settings"]
     assert (settings["box_columns"], settings["number_columns"]) == ("links, oben, breit, hoch", "-")
-    assert json.loads(again.look_file.read_text())["read_as"] in text_of(german), "settings overrule reasons"
+    assert reading["read_as"] in text_of(german), "settings overrule reasons"
     assert boxes_of(german, again) == COLUMNS[2:]
-    press(german, "import previewed")
+    press(german, "add set")
     done = look(german)
     assert home.store().sets.get(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
@@ -304,14 +310,14 @@ def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, lo
     (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(6)))
     app = bring(folder)
     assert len(app.error) == 1
-    kind = f"read as {started[0].id}"
+    kind = f"read as {started[0].id} 1"
     assert app.selectbox(key=f"widget {kind}").value is None
-    assert {"discard look", "import previewed"} & set(button_keys(app)) == {"discard look"}
+    assert "add set" not in button_keys(app)
     choose(app.selectbox, kind, "Table of images")
     table = look(app)
     assert app.error
     set_columns(app, table, image_0="wo", labels_0=["was"])
-    press(app, "preview again")
+    press(app, "read again")
     look(app)
     assert not app.error
     assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(6)}
@@ -325,11 +331,11 @@ def test_the_report_as_csv_has_no_formulas():
 # ----------------------------------------------------------------------------------------------- deleting
 
 
-def test_a_kept_import_is_undone_restored_and_deleted_for_good(laboratory, open_page, tmp_path):
+def test_an_import_is_undone_restored_and_deleted_for_good(laboratory, open_page, tmp_path):
     store = laboratory.store
     imported = import_here(store, "PASCAL VOC", folder=str(write_shapes(tmp_path / "more", images=6)))
     key = imported.result["key"]
-    app = open_page("image_sets", **{"import": imported.id})
+    app = open_page("image_sets", set=key, **{"import": imported.id})
 
     def is_here():
         return key in [row.key for row in store.sets.rows()]

@@ -1,14 +1,13 @@
-"""Your own features as tests bring them: dropped on a page or laid into a run, looked at in this process, chosen."""
+"""Your own features as tests bring them: dropped on a page or laid into a run, read in this process, chosen."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from archives import npy
-from training_runs import worked
+from imports_here import agree, begin, go_on
 
 from ranking.core.run_settings import FeaturesSettings
-from ranking.jobs import worker
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -24,7 +23,7 @@ def drop(app, data, name="resnet.npy"):
 
 def previewed(laboratory, started, app, data, name):
     drop(app, data, name)
-    preview_features_here(laboratory.store, started[-1])
+    go_on(laboratory.store, started[-1])
     return app.run()
 
 
@@ -33,22 +32,11 @@ def pills(app):
     return pills
 
 
-def preview_features_here(store: Store, run: Run) -> Run:
-    """A look that a page began, done as its worker does it."""
-    try:
-        return worked(store, run, worker.preview_uploaded_features)
-    except ValueError as error:
-        store.runs.end(run.id, "failed", str(error))
-        store.clear(run)
-        return store.runs.get(run.id)
+def waiting_here(store: Store, key: str, array: Any, name: str = "resnet.npy") -> Run:
+    """An import of uploaded vectors, which waits for a decision."""
+    return begin(store, FeaturesSettings(key, upload=name), npy(array))
 
 
-def waiting_here(store: Store, key: str, array: Any, name: str = "resnet.npy") -> str:
-    """A look at vectors that were uploaded, which waits for a decision."""
-    run = store.runs.create("import", FeaturesSettings(key, brought=name).to_json())
-    run.uploaded_file.write_bytes(npy(array))
-    return preview_features_here(store, run).id
-
-
-def kept_here(store: Store, key: str, array: Any, title: str = "") -> str:
-    return store.features.keep_vectors(waiting_here(store, key, array), title)
+def kept_here(store: Store, key: str, array: Any, title: str = "resnet.npy") -> str:
+    """The name of vectors that were uploaded and added."""
+    return agree(store, waiting_here(store, key, array), title=title).result["name"]

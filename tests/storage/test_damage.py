@@ -40,9 +40,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_a_damaged_file_held_is_lost_and_named_and_everything_else_opens(
-    filled, tmp_path, damage
-):
+def test_what_a_damaged_file_held_is_lost_and_named_and_everything_else_opens(filled, tmp_path, damage):
     home = tmp_path / "home"
     shutil.copytree(filled, home)
     before = Store(home)

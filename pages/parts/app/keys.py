@@ -226,6 +226,7 @@ NOT_DONE = "errors of actions on training runs"  # messages
 UNDO = "correction to undo"  # its press
 UPLOADED = "results of uploads"  # id of each file: dropped.TakenUp
 JUST_DELETED_SET = "image set that was just deleted"  # its key
+WATCHED_IMPORT = "import whose end this tab waits for"  # id
 UPLOADED_PAIRS = "uploaded CSV files of pairs"  # their number
 
 

@@ -1,16 +1,18 @@
-"""Custom features of an image set: upload and preview of a file, and the list of the kept features."""
+"""Custom features of an image set: the import of a file, and the list of the features that were added."""
 
 from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, bounded_uploads, downloads, frame, home, keys, workspaces
+from pages.parts.app import address, downloads, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
 from pages.parts.importing import custom_previews, uploads
 from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
+from ranking.jobs import jobs
+from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.space import format_bytes
 from ranking.storage.uploads import KeptNetwork, KeptVectors
@@ -20,32 +22,50 @@ PATH = keys.widget("own features path")
 
 
 def show(images: ImageSet) -> None:
-    """The preview in the URL; without one, the form that starts a preview."""
+    """The import in the URL; without one, the form that starts an import."""
     run = (
         None
         if address.get(keys.OWN) == feature_choice.NEW
-        else address.read(keys.OWN, lambda text: _preview_run(images, text), None)
+        else address.read(keys.OWN, lambda text: _import_of(images, text), None)
     )
     if run is None or run.state in ("failed", "cancelled"):
         _offer(images, run)
         return
     with st.container(border=True, key="own-features"):
-        called = FeaturesSettings.from_json(run.settings).file_name
-        if run.state not in ENDED:
-            st.markdown(f"#### Previewing {escaped(called)}")
-            jobs_panel.watch(run)
-        elif "decision" in run.result:
-            st.markdown(f"**{escaped(called)}** has already been {run.result['decision']}.")
-            _close()
+        if run.state in ENDED:
+            _show_added(images, run)
         else:
-            custom_previews.show(images, run, called)
+            _show_live(images, run)
 
 
-def _preview_run(images: ImageSet, run_id: str) -> Run:
-    run = home.store().runs.get(run_id)
-    if run.task != "features" or run.settings["set"] != images.key:
-        raise ValueError("expected a preview of features for this image set")
+def _import_of(images: ImageSet, run_id: str) -> Run:
+    run = jobs.poll(home.store(), run_id)
+    if run.task != FeaturesSettings.task or run.settings["set"] != images.key:
+        raise ValueError("expected an import of features for this image set")
     return run
+
+
+def _show_live(images: ImageSet, run: Run) -> None:
+    """The question that an import waits with, else its progress."""
+    called = FeaturesSettings.from_json(run.settings).file_name
+    try:
+        question = open_question(run)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+        uploads.offer_cancel(run)
+        return
+    if question is None:
+        st.markdown(f"#### Importing {escaped(called)}")
+        jobs_panel.watch(run)
+    else:
+        custom_previews.show(images, run, question, called)
+
+
+def _show_added(images: ImageSet, run: Run) -> None:
+    st.markdown(f"#### Added {escaped(run.result['title'])}")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        _offer_training(images, run.result["name"])
+        _close()
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -58,15 +78,15 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     form = f"own features {images.key}"
     kept = feature_choice.uploaded(images)
     opened = address.get(keys.OWN) is not None
-    label = "Upload custom features" + (f" ({len(kept):,} kept)" if kept else "")
-    _list_waiting(images)
+    label = "Upload custom features" + (f" ({len(kept):,} added)" if kept else "")
+    jobs_panel.list_imports(FeaturesSettings.task, keys.OWN, images.key)
     local = not workspaces.used()  # a model of a visitor could take all memory and time of a server
     model = ", or an `.onnx` model that computes the vectors" if local else ""
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"One vector for each of the {counted(len(images), 'sample')}: `.npy` with one row per sample in the order "
-            f"of the list, or `.npz` or Parquet with ids{model}. You see a preview first. Nothing is kept unless you "
-            "decide so."
+            f"of the list, or `.npz` or Parquet with ids{model}. You see what was read first. Nothing is stored before "
+            "you add the features."
         )
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)
@@ -74,16 +94,15 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             form,
             "Upload features",
             [*TYPES, "onnx"] if local else TYPES,
-            lambda file: uploads.preview_features(file, images.key),
+            lambda file: uploads.import_features(file, images.key),
             keys.OWN,
             feature_choice.NEW,
         )
-        where = uploads.where_paths_lead()
-        larger = "; for a larger file enter its path below" if where else ""
-        st.caption(f"At most {bounded_uploads.largest()}{larger}.")
+        larger = "; for a larger file enter its path below" if uploads.paths_can_be_typed() else ""
+        st.caption(f"At most {uploads.largest()}{larger}.")
         uploads.show_refused(form)
-        if where:
-            _type_path(images, again, where)
+        if uploads.paths_can_be_typed():
+            _type_path(images, again)
         elif again is not None:
             _close()
         if again is not None:
@@ -93,23 +112,15 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             _show_kept(images, features)
 
 
-def _list_waiting(images: ImageSet) -> None:
-    """A button for each pending preview; pressing it shows the preview."""
-    for run in home.store().runs.all(set_key=images.key, task="features"):
-        if run.state == "finished" and "decision" not in run.result:
-            called = escaped(FeaturesSettings.from_json(run.settings).file_name)
-            jobs_panel.offer_decision(run, f"preview of {called}", keys.OWN)
-
-
-def _type_path(images: ImageSet, again: Run | None, where: str) -> None:
+def _type_path(images: ImageSet, again: Run | None) -> None:
     if again is not None:
         st.session_state.setdefault(PATH, again.settings["place"])
     path = st.text_input("Path to a feature file", key=PATH, placeholder="/home/…/features.npy")
-    st.caption(where)
+    st.caption(uploads.TYPED)
     with st.container(horizontal=True):
-        if frame.pressed("Preview", "preview features"):
+        if frame.pressed("Read file", "read features"):
             if path.strip():
-                uploads.show(keys.OWN, uploads.preview_features_path(path, images.key))
+                uploads.show(keys.OWN, uploads.import_features_path(path, images.key))
             st.error(
                 "**Path to a feature file** is empty: type a path, or upload a file above.",
                 icon=":material/error:",
@@ -119,14 +130,14 @@ def _type_path(images: ImageSet, again: Run | None, where: str) -> None:
 
 
 def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
-    """Kept features, the link that trains with them, and the button that deletes them."""
+    """Features that were added, the link that trains with them, and the button that deletes them."""
     if isinstance(features, KeptNetwork):
         what = f"a model, {counted(features.size, 'column')}, for all image sets"
     else:
         size = format_bytes(4 * features.size * len(images))
         columns, matched = (
             f"{counted(features.size, 'column')} of {features.columns:,}",
-            features.matched or "when kept",
+            features.matched or "when added",
         )
         what = f"{columns}, matched {matched}, {size}"
     shared = ", from the shared workspace (read-only)" if features.shared else ""
@@ -134,10 +145,7 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
     listed_as = "" if listed == features.title else f" ({escaped(listed)} in lists of training runs)"
     st.markdown(f"**{escaped(features.title)}**{listed_as}: {escaped(what)}{shared}")
     with st.container(horizontal=True, vertical_alignment="center"):
-        link = address.only(**{keys.SET: images.key, keys.FEATURES: features.name})
-        st.page_link(
-            "pages/train.py", label="Train with it", query_params=link, icon=":material/model_training:"
-        )
+        _offer_training(images, features.name)
         if not features.shared:
             with st.popover("Delete", icon=":material/delete:", type="tertiary"):
                 st.markdown(
@@ -148,6 +156,11 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
                     "Delete permanently", keys.widget(f"delete {features.name}"), type="primary"
                 ):
                     _delete(images, features)
+
+
+def _offer_training(images: ImageSet, name: str) -> None:
+    link = address.only(**{keys.SET: images.key, keys.FEATURES: name})
+    st.page_link("pages/train.py", label="Train with it", query_params=link, icon=":material/model_training:")
 
 
 def _delete(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:

@@ -1,4 +1,4 @@
-"""The preview of custom features, uploaded as vectors or as an ONNX model, and the decision to keep or discard them."""
+"""What an import has read of custom features, vectors or an ONNX model, and the decision to add them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, forms, frame, home, keys
+from pages.parts.app import forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import problem_table, uploads, vector_plot
 from pages.parts.runs import jobs_panel
@@ -18,55 +18,37 @@ from ranking.features.uploads.array_files import ArrayInfo
 from ranking.features.uploads.model_preview import ModelPreview
 from ranking.features.uploads.vector_matrix import BY_ORDER
 from ranking.features.uploads.vectors_preview import VectorsPreview
+from ranking.jobs.import_questions import Question
 from ranking.storage.run import Run
 
 CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form
 
 
-def show(images: ImageSet, run: Run, called: str) -> None:
-    """The preview of vectors or of a model in the file named `called`."""
-    shown = (
-        _show_model(images, run, called) if "network" in run.result else _show_vectors(images, run, called)
-    )
-    if not shown:
-        _offer_discard(run)
-
-
-def _offer_discard(run: Run) -> None:
-    uploads.offer_discard(run, "discard features")
+def show(images: ImageSet, run: Run, question: Question, called: str) -> None:
+    """What was read from the file named `called`, of vectors or of a model."""
+    kind = _show_model if question.about == "model" else _show_vectors
+    kind(images, run, question, called)
 
 
 def _show_refusal(refused: str) -> None:
     st.error(escaped(refused[0].upper() + refused[1:]), icon=":material/error:")
 
 
-def _decide(run: Run, images: ImageSet, called: str, changes: dict[str, Any], can_be_kept: bool) -> None:
-    """The buttons to keep or discard; if `changes` of the settings were chosen, a button that updates the preview."""
-    is_model, title = "network" in run.result, ""
-    them = "it" if is_model else "them"
-    if can_be_kept and not changes:
+def _decide(run: Run, question: Question, called: str, changes: dict[str, Any], can_be_added: bool) -> None:
+    """The buttons: add the features, or read again with `changes` of the settings if there are some; and cancel."""
+    title = ""
+    if can_be_added and not changes:
         begin = called.rpartition(".")[0] or called
         title = st.text_input("Name", begin, max_chars=60, key=f"title {run.id}")
     with st.container(horizontal=True):
         if changes:
-            if frame.pressed("Update preview", "preview again", type="primary", icon=":material/search:"):
-                uploads.show(keys.OWN, uploads.preview_again(run, **changes))
-        elif can_be_kept and frame.pressed(
-            f"Keep and train with {them}", "keep features", type="primary", icon=":material/check_circle:"
+            if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
+                uploads.answer(run, question, add=False, **changes)
+        elif can_be_added and frame.pressed(
+            "Add features", "add features", type="primary", icon=":material/check_circle:"
         ):
-            _keep(run, images, readable(title, 60), is_model)
-        _offer_discard(run)
-
-
-def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
-    """Keep the features and open the training page. If the workspace is full, the page continues, so that they can be
-    discarded."""
-    with frame.errors_in_place():
-        with home.missing_as_error():
-            store = home.store()
-            name = store.features.keep_network(run.id, title) if is_model else store.features.keep_vectors(run.id, title)
-        link = address.only(**{keys.SET: images.key, keys.FEATURES: name})
-        st.switch_page("pages/train.py", query_params=link)
+            uploads.answer(run, question, title=readable(title, 60))
+        uploads.offer_cancel(run)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -74,13 +56,11 @@ def _keep(run: Run, images: ImageSet, title: str, is_model: bool) -> None:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _show_vectors(images: ImageSet, run: Run, called: str) -> bool:
-    """The number of matched samples, a plot, the problems, and the decision; whether the preview could be read."""
-    preview = uploads.read_preview(run, VectorsPreview.from_json)
-    if preview is None:
-        return False
+def _show_vectors(images: ImageSet, run: Run, question: Question, called: str) -> None:
+    """The number of matched samples, a plot, the problems, and the decision."""
+    preview = VectorsPreview.from_json(question.reading)
     st.markdown(f"#### {escaped(called)}: {escaped(preview.kind)}")
-    changes = _choose_arrays(run, preview)
+    changes = _choose_arrays(run, question, preview)
     if preview.refused:
         _show_refusal(preview.refused)
     else:
@@ -94,30 +74,29 @@ def _show_vectors(images: ImageSet, run: Run, called: str) -> bool:
         )
     if preview.plot is not None:
         vector_plot.show(images, preview.plot, "the rows are in a different order from the samples")
-    _decide(run, images, called, changes, not preview.refused)
+    _decide(run, question, called, changes, not preview.refused)
     if preview.problems:
         caption, file = "found in the file, and how they are handled.", f"features-{run.id}.csv"
         problem_table.show_first(preview.problems, preview.problem_count, caption, file)
     with st.expander(f"Content of the file: {counted(len(preview.arrays), 'array')}"):
         st.dataframe([_row(info) for info in preview.arrays], hide_index=True)
-    return True
 
 
-def _choose_arrays(run: Run, preview: VectorsPreview) -> dict[str, Any]:
+def _choose_arrays(run: Run, question: Question, preview: VectorsPreview) -> dict[str, Any]:
     """The arrays of the vectors and of the ids; {} if they are those of the preview."""
     vectors = [info.name for info in preview.arrays if info.may_be_vectors]
     ids = [BY_ORDER, *(info.name for info in preview.arrays if info.may_be_ids)]
     if preview.vectors is None or len(vectors) + len(ids) <= 2:
         return {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = keys.widget(f"vectors {run.id}")
+        key = keys.widget(f"vectors {run.id} {question.number}")
         chosen = st.selectbox("Vectors", vectors, index=vectors.index(preview.vectors), key=key)
         by = st.selectbox(
             "Match samples by",
             ids,
             index=ids.index(preview.ids),
             format_func=lambda name: "the order of the samples" if name == BY_ORDER else name,
-            key=keys.widget(f"ids {run.id}"),
+            key=keys.widget(f"ids {run.id} {question.number}"),
         )
     unchanged = (chosen, by) == (preview.vectors, preview.ids)
     return {} if unchanged else {"vectors": chosen, "ids": by}
@@ -134,11 +113,9 @@ def _row(info: ArrayInfo) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _show_model(images: ImageSet, run: Run, called: str) -> bool:
-    """Show a model's ports and settings, a plot of samples, and the decision; whether the preview could be read."""
-    preview = uploads.read_preview(run, ModelPreview.from_json)
-    if preview is None:
-        return False
+def _show_model(images: ImageSet, run: Run, question: Question, called: str) -> None:
+    """Show a model's ports and settings, a plot of samples, and the decision."""
+    preview = ModelPreview.from_json(question.reading)
     st.markdown(f"#### {escaped(called)}: ONNX model")
     if preview.refused:
         _show_refusal(preview.refused)
@@ -155,17 +132,16 @@ def _show_model(images: ImageSet, run: Run, called: str) -> bool:
     if preview.plot is not None:
         reason = "the model needs another normalisation of pixels, or another output is the right one"
         vector_plot.show(images, preview.plot, reason)
-    chosen = _settings(run, preview)
+    chosen = _settings(run, question, preview)
     changed = chosen is not None and any(preview.settings.get(name) != chosen[name] for name in chosen)
     changes = {"network": chosen} if changed else {}
-    _decide(run, images, called, changes, not preview.refused)
-    return True
+    _decide(run, question, called, changes, not preview.refused)
 
 
-def _settings(run: Run, preview: ModelPreview) -> dict[str, Any] | None:
+def _settings(run: Run, question: Question, preview: ModelPreview) -> dict[str, Any] | None:
     """The form of the model's settings, which starts with those of the preview. None if one is invalid."""
     before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **preview.settings}
-    owner = f"network {run.id}"
+    owner = f"network {run.id} {question.number}"
     outputs = list(preview.outputs)
     with st.expander("Model settings", expanded=bool(preview.refused)):
         output = st.selectbox(
@@ -173,7 +149,7 @@ def _settings(run: Run, preview: ModelPreview) -> dict[str, Any] | None:
             outputs,
             index=outputs.index(before["output"]) if before["output"] in outputs else 0,
             format_func=lambda name: f"{name}: {preview.outputs[name]}",
-            key=keys.widget(f"output {run.id}"),
+            key=keys.widget(f"output {run.id} {question.number}"),
         )
         for item in settings_of(OnnxModel):
             key = keys.widget(keys.setting(owner, OnnxModel.name, item.name))

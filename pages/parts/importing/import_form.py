@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, bounded_uploads, forms, frame, home, keys
+from pages.parts.app import address, forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import uploads
 from pages.parts.runs import jobs_panel
@@ -43,21 +43,21 @@ def offer(again: Run | None = None, ended: str = "") -> None:
 
 def _offer_files(again: Run | None, ended: str) -> None:
     """The uploader of ZIP files, and the field for a path."""
-    where = uploads.where_paths_lead()
-    uploads.offer_drop("upload", "Upload a ZIP file", ["zip"], uploads.preview_upload, keys.IMPORT, None)
+    by_path = uploads.paths_can_be_typed()
+    uploads.offer_drop("upload", "Upload a ZIP file", ["zip"], uploads.import_upload, keys.IMPORT, None)
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
-        f"{bounded_uploads.largest()}{'; for a larger file enter its path below' if where else ''}. You see a preview "
-        "first. Nothing is stored unless you import it."
+        f"{uploads.largest()}{'; for a larger file enter its path below' if by_path else ''}. You see what was "
+        "read first. Nothing is stored before you add the image set."
     )
     uploads.show_refused("upload")
     path = ""
-    if where:
-        hold(PATH, "" if again is None else _path_of(again))
+    if by_path:
+        hold(PATH, "" if again is None else str(again.settings["source_settings"].get("folder", "")))
         path = st.text_input("Folder or ZIP file", key=PATH)
-        st.caption(where)
+        st.caption(uploads.TYPED)
     with st.container(key="path-buttons", horizontal=True, vertical_alignment="center"):
-        pressed = bool(where) and frame.pressed("Preview", "preview path", type="primary")
+        pressed = by_path and frame.pressed("Read files", "read path", type="primary")
         if again is not None:
             close()
     if pressed and not path.strip():
@@ -65,17 +65,11 @@ def _offer_files(again: Run | None, ended: str) -> None:
             "**Folder or ZIP file** is empty: type a path, or upload a file above.", icon=":material/error:"
         )
     elif pressed:
-        uploads.show(keys.IMPORT, uploads.preview_path(path))
+        uploads.show(keys.IMPORT, uploads.import_path(path))
     elif again is not None:
         jobs_panel.explain_end(again, ended)
-        if again.settings.get("brought") is not None:
-            st.caption(f"{escaped(again.settings['brought'])} was not stored. Upload it again to retry.")
-
-
-def _path_of(run: Run) -> str:
-    """The typed path of an import or of its preview; "" for an upload."""
-    settings = run.settings
-    return str(settings["look"] if run.looks else settings["source_settings"].get("folder", ""))
+        if again.settings.get("upload") is not None:
+            st.caption(f"{escaped(again.settings['upload'])} was not stored. Upload it again to retry.")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -98,7 +92,7 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     ):  # on a phone, frame.css moves the buttons below, so that both columns are visible
         buttons, beside = st.columns([1, 4])
     with buttons, st.container(horizontal=True):
-        pressed = frame.pressed("Import", "start import", type="primary")
+        pressed = frame.pressed("Add image set", "add source", type="primary")
         if again is not None:
             close()
     with beside:

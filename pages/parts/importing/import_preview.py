@@ -1,4 +1,4 @@
-"""The preview of an import: the recognised format, a few crops and the first problems; then import or discard."""
+"""What an import has read: the recognised format, a few crops and the first problems; then add the set, or cancel."""
 
 from __future__ import annotations
 
@@ -6,51 +6,46 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, forms, frame, home, keys
+from pages.parts.app import address, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid
 from pages.parts.components.tile import Tile
 from pages.parts.importing import import_form, problem_table, table_columns, uploads
+from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
+from ranking.jobs.import_questions import Decision, Question, decide
 from ranking.reports.markup import data_url
 from ranking.storage.run import Run
 
 
-def called(run: Run) -> str:
-    """The name of the uploaded file, or the path of the file or folder."""
-    return str(run.settings["brought"] or run.settings["look"])
-
-
-def show(run: Run) -> None:
-    """A finished preview, with the buttons that import it, preview it with other settings, or discard it."""
-    preview = uploads.read_preview(run, ImportPreview.from_json)
-    if preview is None:
-        uploads.offer_discard(run, "discard look")
-        return
-    st.markdown(f"#### {escaped(called(run))}{escaped(f': {preview.source}') if preview.source else ''}")
-    source = _choose_source(run, preview)
+def show(run: Run, question: Question) -> None:
+    """What was read, with the buttons that add the image set, read again with other settings, or cancel."""
+    called = ImportSettings.from_json(run.settings).file_name
+    preview = ImportPreview.from_json(question.reading)
+    st.markdown(f"#### {escaped(called)}{escaped(f': {preview.source}') if preview.source else ''}")
+    source = _choose_source(run, question, preview)
     _show_reasons(preview)
-    values = _settings_of(run, preview, source) if source is not None else {}
+    values = _settings_of(run, question, preview, source) if source is not None else {}
     if preview.refused:
         st.error(escaped(preview.refused[0].upper() + preview.refused[1:]), icon=":material/error:")
     if preview.content is not None:
         _show_counts(preview, preview.content)
         _show_labels(preview.content)
         _show_crops(preview.content.crops)
-    _go_on(run, preview, source, values)
+    _decide(run, question, preview, source, values)
     if preview.content is not None:
         _show_problems(run, preview.content)
 
 
-def _choose_source(run: Run, preview: ImportPreview) -> str | None:
-    """The format; choosing another format starts another preview."""
+def _choose_source(run: Run, question: Question, preview: ImportPreview) -> str | None:
+    """The format; choosing another format reads the files again."""
     names = list(dict.fromkeys([*preview.detected, *tree_sources()]))
-    key = keys.widget(f"read as {run.id}")
+    key = keys.widget(f"read as {run.id} {question.number}")
     chosen: str | None = st.selectbox(
         "Format",
         names,
@@ -58,8 +53,8 @@ def _choose_source(run: Run, preview: ImportPreview) -> str | None:
         format_func=lambda name: f"{name} (recognised)" if name in preview.detected else name,
         placeholder="no format recognised",
         key=key,
-        on_change=_preview_as,
-        args=(run.id, key),
+        on_change=_read_as,
+        args=(run, question, key),
     )
     return preview.source if chosen is not None else None
 
@@ -80,17 +75,16 @@ def _show_reasons(preview: ImportPreview) -> None:
         st.caption("Also possible: " + "; or ".join(further) + ".")
 
 
-def _preview_as(run_id: str, key: str) -> None:
+def _read_as(run: Run, question: Question, key: str) -> None:
     source = st.session_state[key]
     if source is not None:
         with frame.errors_in_place():
-            again = uploads.preview_again(home.store().runs.get(run_id), source=source, source_settings={})
-            address.put(**{keys.IMPORT: again.id})
+            decide(run, Decision(question.number, False, {"source": source, "source_settings": {}}))
 
 
-def _settings_of(run: Run, preview: ImportPreview, source: str) -> dict[str, Any]:
+def _settings_of(run: Run, question: Question, preview: ImportPreview, source: str) -> dict[str, Any]:
     """The form of a format's settings, initialised with those of the preview."""
-    owner = f"look {run.id}"
+    owner = f"read {run.id} {question.number}"
     import_form.fill(owner, source, preview.source_settings)
     plugins = [(source, source_class(source))]
     columns = table_columns.choose(keys.setting(owner, source, ""), preview) if preview.columns else {}
@@ -149,20 +143,21 @@ def _tile(crop: Crop, number: int) -> Tile:
     return Tile(str(number), data_url(crop.webp), f"sample of image {crop.image}, shows {label}", label)
 
 
-def _go_on(run: Run, preview: ImportPreview, source: str | None, values: dict[str, Any]) -> None:
-    """The buttons: import, or update the preview if the settings have changed; and discard."""
+def _decide(
+    run: Run, question: Question, preview: ImportPreview, source: str | None, values: dict[str, Any]
+) -> None:
+    """The buttons: add the image set, or read again if the settings have changed; and cancel."""
     with st.container(horizontal=True):
         if source is not None and _differ(preview, source, values):
-            if frame.pressed("Update preview", "preview again", type="primary", icon=":material/search:"):
-                again = uploads.preview_again(run, source=source, source_settings=values)
-                uploads.show(keys.IMPORT, again)
+            if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
+                uploads.answer(run, question, add=False, source=source, source_settings=values)
         elif (
             source is not None
             and preview.content is not None
-            and frame.pressed("Import", "import previewed", type="primary", icon=":material/download:")
+            and frame.pressed("Add image set", "add set", type="primary", icon=":material/check_circle:")
         ):
-            uploads.show(keys.IMPORT, uploads.import_all(run, source, values))
-        uploads.offer_discard(run, "discard look")
+            uploads.answer(run, question, source=source, source_settings=values)
+        uploads.offer_cancel(run)
 
 
 def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool:
@@ -175,4 +170,4 @@ def _show_problems(run: Run, content: SourcePreview) -> None:
         st.success("No problems so far.", icon=":material/check_circle:")
         return
     caption = "found while creating this preview, and how an import would handle them."
-    problem_table.show_first(content.problems, content.problem_count, caption, f"look-{run.id}.csv")
+    problem_table.show_first(content.problems, content.problem_count, caption, f"preview-{run.id}.csv")

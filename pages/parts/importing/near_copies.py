@@ -1,4 +1,4 @@
-"""The near copies in an import: their number across the split, examples, and the switch that keeps them together."""
+"""The question about near copies across the split of an import: their number, examples, and a switch."""
 
 from __future__ import annotations
 
@@ -8,35 +8,70 @@ import numpy as np
 import streamlit as st
 from PIL import Image
 
-from pages.parts.app import keys
+from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.components import grid, tiles
+from pages.parts.importing import problem_table, uploads
 from ranking.core import ImageSet
 from ranking.core.text import counted, readable
-from ranking.datasets import Thumbnails
+from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.copies import StoredCopies, are_together, stored_copies
 from ranking.datasets.splits import moved_words
+from ranking.jobs.import_questions import Question
 from ranking.storage.run import Run
 
+EXAMPLES = 12  # samples that are shown
 PAIRS = 6  # pairs that are shown
 SIDE = 112  # pixels of each of the two images
 GAP = 4
 
 
-def choose(run: Run, draft: ImageSet, thumbnails: Thumbnails) -> bool | None:
-    """Whether to keep near copies on one side of the split; None if there are none."""
-    copies = stored_copies(run.draft)
-    if copies is None:
-        return None
+def show(run: Run, question: Question) -> None:
+    """The image set that an import has built, the near copies across its split, and the buttons that add it or
+    cancel."""
+    st.markdown(f"#### Read {escaped(question.reading['title'])}: keep near copies together?")
+    problem_table.show_counts(question.reading)
+    together = None
+    try:
+        with home.missing_as_error():
+            draft, thumbnails, copies = (
+                load_image_set(run.draft),
+                Thumbnails(run.draft),
+                stored_copies(run.draft),
+            )
+            _show_examples(draft, thumbnails)
+            if copies is not None:
+                together = _choose(run, draft, thumbnails, copies)
+    except home.Gone as error:
+        message = f"The import cannot be read: {escaped(str(error))}. Cancel it and import again."
+        st.error(message, icon=":material/error:")
+    with st.container(horizontal=True):
+        if together is not None and frame.pressed(
+            "Add image set", "add set", type="primary", icon=":material/check_circle:"
+        ):
+            uploads.answer(run, question, together=together)
+        uploads.offer_cancel(run)
+    problem_table.show_report(run)
+
+
+def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:
+    rows = np.linspace(0, len(draft) - 1, min(EXAMPLES, len(draft))).round().astype(int)
+    examples = tiles.sample_tiles(draft, thumbnails, [int(row) for row in rows])
+    label = "Examples of the imported samples"
+    grid.image_grid(
+        examples, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images"
+    )
+    st.caption("Samples from the whole import. **Notice** whether each sample matches the label below it.")
+
+
+def _choose(run: Run, draft: ImageSet, thumbnails: Thumbnails, copies: StoredCopies) -> bool:
+    """Whether to keep near copies on one side of the split."""
     st.markdown("#### Near copies", help=HELP)
     across = len(copies.across)
     with_copies = counted(copies.test_images, "test image")
     st.markdown(
         f"**{counted(len(copies.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
-        + (
-            f": {with_copies} of {int(copies.test.sum()):,} have a copy among the training images."
-            if across
-            else "."
-        )
+        f": {with_copies} of {int(copies.test.sum()):,} have a copy among the training images."
     )
     key = keys.widget(f"copies together {run.id}")
     st.session_state.setdefault(key, are_together(draft))

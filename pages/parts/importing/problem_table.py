@@ -1,18 +1,47 @@
-"""The report of an import: a table of problems, also as CSV."""
+"""The report of an import: its counts, and a table of problems, also as CSV."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
 from pages.parts.app import downloads
 from ranking.core import Problem
 from ranking.core.spreadsheets import rows_csv
+from ranking.storage.run import Run
 
 COLUMNS = ("file", "expected", "came", "done")  # the fields of ranking.core.Problem
 SHOWN = {"came": "found", "done": "action"}  # headings that differ from the field
 Row = dict[str, str]
+
+
+def show_counts(result: Mapping[str, Any]) -> None:
+    """The numbers of images, samples, classes, criteria and problems of an image set that was built."""
+    with st.container(horizontal=True, gap="large"):
+        st.metric("Images", f"{result['images']:,}", width="content")
+        st.metric("Samples", f"{result['samples']:,}", width="content")
+        st.metric("Classes", f"{len(result['classes']):,}", width="content")
+        if result.get("criteria"):
+            st.metric("Criteria", f"{len(result['criteria']):,}", width="content")
+        st.metric("Problems", f"{result['problems']:,}", width="content")
+
+
+def show_report(run: Run) -> None:
+    """All problems of an import that built an image set."""
+    try:
+        rows = json.loads(run.problems_file.read_text())
+        problems = [{name: str(row[name]) for name in COLUMNS} for row in rows]
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        st.warning("The report of this import cannot be read.", icon=":material/warning:")
+        return
+    if not problems:
+        st.success("No problems found.", icon=":material/check_circle:")
+        return
+    caption = "Problems and how each was handled. Everything else was imported."
+    show(problems, caption, f"import-{run.id}.csv")
 
 
 def show(problems: Sequence[Row], caption: str, file_name: str) -> None:

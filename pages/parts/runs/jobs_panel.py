@@ -10,8 +10,10 @@ import streamlit as st
 
 from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
+from ranking.core.run_settings import IMPORT_SETTINGS
 from ranking.core.text import counted
 from ranking.jobs import jobs
+from ranking.jobs.import_questions import open_question
 from ranking.storage import queue
 from ranking.storage.run import ENDED, Run
 
@@ -24,7 +26,7 @@ Live = Callable[[list[Event]], None]
 
 
 def watch(run: Run, live: Live | None = None) -> None:
-    """Show the progress of a run until it ends, then run the page again. live: shows its events."""
+    """Show the progress of a run until it ends or asks, then run the page again. live: shows its events."""
     waits = _waits_for(run)
     st.fragment(_watch, run_every=WAIT_SECONDS if waits else POLL_SECONDS)(run.id, waits > 0, live)
 
@@ -32,21 +34,35 @@ def watch(run: Run, live: Live | None = None) -> None:
 def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.errors_in_place():
         run = jobs.poll(home.store(), run_id)
-        if run.state in ENDED or (waited and not _waits_for(run)):
+        if run.state in ENDED or (waited and not _waits_for(run)) or (run.intake and asks(run)):
             st.rerun()  # which polls a running run more often
         _show(run, live)
 
 
-def offer_decision(run: Run, waits: str, name: str) -> None:
-    """A button for a pending import or preview, which writes its id to the URL parameter `name`. waits: its name."""
-    st.button(
-        f"Pending: {waits}. Keep or discard?",
-        key=keys.widget(f"decide {run.id}"),
-        icon=":material/rule:",
-        type="tertiary",
-        on_click=address.put,
-        kwargs={name: run.id},
-    )
+def list_imports(task: str, name: str, set_key: str | None = None) -> None:
+    """A button for each import that has not ended, which writes its id to the URL parameter `name`."""
+    for run in home.store().runs.all_own("import", set_key):
+        if run.task != task or run.state in ENDED or run.cancelled is not None:
+            continue
+        if (now := jobs.poll(home.store(), run.id)).state in ENDED:
+            continue
+        called = IMPORT_SETTINGS[task].from_json(run.settings).file_name
+        st.button(
+            f"{escaped(called)} waits for your decision" if asks(now) else f"Importing {escaped(called)}",
+            key=keys.widget(f"open {run.id}"),
+            icon=":material/rule:",
+            type="tertiary",
+            on_click=address.put,
+            kwargs={name: run.id},
+        )
+
+
+def asks(run: Run) -> bool:
+    """Whether an import waits for a decision."""
+    try:
+        return open_question(run) is not None
+    except ValueError:  # a damaged file, which the page of the import explains
+        return True
 
 
 def _waits_for(run: Run) -> int:

@@ -22,7 +22,7 @@ from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, feature_names, load_features, make_feature
 from ranking.features.onnx_model import Network, model_name, three_numbers
 from ranking.features.uploads.model_preview import ModelPreview, preview_model
-from ranking.jobs import worker
+from ranking.jobs import importing
 from ranking.jobs.events import Report
 from ranking.storage.store import Store
 from ranking.storage.uploads import kept_networks
@@ -131,7 +131,7 @@ def test_models_that_take_no_image_are_refused(uploaded):
 def test_a_lack_of_memory_is_raised_as_such(uploaded):
     program = (
         "import sys; from pathlib import Path; import numpy as np\n"
-        "from ranking.features.onnx_model import Network; from ranking.jobs.memory import limit_memory\n"
+        "from ranking.features.onnx_model import Network; from ranking.files.isolated import limit_memory\n"
         "limit_memory(4 * 2**30)\n"
         "network = Network(Path(sys.argv[1]))\n"
         "try: network.run(np.zeros((1, 3, 8, 6), np.float32), 'features')\n"
@@ -226,10 +226,10 @@ def test_outputs_that_tell_nothing_are_refused(uploaded, images, tmp_path):
 def test_a_model_of_a_visitor_of_a_server_is_refused(uploaded, images, tmp_path):
     room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
     key = room.sets.add(images.folder, "x")
-    run = room.runs.create("import", FeaturesSettings(key, brought="vectors.npy").to_json())
+    run = room.runs.create("import", FeaturesSettings(key, upload="vectors.npy").to_json())
     shutil.copyfile(uploaded(mean_colour()), run.uploaded_file)
     with refused("vectors.npy", "an ONNX model"):
-        worker.preview_uploaded_features(room, run, Report(tmp_path / "events"))
+        next(importing.steps_of(room, run, Report(tmp_path / "events").progress))
 
 
 # --------------------------------------------------------------------------------------------------- keeping it
@@ -237,28 +237,24 @@ def test_a_model_of_a_visitor_of_a_server_is_refused(uploaded, images, tmp_path)
 
 @pytest.fixture
 def kept(tmp_path, images):
-    """A store with the set, and what makes a finished look at a model."""
+    """A store, and what adds a model with these settings to it, as an import does."""
     store = Store(tmp_path / "home")
-    key = store.sets.add(images.folder, "x")
 
-    def looked(settings):
-        run = store.runs.create("import", FeaturesSettings(key, brought="net.onnx").to_json())
-        run.uploaded_file.write_bytes(mean_colour())
-        network = {"model": model_name(run.uploaded_file), "columns": 3, **settings}
-        store.runs.end(run.id, "finished", result={"network": network})
-        return store.runs.get(run.id)
+    def add(settings, title="net"):
+        uploaded = tmp_path / "net.onnx"
+        uploaded.write_bytes(mean_colour())
+        return store.add_network(uploaded, {"model": model_name(uploaded), "columns": 3, **settings}, title)
 
-    return store, looked
+    return store, add
 
 
 def test_a_model_is_kept_once_with_each_of_its_settings(kept):
-    store, looked = kept
-    first, second = (store.features.keep_network(looked({"mean": mean}).id, f"net {mean}") for mean in "01")
-    assert store.features.keep_network(looked({"mean": "0"}).id) == first != second
+    store, add = kept
+    first, second = (add({"mean": mean}, f"net {mean}") for mean in "01")
+    assert add({"mean": "0"}) == first != second
     assert {network.name for network in store.features.networks()} == {first, second}
     models = store.home / "models"
     assert len(list(models.glob("*.onnx"))) == 1
-    assert not list(store.home.glob("runs/*"))
     assert len(list(store.features.cache.glob("onnx-*.onnx"))) == 1, "where features look for it"
     store.features.delete_network(first)
     assert [network.name for network in store.features.networks()] == [second]
@@ -270,8 +266,8 @@ def test_a_model_is_kept_once_with_each_of_its_settings(kept):
 
 
 def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch):
-    store, looked = kept
-    name = store.features.keep_network(looked({}).id)
+    store, add = kept
+    name = add({})
     monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
     rooms = Rooms(tmp_path / "server")
     shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
@@ -281,8 +277,8 @@ def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch)
 
 
 def test_settings_beside_a_model_must_be_those_of_its_name(kept):
-    store, looked = kept
-    name = store.features.keep_network(looked({}).id)
+    store, add = kept
+    name = add({})
     file = store.home / "models" / f"{name}.json"
     record = json.loads(file.read_text())
     for text in ("", "[]", json.dumps({**record, "settings": {**record["settings"], "model": "../../x"}})):

@@ -1,0 +1,96 @@
+"""The questions of an import: its worker shows what it has read, and waits for the user's decision.
+
+The last question is question.json in the folder of the run, the last decision decision.json; each is written whole and
+renamed into place. So a question stays open without a server or a browser, and any process can answer it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Generator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from ranking.core.errors import InputError
+from ranking.jobs.events import Cancelled, Report
+from ranking.storage.home import write_whole
+from ranking.storage.run import ENDED, Run
+
+WAITING = "Waiting for your decision"
+LOOK_SECONDS = 0.2  # between two looks for the decision
+WAIT_HOURS = 24.0  # after which an import without a decision is cancelled
+UNDECIDED = f"cancelled after {WAIT_HOURS:g} hours without a decision; import it again"
+
+
+@dataclass(frozen=True)
+class Question:
+    """What an import asks. about: "files", "copies", "vectors" or "model". reading: what was read, as JSON of its kind.
+
+    number: from 1; a decision about an earlier question is not an answer.
+    """
+
+    about: str
+    reading: dict[str, Any]
+    number: int = 0
+
+
+@dataclass(frozen=True)
+class Decision:
+    """The answer to the question with this number.
+
+    add: whether to finish the import; otherwise read again, and ask again. changes: the settings to do it with, where
+    they differ from those of the question.
+    """
+
+    number: int
+    add: bool = True
+    changes: dict[str, Any] = field(default_factory=dict)
+
+
+Steps = Generator[
+    Question, Decision, dict[str, Any]
+]  # an import: it yields questions, and returns its result
+
+
+def open_question(run: Run) -> Question | None:
+    """Return the question that an import waits with; None if there is none. InputError if it cannot be read."""
+    if run.state in ENDED or not run.question_file.exists():
+        return None
+    try:
+        question = Question(**json.loads(run.question_file.read_text()))
+    except FileNotFoundError:  # the import has just ended
+        return None
+    except (OSError, ValueError, TypeError, RecursionError) as error:
+        raise InputError("the preview", "a readable file", "a damaged one", "cancel the import") from error
+    decision = _decision(run)
+    return None if decision is not None and decision.number == question.number else question
+
+
+def decide(run: Run, decision: Decision) -> None:
+    """Answer the question of an import; the answer is on disk when this returns."""
+    write_whole(run.decision_file, lambda path: path.write_text(json.dumps(asdict(decision))))
+
+
+def _decision(run: Run) -> Decision | None:
+    """Return the last decision; None if there is none, or it cannot be read."""
+    try:
+        return Decision(**json.loads(run.decision_file.read_text()))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+
+
+def ask(run: Run, report: Report, question: Question) -> Decision:
+    """Ask a question, and wait for the decision. Called by the worker; raises Cancelled after a SIGTERM, or WAIT_HOURS
+    without a decision."""
+    write_whole(run.question_file, lambda path: path.write_text(json.dumps(asdict(question))))
+    report.progress(WAITING, 0, 1)
+    report.flush()
+    until = time.monotonic() + 3600 * WAIT_HOURS
+    while (decision := _decision(run)) is None or decision.number != question.number:
+        report.check()
+        if time.monotonic() > until:
+            report.stop()
+            raise Cancelled(UNDECIDED)
+        time.sleep(LOOK_SECONDS)
+    return decision

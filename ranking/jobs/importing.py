@@ -1,0 +1,211 @@
+"""The imports: image sets, uploaded vectors and ONNX models. Each reads, asks whether it was meant so, and finishes.
+
+An import is a generator (`Steps`), which its worker runs: it yields a question for the user, is sent the decision, and
+returns the result of the run.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Generator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+from ranking.core import ImageSet, OnStep
+from ranking.core.errors import InputError
+from ranking.core.run_settings import FeaturesSettings, ImportSettings, OwnImageSettings
+from ranking.core.text import readable
+from ranking.jobs.import_questions import Decision, Question, Steps
+from ranking.storage.home import check_source, is_workspace, write_whole
+from ranking.storage.run import Run
+from ranking.storage.space import check_space
+from ranking.storage.store import Store
+
+# Modules that read files are imported where they are used, because the first event does not wait for them.
+
+PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
+
+
+def steps_of(store: Store, run: Run, progress: OnStep) -> Steps:
+    """Return the steps of an import, by its task."""
+    imports = {"images": import_images, "features": import_features, "own image": import_own_image}
+    if run.task not in imports:
+        raise InputError("task of an import", f"one of: {', '.join(imports)}", f"{run.task!r:.80}")
+    return imports[run.task](store, run, progress)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Image sets
+# ---------------------------------------------------------------------------------------------------------
+
+
+def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
+    """Import an image set: read the files as in `ranking.formats.import_preview` until the user agrees, build the set,
+    ask about near copies across its split, and add it to the data folder.
+
+    Sources that read no folder or ZIP file are built without a question.
+    """
+    settings = ImportSettings.from_json(run.settings)
+    paths = [str(value) for name, value in settings.source_settings.items() if name in PATHS]
+    check_source(store.home, paths)
+    progress(f"Reading {readable(settings.file_name)}", 0, 1)
+    from ranking.datasets.copies import keep_together, stored_copies
+    from ranking.formats.tree_source import tree_sources
+
+    if settings.source is None or settings.source in tree_sources():
+        settings = yield from _agreed(run, settings, progress)
+    result = _build(run, settings, progress)
+    copies = stored_copies(run.draft)
+    if copies is not None and len(copies.across):
+        decision = yield Question("copies", result)
+        if "together" in decision.changes:
+            result["key"] = keep_together(run.draft, bool(decision.changes["together"])).key
+    result["known"] = result["key"] in {row.key for row in store.sets.rows()}
+    store.sets.add(run.draft, str(settings.source), move=True)
+    return result
+
+
+def _agreed(
+    run: Run, settings: ImportSettings, progress: OnStep
+) -> Generator[Question, Decision, ImportSettings]:
+    """Read the files and ask, until the user agrees; return the settings to build the image set with."""
+    from ranking.formats.import_preview import preview_import
+
+    place = str(settings.source_settings.get("folder", "")) if settings.upload is None else _uploaded(run)
+    while True:
+        preview = preview_import(
+            place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1)
+        )
+        preview = replace(preview, refused=uploads_named(run, preview.refused))
+        decision = yield Question("files", preview.to_json())
+        read_as = {"source": preview.source, "source_settings": preview.source_settings}
+        settings = ImportSettings.from_json({**settings.to_json(), **read_as, **decision.changes})
+        if decision.add:
+            return replace(settings, source_settings={**settings.source_settings, "folder": place})
+
+
+def _build(run: Run, settings: ImportSettings, progress: OnStep) -> dict[str, Any]:
+    """Build the image set in the run's draft folder; return the result of the run."""
+    from ranking.datasets import build_image_set, make_source
+
+    image_set, problems = build_image_set(
+        make_source(str(settings.source), **settings.source_settings),
+        run.draft,
+        lambda done, total: progress("Importing images", done, total),
+        settings.title,
+    )
+    written = json.dumps([asdict(problem) for problem in problems])
+    write_whole(run.problems_file, lambda path: path.write_text(written))
+    counts = image_set.labels.sum(axis=0)
+    return {
+        "key": image_set.key,
+        "title": image_set.title,
+        "images": len(image_set.image_names),
+        "samples": len(image_set),
+        "classes": {name: int(count) for name, count in zip(image_set.classes, counts, strict=True)},
+        "criteria": list(image_set.criteria),
+        "problems": len(problems),
+    }
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Custom features
+# ---------------------------------------------------------------------------------------------------------
+
+
+def import_features(store: Store, run: Run, progress: OnStep) -> Steps:
+    """Import uploaded vectors or an ONNX model for an image set, as in `ranking.features.uploads`."""
+    settings = FeaturesSettings.from_json(run.settings)
+    check_source(store.home, [settings.place])
+    progress(f"Reading {settings.file_name}", 0, 1)
+    from ranking.features.uploads.model_preview import is_network
+    from ranking.files.typed_path import typed_file
+
+    images = store.sets.get(settings.set)
+    uploaded = settings.upload is not None
+    path = Path(_uploaded(run)) if uploaded else typed_file(settings.place, "a file of features")
+    kind = _import_model if is_network(path) else _import_vectors
+    return (yield from kind(store, run, settings, path, images, progress))
+
+
+def _import_vectors(
+    store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, progress: OnStep
+) -> Steps:
+    from ranking.features.uploads.vectors_preview import preview_vectors
+    from ranking.storage.uploads import KeptVectors
+
+    run.draft.mkdir()
+    target = run.draft / "vectors.npy"
+    while True:
+        preview = preview_vectors(
+            path, settings.file_name, images, target, settings.vectors, settings.ids, progress
+        )
+        decision = yield Question("vectors", preview.to_json())
+        if decision.add:
+            break
+        settings = replace(settings, **decision.changes)
+    if preview.refused:
+        raise InputError(settings.file_name, "features to add", preview.refused)
+    check_space(store.home)
+    title = str(decision.changes.get("title") or settings.file_name)
+    vectors = KeptVectors(preview.name, title, preview.columns, preview.matched, time.time())
+    store.features.keep_vectors(settings.set, target, vectors)
+    return {"name": vectors.name, "title": title}
+
+
+def _import_model(
+    store: Store, run: Run, settings: FeaturesSettings, path: Path, images: ImageSet, progress: OnStep
+) -> Steps:
+    from ranking.features.uploads.model_preview import preview_model
+
+    if is_workspace(store.home):  # it could take the memory and the time of all other visitors
+        expected = "a file of vectors, because a model is run only where the app runs on your own computer"
+        raise InputError(
+            settings.file_name, expected, "an ONNX model", "compute the vectors, and upload them"
+        )
+    if settings.upload is None:
+        shutil.copyfile(path, run.uploaded_file)
+    while True:
+        preview = preview_model(run.uploaded_file, images, settings.network, progress)
+        decision = yield Question("model", preview.to_json())
+        if decision.add:
+            break
+        settings = replace(settings, **decision.changes)
+    if preview.refused:
+        raise InputError(settings.file_name, "a model to add", preview.refused)
+    check_space(store.home)
+    title = str(decision.changes.get("title") or settings.file_name)
+    return {"name": store.features.keep_network(run.uploaded_file, preview.settings, title), "title": title}
+
+
+def import_own_image(store: Store, run: Run, progress: OnStep) -> Steps:
+    """Compute the features of an image of the user. There is nothing to ask, and the page removes it."""
+    yield from ()  # a generator, as the other imports are
+    progress("Computing the features of your image", 0, 1)
+    from ranking.jobs.uploaded_image import describe
+
+    describe(store, run, OwnImageSettings.from_json(run.settings))
+    return {}
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Uploads
+# ---------------------------------------------------------------------------------------------------------
+
+
+def _uploaded(run: Run) -> str:
+    """Return the uploaded file of a run, as input of `ranking.files.open_tree`."""
+    from ranking.files import Upload
+
+    called = str(run.settings["upload"])
+    if not run.uploaded_file.is_file():
+        raise InputError(readable(called), "its uploaded copy", remedy="upload it again")
+    return Upload(run.uploaded_file, called)
+
+
+def uploads_named(run: Run, message: str) -> str:
+    """Return `message` with the name of the uploaded file in place of the path of its copy."""
+    return message.replace(str(run.uploaded_file.absolute()), str(run.settings.get("upload") or "the file"))
