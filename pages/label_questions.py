@@ -23,7 +23,7 @@ from pages.parts.runs.labelling_session import LabellingSession, strategies
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
 from ranking.core.text import counted
-from ranking.explain.lookahead import NO, SKIP, YES
+from ranking.explain.labelling_model import NO, SKIP, YES
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.workspace.answers import ImageAnswers, fold
 from ranking.workspace.run import Run

@@ -22,7 +22,7 @@ from pages.parts.components import questions
 from pages.parts.runs import answer_checks, answer_files, label_models, runs
 from pages.parts.runs.labelling_session import LabellingSession, strategies
 from ranking.core import ProgressEvent
-from ranking.explain.lookahead import Position, ranked_labels
+from ranking.explain.labelling_model import Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, next_questions
 from ranking.jobs import jobs
 from ranking.jobs.events import Report

@@ -12,7 +12,7 @@ import numpy as np
 from pages.parts.app import cache
 from pages.parts.runs.label_models import Player
 from ranking.core import Bools, Floats, LabelSet
-from ranking.explain.lookahead import LabellingModel, Position, Question, fixed_order
+from ranking.explain.labelling_model import LabellingModel, Position, Question, fixed_order
 from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, strategies_for
 from ranking.workspace.answers import AnswerEvent, ImageAnswers, fold
 from ranking.workspace.run import Run

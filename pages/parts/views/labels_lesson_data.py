@@ -14,7 +14,7 @@ import numpy as np
 from pages.parts.app import cache
 from pages.parts.app.home import of_home
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.lookahead import LabellingModel, Position, ranked_labels
+from ranking.explain.labelling_model import LabellingModel, Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.workspace.run import Run

@@ -21,7 +21,7 @@ from pages.parts.app.colours import (
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS, LessonLabels, strongest
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.lookahead import NO, YES, LabellingModel, Position
+from ranking.explain.labelling_model import NO, YES, LabellingModel, Position
 from ranking.reports.prose import markdown_table, signed
 
 BELOW = 1  # ranks that are shown after the top k

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ranking.explain import lookahead
-from ranking.explain.lookahead import LabellingModel, Position, fixed_order
+from ranking.explain import labelling_model as lookahead
+from ranking.explain.labelling_model import LabellingModel, Position, fixed_order
 from ranking.explain.question_strategies import closest_maxima, core_first, next_questions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
