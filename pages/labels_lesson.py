@@ -145,7 +145,7 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
 
 def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:
     """Return the answered label, by default C-star's first question, and its answer, by default the ground truth."""
-    question = taught.labelling_model(OWN, row).question_tree(taught.position({}), depth=0).label
+    question = taught.labelling_model(OWN, row).question(taught.position({})).label
     offered = [
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
     ]

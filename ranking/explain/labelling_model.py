@@ -1,26 +1,19 @@
-"""The questions of interactive labelling about one image, computed in advance for all possible answers.
-
-Users answer faster than the server responds. So the server sends the questions after all possible next answers as a
-tree.
-"""
+"""Interactive labelling of one image: a model, the answers so far, and the next question."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.question_strategies import Urgency, next_questions
+from ranking.explain.question_strategies import Urgency
 from ranking.methods.label_prediction import Answers, LabelPrediction
 from ranking.metrics import break_even_precision
 
-DEEPEST = 4  # answers in advance: 3 branches each, so 121 questions
-MAX_WORK = 3e6  # labels times configurations of the core times questions: some 10 ms
-SETTLED = 1e300  # size of the negative urgency of settled labels, above that of skipped ones
-YES, NO, SKIP = 0, 1, 2  # the branches of a question
+SETTLED = 1e300  # size of the negative urgency of settled labels
 
 
 class Position(NamedTuple):
@@ -44,29 +37,20 @@ class Position(NamedTuple):
         marks = [0 if name not in answers else 1 if answers[name] else -1 for name in names]
         return cls(np.array(marks, np.int8), np.array([name in skipped for name in names], np.bool_))
 
-    def after(self, label: int, branch: int) -> Position:
-        """Return the position after the question about `label` is answered by YES, NO or SKIP."""
-        answers, skipped = self.answers.copy(), self.skipped.copy()
-        if branch == SKIP:
-            skipped[label] = True
-        else:
-            answers[label] = 1 if branch == YES else -1
-        return Position(answers, skipped)
+    def after(self, label: int, answer: bool) -> Position:
+        """Return the position after the question about `label` is answered."""
+        answers = self.answers.copy()
+        answers[label] = 1 if answer else -1
+        return Position(answers, self.skipped)
 
 
-@dataclass(frozen=True)
-class Question:
-    """A question and the questions after its answers.
-
-    label: its number, -1 where all labels are answered or skipped. inside, outside: its two maxima. scores: (L,) the
-    scores of all labels when it is asked. after: the questions after YES, NO and SKIP; empty at the leaves.
-    """
+class Question(NamedTuple):
+    """A label to ask about, -1 where all labels are answered or skipped, and the best values of the top k with the
+    label and without it."""
 
     label: int
     inside: float
     outside: float
-    scores: Floats
-    after: list[Question] = field(default_factory=list)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,36 +81,14 @@ class LabellingModel:
 
     def in_order_of_urgency(self, position: Position) -> Ints:
         """Return the labels that are neither answered nor skipped, the next question first."""
-        urgency = self._urgency(self.prediction(position.answers[None]), position.skipped[None])[0]
-        open_ = np.flatnonzero((position.answers == 0) & ~position.skipped)
-        return open_[np.argsort(-urgency[open_], kind="stable")]
+        return self._in_order(self.prediction(position.answers[None]), position)
 
-    def question_tree(
-        self, position: Position, first: int | None = None, depth: int | None = None
-    ) -> Question:
-        """Return the next question, with the questions after the next `depth` answers.
-
-        depth: by default as many as MAX_WORK allows. first: the label to ask about now, because it is on screen
-        already; ignored where it is answered.
-        """
-        depth = self._depth() if depth is None else depth
-        answers, skipped = position.answers[None], position.skipped[None]
-        root = level = self._questions(answers, skipped, first)
-        for _ in range(depth):
-            parents = np.array([row for row, question in enumerate(level) if question.label >= 0], np.int64)
-            if not len(parents):
-                break
-            labels = np.repeat([level[row].label for row in parents], 3)
-            answers, skipped = np.repeat(answers[parents], 3, axis=0), np.repeat(skipped[parents], 3, axis=0)
-            rows = np.arange(len(labels))
-            answers[rows[YES::3], labels[YES::3]] = 1
-            answers[rows[NO::3], labels[NO::3]] = -1
-            skipped[rows[SKIP::3], labels[SKIP::3]] = True
-            below = self._questions(answers, skipped)
-            for number, row in enumerate(parents):
-                level[row].after.extend(below[3 * number : 3 * number + 3])
-            level = below
-        return root[0]
+    def question(self, position: Position) -> Question:
+        """Return the next question."""
+        prediction = self.prediction(position.answers[None])
+        label = next(iter(self._in_order(prediction, position).tolist()), -1)
+        maxima = prediction.max_marginals
+        return Question(label, float(maxima.inside[0, label]), float(maxima.outside[0, label]))
 
     def play(self, position: Position, labels: Bools, questions: int) -> tuple[list[int], list[float]]:
         """Ask `questions` questions of the ground truth `labels` (L,), beginning at `position`.
@@ -136,44 +98,28 @@ class LabellingModel:
         labels_of_questions = list[int]()
         precisions = [self.precision(labels, self.scores(position), position)]
         for _ in range(questions):
-            question = self.question_tree(position, depth=0)
-            if question.label < 0:
+            label = self.question(position).label
+            if label < 0:
                 break
-            position = position.after(question.label, YES if labels[question.label] else NO)
-            labels_of_questions.append(question.label)
+            position = position.after(label, bool(labels[label]))
+            labels_of_questions.append(label)
             precisions.append(self.precision(labels, self.scores(position), position))
         return labels_of_questions, precisions
 
-    def _questions(self, answers: Answers, skipped: Bools, first: int | None = None) -> list[Question]:
-        prediction = self.prediction(answers)
-        urgency = self._urgency(prediction, skipped)
-        if first is not None:
-            urgency[0, first] = np.inf
-        chosen = next_questions(prediction, lambda _: urgency)
-        some = ((answers == 0) & ~skipped).any(axis=1)
-        labels = np.where(some, chosen.labels, -1).tolist()
-        parts = zip(labels, chosen.inside.tolist(), chosen.outside.tolist(), prediction.scores, strict=True)
-        return [Question(*part) for part in parts]
-
-    def _urgency(self, prediction: LabelPrediction, skipped: Bools) -> Floats:
-        """Return (N, L) the strategy's urgency, below it settled labels, and below those the skipped ones.
+    def _in_order(self, prediction: LabelPrediction, position: Position) -> Ints:
+        """Return the open labels in the order of the strategy's urgency; settled labels come last.
 
         Among settled labels the one comes first whose unary score contradicts its state most: the image may have more
         labels than k, or fewer.
         """
-        full = (prediction.answers > 0).sum(
-            axis=1
-        ) >= prediction.k  # all open labels are outside then, else inside
-        doubt = np.where(full[:, None], prediction.unary, -prediction.unary)
-        ranks = np.argsort(np.argsort(-doubt, axis=1, kind="stable"), axis=1)
-        settled = -SETTLED * (1.0 + ranks / doubt.shape[1])
-        return np.where(skipped, -np.inf, np.maximum(self.urgency(prediction), settled))
-
-    def _depth(self) -> int:
-        """Return how many answers can be computed in advance within MAX_WORK."""
-        work = self.alone.unary.shape[1] * 2.0 ** len(self.alone.core)
-        depths = [depth for depth in range(1, DEEPEST + 1) if work * 1.5 * 3.0**depth <= MAX_WORK]
-        return depths[-1] if depths else 1
+        full = (position.answers > 0).sum() >= prediction.k[
+            0
+        ]  # all open labels are outside then, else inside
+        doubt = prediction.unary[0] if full else -prediction.unary[0]
+        ranks = np.argsort(np.argsort(-doubt, kind="stable"))
+        urgency = np.maximum(self.urgency(prediction)[0], -SETTLED * (1.0 + ranks / len(doubt)))
+        open_ = np.flatnonzero((position.answers == 0) & ~position.skipped)
+        return open_[np.argsort(-urgency[open_], kind="stable")]
 
 
 def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:

@@ -66,7 +66,7 @@ class LessonLabels:
         return LabellingModel(alone, closest_maxima)
 
     def position(self, answers: dict[int, bool]) -> Position:
-        """Return the answers, given by label number, as a position of the question tree."""
+        """Return the answers, given by label number, as a position."""
         return Position.of(self.names, {self.names[label]: answer for label, answer in answers.items()})
 
     def ties(self, label: int) -> list[tuple[int, float]]:
