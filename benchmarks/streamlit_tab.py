@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import json
+import re
 import time
 from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
@@ -61,7 +62,7 @@ class Tab:
         return await self._ask()
 
     async def press(self, key: str) -> float:
-        """Press the button with that key."""
+        """Press the button with that key, which may be a regular expression."""
         element, fragment = self._find(key)
         return await self._ask({"id": element.button.id, "trigger_value": True}, fragment)
 
@@ -96,7 +97,7 @@ class Tab:
 
     def _find(self, key: str) -> tuple[Any, str]:
         for element, fragment in self._elements.values():
-            if _id_of(element).endswith(key):
+            if re.search(f"{key}$", _id_of(element)):
                 return element, fragment
         raise LookupError(f"nothing on the page {self.page or 'start'} has the key {key!r}")
 

@@ -2,35 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, downloads, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
-from pages.parts.components.questions import questions, sent_before
 from pages.parts.runs import (
-    answer_checks,
     answer_files,
     label_models,
     neighbours,
     question_image,
+    questions,
     uploaded_image,
 )
 from pages.parts.runs.labelling_session import LabellingSession, strategies
 from pages.parts.studies import label_race
 from ranking.core import LabelSet
 from ranking.core.text import counted
-from ranking.explain.lookahead import NO, SKIP, YES
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.storage.answers import ImageAnswers, fold
 from ranking.storage.home import DELETED_DAYS
 from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
-MOST_K = 100
 BASELINES = {
     "no": "Alone",
     "same": "Against Independent, same questions",
@@ -88,7 +81,7 @@ def steps() -> None:
     ]
     baseline_session = others[0] if others else None
     with view:
-        ask(own, baseline_session, beside, truth)
+        questions.ask(own, baseline_session, beside, truth)
     with game:
         if truth:
             show_race(own, baseline_session)
@@ -112,13 +105,9 @@ def choose_strategy(run: Run) -> str:
 def choose_k(run: Run, images: LabelSet) -> int:
     """Choose the number of labels to predict, by default the mean number of labels per image of the set."""
     method, _ = cache.label_ranker(run)
-    most = most_k(images.names)
+    most = questions.most_k(images.names)
     label = "k: number of labels to predict"
     return controls.slider(label, keys.LABEL_K, 1, most, min(method.usual_k, most))
-
-
-def most_k(names: Sequence[str]) -> int:
-    return min(MOST_K, len(names))
 
 
 def choose_truth(shown: question_image.Shown) -> bool:
@@ -138,62 +127,6 @@ def way_of(run: Run, strategy: str) -> str:
     about first."""
     able = strategies(run)
     return strategy if strategy in able else able[0]
-
-
-@st.fragment
-def ask(own: LabellingSession, baseline_session: LabellingSession | None, beside: str, truth: bool) -> None:
-    """Show the questions, save the answers, and react to keys without running the rest of the page again."""
-    key = keys.widget("questions")
-    with frame.errors_in_place():
-        with home.missing_as_error():
-            sent = sent_before(key)
-        store, sessions = home.store().answers, {event.session for event in sent.events}
-        saved = store.saved(sessions)
-        new = [event for event in sent.events if event.number > saved[event.session]]
-        refused = answer_checks.refused(new)
-        with frame.errors_in_place():  # a full disk is reported; the browser keeps its log and sends it again
-            store.append([event for event in new if event not in refused])
-        events = store.events(own.run.settings["set"], own.id)
-        data = own.data(events, store.saved(sessions), sent.shown if sent.token == own.token else None)
-        reasons = ((event.session, event.number, why) for event, why in refused.items())
-        data |= {"refused": [*sent.refused, *reasons], "most": most_k(own.names)}
-        if truth and own.truth is not None:
-            data["truth"] = np.flatnonzero(own.truth).tolist()
-        if baseline_session is not None:
-            data["baseline"] = baseline_data(baseline_session, fold(events), beside, data["tree"]["label"])
-
-        def raise_k() -> None:
-            address.put(**{keys.LABEL_K: str(data["k"] + 1)})
-            st.session_state[keys.K_RAISED] = True
-
-        with home.missing_as_error():
-            late = questions(data, key, raise_k)
-        if st.session_state.pop(keys.K_RAISED, False):
-            st.rerun()  # the whole page, because the slider and the models are outside this fragment
-        if late != sent:  # a server that has just started receives the answers only here
-            st.rerun()
-        if beside == "own" and baseline_session is not None and baseline_session.truth is None:
-            st.caption("This image has no ground truth, so the baseline uses your answers.")
-
-
-def baseline_data(
-    baseline_session: LabellingSession, answers: ImageAnswers, beside: str, label: int
-) -> dict[str, object]:
-    """Return the baseline's current ranking and, in `after`, its rankings for each answer to the question about
-    `label`."""
-    if beside == "own" and baseline_session.truth is not None:
-        count = len(answers.answers)
-        now, then = (baseline_session.ranking_of_its_own_questions(number) for number in (count, count + 1))
-        return {**now, "after": [then, then, now]}
-    position, before = (
-        baseline_session.position(answers),
-        baseline_session.position(fold(answers.standing[:-1])),
-    )
-    after = [
-        baseline_session.ranking(position.after(label, branch), position)
-        for branch in ((YES, NO, SKIP) if label >= 0 else ())
-    ]
-    return {**baseline_session.ranking(position, before), "after": after}
 
 
 def show_race(own: LabellingSession, baseline_session: LabellingSession | None) -> None:
@@ -230,7 +163,7 @@ def offer_files(row: ImageSetRow) -> None:
 def delete_answers(row: ImageSetRow) -> None:
     """Show the buttons that delete all answers about the image set and restore them."""
     store = home.store().answers
-    there, gone = (store.count(row.key, deleted) for deleted in (False, True))
+    there, gone = len(store.events(row.key)), len(store.deleted(row.key))
     if there:
         with st.popover("Delete the answers", icon=":material/delete:", type="tertiary"):
             st.markdown(

@@ -17,7 +17,7 @@ from pages.parts.views import charts, label_styles, labels_lesson_data, labels_l
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS, LessonLabels
 from pages.parts.views.lesson_settings import LABELS_SET, labels_run
 from ranking.core import Floats, Ints
-from ranking.explain.lookahead import Position
+from ranking.explain.labelling_model import Position
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.reports.markup import data_url
 from ranking.reports.prose import signed
@@ -145,7 +145,7 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
 
 def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:
     """Return the answered label, by default C-star's first question, and its answer, by default the ground truth."""
-    question = taught.labelling_model(OWN, row).question_tree(taught.position({}), depth=0).label
+    question = taught.labelling_model(OWN, row).question(taught.position({})).label
     offered = [
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])
     ]

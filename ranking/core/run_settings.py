@@ -89,12 +89,12 @@ class FeaturesSettings(StoredSettings):
 
 @dataclass(frozen=True)
 class OwnImageSettings(StoredSettings):
-    """An image of the user, described by these features. upload: its name in messages."""
+    """An image of the user, described by these features."""
 
     task: ClassVar[str] = "own image"
     called: ClassVar[str] = "uploaded image"
+    file_name: ClassVar[str] = "your image"
     features: Named
-    upload: str = "your image"
 
 
 # ---------------------------------------------------------------------------------------------------------

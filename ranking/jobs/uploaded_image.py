@@ -1,13 +1,11 @@
 """An uploaded image whose labels are ranked: a worker checks it as imports are checked, and computes its features.
 
-The image is not kept. Its name is kept as an empty file in ``own_images`` of the data folder, so that answers about an
-uploaded image are distinguished from answers about an unknown one, also after the server has restarted.
+The image is not kept; answers about it have its checksum as the name of the image.
 """
 
 from __future__ import annotations
 
 import hashlib
-import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -16,7 +14,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from ranking.core import Features, ImageSet, Source, SourceBox, SourceImage
-from ranking.core.errors import InputError, explained
+from ranking.core.errors import InputError
 from ranking.core.run_settings import Named, OwnImageSettings
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
@@ -24,13 +22,11 @@ from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
 from ranking.jobs import jobs
-from ranking.storage.home import home_in_words
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
 POLL_SECONDS = 0.05
-NAMES, SET = "own_images", "set"  # folders: in the data folder, and in that of the run
-NAME = re.compile(r"own-[0-9a-f]{16}")
+SET = "set"  # the folder of the set of one image
 
 
 def name_of(data: bytes) -> str:
@@ -40,18 +36,6 @@ def name_of(data: bytes) -> str:
     'own-e3b0c44298fc1c14'
     """
     return f"own-{hashlib.sha256(data).hexdigest()[:16]}"
-
-
-def note(home: Path, name: str) -> None:
-    """Record that the image of that name was uploaded to `home`. HomeError if this cannot be written."""
-    with explained(home_in_words(home)):
-        (home / NAMES).mkdir(exist_ok=True)
-        (home / NAMES / name).touch()
-
-
-def is_own_image(home: Path, name: str) -> bool:
-    """Return whether an image of that name was uploaded to `home`."""
-    return bool(NAME.fullmatch(name)) and (home / NAMES / name).is_file()
 
 
 @dataclass(frozen=True)

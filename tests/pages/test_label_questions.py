@@ -1,39 +1,70 @@
-"""The page Interactive labelling without a browser: what it sends to the component, and what it offers where things are
-missing."""
+"""The page Interactive labelling without a browser: its questions, what becomes of answers, and what it offers where
+things are missing."""
 
 from __future__ import annotations
 
 import csv
+import html
 import io
 import json
+import re
 import time
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from image_sets import png
 from label_home import HOSTILE, NAMES, LabelHome, board
-from shown import charts_of, components, kinds, numbers_in, page_of, plain, press, text_of, values
+from shown import (
+    button,
+    captions,
+    charts_of,
+    components,
+    errors,
+    kinds,
+    numbers_in,
+    page_of,
+    plain,
+    press,
+    text_of,
+    values,
+)
 
 from pages.parts.app import cache
-from pages.parts.components import questions
-from pages.parts.runs import answer_checks, answer_files, label_models, runs
+from pages.parts.runs import answer_files, label_models, questions, runs
 from pages.parts.runs.labelling_session import LabellingSession, strategies
 from ranking.core import ProgressEvent
-from ranking.explain.lookahead import Position, ranked_labels
+from ranking.core.errors import HomeError
+from ranking.explain.labelling_model import Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, next_questions
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
-from ranking.jobs.uploaded_image import is_own_image, name_of, note
 from ranking.metrics import break_even_precision
 from ranking.reports.line_styles import LOOKS
-from ranking.storage.answers import AnswerEvent, AnswerKind, fold
+from ranking.storage.answers import AnswerEvent, AnswerKind, Answers, fold
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
 page = page_of("label_questions")
+ROW = re.compile(
+    r"<li class=\"([^\"]*)\" data-answer=\"(\w*)\".*?<span>(\d+)</span><span>(.*?)</span><span>.*?</span>"
+    r"<span>(.*?)</span><i .*?</i><span>(.*?)</span>"
+)
+
+
+class Row(NamedTuple):
+    """A row of a ranking, as HTML."""
+
+    states: str
+    answer: str
+    rank: str
+    truth: str
+    name: str
+    moved: str
+
+
 IMAGE = "board 00"
 
 
@@ -45,10 +76,23 @@ def event(
     )
 
 
-def sent_to(app: Any) -> dict[str, Any]:
-    """What the component of the page is given."""
-    [data] = components(app, "ranking_questions")
-    return dict(data)
+def asked(app: Any) -> str:
+    """The label that the page asks about."""
+    [question] = [plain(title) for title in app.subheader if plain(title).startswith("Does it show")]
+    return question.removeprefix("Does it show **").removesuffix("**?")
+
+
+def ranked(app: Any) -> list[list[Row]]:
+    """The rows of each ranking that the page shows."""
+    [page_text] = [
+        element.proto.body for element in app.get("html") if "label-rankings" in element.proto.body
+    ]
+    return [[Row(*parts) for parts in ROW.findall(section)] for section in page_text.split("<section")[1:]]
+
+
+def answer(app: Any, text: str) -> None:
+    """Press the button of an answer."""
+    button(app, text).click().run()
 
 
 @dataclass
@@ -93,79 +137,75 @@ def open_questions(labels_here: LabelHome, open_page: Any) -> Any:
 # -------------------------------------------------------------------------- questions, rankings and the rival
 
 
-def labels_of(rows: list[list[Any]]) -> list[int]:
-    return [label for label, _, _ in rows]
+def position_of(model: Model, events: list[AnswerEvent]) -> Position:
+    return model.label_session().position(fold(events))
 
 
-def answers_in(rows: list[list[Any]]) -> dict[int, str]:
-    return {label: answer for label, _, answer in rows if answer}
-
-
-def test_the_question_is_that_of_the_strategy_and_the_ranking_of_each_coming_answer_goes_along(own):
-    data = own.label_session().data([], {}, None)
-    tree, names = data["tree"], own.images.names
-    questions = next_questions(own.method.prediction(own.images.part([own.row])), closest_maxima)
-    assert tree["label"] == questions.labels[0]
-    assert (tree["inside"], tree["outside"]) == (questions.inside[0], questions.outside[0])
-    assert labels_of(tree["ranking"]) == own.order()
-    assert data["k"] == own.method.usual_k
-    assert len(tree["after"]) == 3
-    for after, has in zip(tree["after"], (True, False), strict=False):
-        assert labels_of(after["ranking"]) == own.order({names[tree["label"]]: has})
-        assert after["ranking"][0 if has else -1][0] == tree["label"]
-    assert tree["after"][0]["after"][0]["ranking"] is None
-    scores = own.method.scores(own.images.part([own.row]))[0]
-    assert tree["precision"] == break_even_precision(own.images.labels[own.row], scores)
-    assert own.label_session(known=False).data([], {}, None)["tree"]["precision"] is None
-
-
-def test_answers_are_pinned_and_the_ranking_is_that_of_the_model_given_them(labels_here, own):
-    names = own.images.names
+def test_the_question_is_that_of_the_strategy_and_answers_are_pinned(labels_here, own):
+    session, names = own.label_session(), own.images.names
+    [first], [inside], [outside] = next_questions(
+        own.method.prediction(own.images.part([own.row])), closest_maxima
+    )
+    assert session.labelling_model.question(position_of(own, [])) == (first, inside, outside)
     events = [event(labels_here, 1, names[3], "no"), event(labels_here, 2, names[20])]
-    data = own.label_session().data(events, {}, None)
-    assert labels_of(data["tree"]["ranking"]) == own.order({names[3]: False, names[20]: True})
-    assert answers_in(data["tree"]["ranking"]) == {3: "no", 20: "yes"}
-    assert data["before"] == own.order({names[3]: False}), "before the last answer"
-    assert (data["given"], data["counted"]) == ([[3, "no"], [20, "yes"]], 2)
-    assert not {3, 20} & set(data["order"])
+    before, now = position_of(own, events[:1]), position_of(own, events)
+    ranking = session.ranking(now, before, "")
+    assert ranking.order.tolist() == own.order({names[3]: False, names[20]: True})
+    assert ranking.before.tolist() == own.order({names[3]: False})
+    assert [ranking.answer(label) for label in (3, 20, 4)] == ["no", "yes", ""]
+    assert (ranking.order[0], ranking.order[-1]) == (20, 3)
+    assert ranking.k == own.method.usual_k
+    nothing = position_of(own, [])
+    scores = own.method.scores(own.images.part([own.row]))[0]
+    precision = break_even_precision(own.images.labels[own.row], scores)
+    assert session.ranking(nothing, nothing, "").precision == precision
+    assert own.label_session(known=False).ranking(nothing, nothing, "").precision is None
 
 
 def test_every_strategy_asks_the_same_again(own):
     assert "core first" in strategies(own.run)
+    nothing = position_of(own, [])
     for strategy in strategies(own.run):
-        first, again = (own.label_session(strategy).data([], {}, None) for _ in range(2))
-        assert first["stamp"]["strategy"] == strategy
-        assert first["order"] == again["order"], strategy
-        assert strategy != "core first" or first["tree"]["label"] == own.method.core[0]
+        first, again = (
+            own.label_session(strategy).labelling_model.in_order_of_urgency(nothing).tolist()
+            for _ in range(2)
+        )
+        assert first == again, strategy
+        assert strategy != "core first" or first[0] == own.method.core[0]
 
 
-def test_a_baseline_is_given_the_same_answers_or_asks_its_own_questions(labels_here, own, baseline):
+def test_a_baseline_is_given_the_same_answers_or_asks_its_own_questions(
+    labels_here, own, baseline, open_questions
+):
     names, truth = own.images.names, baseline.images.labels[baseline.row]
-    answers = fold([event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")])
-    same = page.baseline_data(baseline.label_session(), answers, "same", 7)
-    assert answers_in(same["rows"]) == {5: "yes", 6: "no"}
-    yes, _, skip = same["after"]
-    assert labels_of(skip["rows"]) == labels_of(same["rows"])
-    assert list(answers_in(yes["rows"]).values()).count("yes") == 2
-    itself = page.baseline_data(baseline.label_session(), answers, "own", 7)
-    questions, _ = baseline.label_session().labelling_model.play(Position.of(names, {}), truth, 2)
-    assert answers_in(itself["rows"]) == {label: "yes" if truth[label] else "no" for label in questions}
+    Store(labels_here.home).answers.append(
+        [event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")]
+    )
+    answers = [
+        {row.name: row.answer for row in rows if row.answer} for rows in ranked(open_questions(rival="same"))
+    ]
+    assert answers == [{names[5]: "yes", names[6]: "no"}] * 2
+    given, itself = (
+        {row.name: row.answer for row in rows if row.answer} for rows in ranked(open_questions(rival="own"))
+    )
+    assert given == answers[0]
+    questions, _ = baseline.label_session().labelling_model.play(position_of(baseline, []), truth, 2)
+    assert itself == {html.escape(names[label]): "yes" if truth[label] else "no" for label in questions}
     assert page.way_of(baseline.run, "core first") == "closest maxima", "the independent model has no core"
-    question_counts = [numbers_in(ranking["note"])[0] for ranking in (itself, *itself["after"])]
-    assert question_counts == [2, 3, 3, 2], "one more after yes and no, none after skip"
 
 
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, baseline, open_questions):
     app = open_questions(truth="1", rival="own")
-    data = sent_to(app)
-    assert data["tree"] == json.loads(json.dumps(own.label_session().data([], {}, None)["tree"]))
-    assert data["truth"] == np.flatnonzero(own.images.labels[own.row]).tolist()
+    for rows in ranked(app):
+        true = {row.name for row in rows if row.truth}
+        assert true == {html.escape(own.images.names[i]) for i in np.flatnonzero(own.images.labels[own.row])}
     looks = dict(zip(("C-star", "Independent"), LOOKS, strict=False))
     [race] = charts_of(app)
     for line, name in zip(race["data"], looks, strict=True):
         assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *looks[name][:2])
-    bars = {model["title"]: model["colour"] for model in (data["own"], data["baseline"])}
-    assert bars == {name: look.colour for name, look in looks.items()}
+    [shown] = [element.proto.body for element in app.get("html") if "label-rankings" in element.proto.body]
+    bars = re.findall(r"--bar: (.*?)\"><p><b>(.*?)</b>", shown)
+    assert bars == [(look.colour, name) for name, look in looks.items()]
     assert {player.title: player.look for player in label_models.players(baseline.run, own.run)} == looks
     assert page.TOGETHER in text_of(app)
 
@@ -175,76 +215,111 @@ def test_addresses_that_are_not_understood_are_reported_and_the_rest_is_followed
     app = open_questions(label_run=labels_here.baseline, **wrong)
     warnings = "\n".join(map(plain, app.warning))
     assert all(name in warnings for name in wrong)
-    data = sent_to(app)
-    assert data["stamp"]["run"] == labels_here.baseline
-    assert data["stamp"]["strategy"] == "closest maxima", "the independent model has no core"
-    assert (data["truth"], data["baseline"]) == (None, None), "they are shown on request alone"
+    [rows] = ranked(app)
+    assert not any(row.truth for row in rows), "it is shown on request alone"
     assert page.ALONE in text_of(app)
+    answer(app, "✓ yes")
+    [given] = Store(labels_here.home).answers.events(labels_here.key)
+    assert given.run == labels_here.baseline
+    assert given.strategy == "closest maxima", "the independent model has no core"
 
 
-# ------------------------------------------------------------------------------------- what the browser sends
+# -------------------------------------------------------------------------------------------------- answers
 
 
-def test_what_the_browser_has_sent_is_on_disk_before_the_page_confirms_it(
-    labels_here, own, open_questions, monkeypatch
-):
-    """Also where the server has just started, and hears of the log only when it has shown the component."""
+def test_each_answer_is_on_disk_and_re_ranks_and_undo_takes_it_back(labels_here, own, open_questions):
+    store = Store(labels_here.home).answers
+    app = open_questions()
+    first = asked(app)
+    kinds_given = [("✓ yes", "yes"), ("✗ no", "no"), ("skip", "skip")]
+    labels = []
+    for count, (text, kind) in enumerate(kinds_given, start=1):
+        labels.append(asked(app))
+        answer(app, text)
+        events = store.events(labels_here.key, IMAGE)
+        assert [(each.label, each.kind, each.number) for each in events][-1] == (labels[-1], kind, count)
+        assert f"{count} question" in captions(app)
+    assert len({each.session for each in events}) == 1
+    assert events[0].inside is not None
+    [rows] = ranked(app)
+    names = [html.escape(label) for label in labels]
+    assert {row.name: row.answer for row in rows if row.answer} == dict(
+        zip(names, ("yes", "no", "skip"), strict=True)
+    )
+    assert (rows[0].name, rows[-1].name) == tuple(names[:2]), "an answer is pinned to its end"
+    for label in reversed(labels):
+        answer(app, "undo")
+        assert asked(app) == label, "what was undone is asked again"
+    assert [each.label for each in store.events(labels_here.key, IMAGE)] == [*labels, *reversed(labels)]
+    assert (asked(app), button(app, "undo").disabled) == (first, True)
+
+
+def test_a_second_press_for_a_question_is_ignored_and_two_tabs_lose_nothing(labels_here, open_questions):
+    store = Store(labels_here.home).answers
+    app, other = open_questions(), open_questions()
+    yes, label = button(app, "✓ yes"), asked(app)
+    yes.click().run()
+    key = yes.key
+    assert key not in [each.key for each in app.button], "a late press finds no button of the next question"
+    answer(other, "✗ no")
+    answer(other, "✓ yes")
+    answer(app, "skip")
+    events = store.events(labels_here.key, IMAGE)
+    assert [each.kind for each in events] == ["yes", "no", "yes", "skip"]
+    assert [each.label for each in events][:2] == [label, label], "the other tab still showed that question"
+    assert len({each.session for each in events}) == 2
+
+
+def test_one_press_is_one_answer(labels_here, own, monkeypatch):
+    state: dict[str, Any] = {}
+    monkeypatch.setattr(questions.st, "session_state", state)
+    monkeypatch.setattr(questions.home, "answers", lambda: Store(labels_here.home).answers)
+    for kind in ("yes", "yes", "no"):  # pressed before the next question is shown
+        questions.answer(event(labels_here, 1, own.images.names[0], kind))
+    questions.answer(event(labels_here, 2, own.images.names[1]))
+    events = Store(labels_here.home).answers.events(labels_here.key)
+    assert [(each.number, each.kind) for each in events] == [(1, "yes"), (2, "yes")]
+
+
+def test_an_answer_that_cannot_be_saved_is_reported_and_asked_again(labels_here, open_questions, monkeypatch):
+    app, append = open_questions(), Answers.append
+    label = asked(app)
+
+    def full(*_: Any) -> int:
+        raise HomeError("the disk is full")
+
+    monkeypatch.setattr(Answers, "append", full)
+    answer(app, "✓ yes")
+    assert "the disk is full" in errors(app)[0]
+    monkeypatch.setattr(Answers, "append", append)
+    app.run()
+    assert (asked(app), errors(app)) == (label, [])
+    answer(app, "✓ yes")
+    assert [each.label for each in Store(labels_here.home).answers.events(labels_here.key)] == [label]
+
+
+def test_a_full_top_k_is_reported_and_raised_by_one(labels_here, own, open_questions):
     names = own.images.names
-    log = {"events": [event(labels_here, 1, names[4]).to_json()], "shown": names[7], "token": ""}
-    seen = []
-
-    def browser(data, key, on_more):
-        seen.append((data, Store(labels_here.home).answers.events(labels_here.key)))
-        log["token"] = data["token"]
-        return questions.Sent.of(log)
-
-    monkeypatch.setattr(questions, "questions", browser)
-    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log if seen else None))
-    open_questions()
-    (first, before), (second, after) = seen
-    assert (first["saved"], before) == ({}, [])
-    assert (second["saved"], [event.label for event in after]) == ({"e" * 32: 1}, [names[4]])
-    assert second["tree"]["label"] == 7, "what is on the screen stays there"
-    assert second["given"] == [[4, "yes"]]
-
-
-def test_k_is_raised_by_one_from_the_question(open_questions, monkeypatch):
-    shown = []
-
-    def browser(data, key, on_more):
-        if not shown:  # what Streamlit calls before it shows the component again
-            on_more()
-        shown.append(data)
-        return questions.Sent()
-
-    monkeypatch.setattr(questions, "questions", browser)
+    Store(labels_here.home).answers.append([event(labels_here, n, names[n]) for n in (1, 2, 3)])
     app = open_questions(label_k="3")
-    assert [data["k"] for data in shown] == [3, 4]
+    assert "The top k is full: you answered yes for 3 labels" in text_of(app)
+    press(app, "widget raise k")
     assert app.query_params["label_k"] == "4"
     assert app.slider(key="widget label_k").value == 4
-    assert shown[0]["most"] == len(shown[0]["names"])
+    assert "The top k is full" not in text_of(app)
 
 
-def test_a_log_that_is_none_is_refused(open_questions, monkeypatch):
-    for log, named in (
-        ([], r"\[\]"),
-        ({"events": 1}, "'events': 1"),
-        ({"events": [{"kind": "yes"}]}, "'kind': 'yes'"),
-        ({"events": [None] * 1001}, "1,000"),
-    ):
-        with pytest.raises(ValueError, match=named):
-            questions.Sent.of(log)
-    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of([]))
-    assert len(open_questions().error) == 1
-
-
-def test_an_event_that_cannot_be_kept_holds_up_no_other(labels_here):
-    good, bad = event(labels_here, 2, "sea"), {**event(labels_here, 1, "sea").to_json(), "time": 1e12}
-    sent = questions.Sent.of({"events": [bad, good.to_json()]})
-    assert sent.events == (good,)
-    [(session, number, reason)] = sent.refused
-    assert (session, number) == (good.session, 1)
-    assert "time" in reason
+def test_labels_far_below_the_top_k_are_shown_on_request(own, open_questions):
+    app, k = open_questions(), own.method.usual_k
+    [rows] = ranked(app)
+    assert [int(row.rank) for row in rows][: k + 2] == list(range(1, k + 3))
+    assert asked(app) in [html.unescape(row.name) for row in rows if "asked" in row.states]
+    assert [int(row.rank) for row in rows if "top" in row.states] == list(range(1, k + 1))
+    assert [int(row.rank) for row in rows if "last" in row.states] == [k]
+    assert len(rows) < len(own.images.names)
+    app.toggle(key="widget all labels").set_value(True).run()
+    [rows] = ranked(app)
+    assert [html.unescape(row.name) for row in rows] == [own.images.names[i] for i in own.order()]
 
 
 # ----------------------------------------------------------------------------------------------------- images
@@ -255,12 +330,12 @@ def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_he
     answers = Store(labels_here.home).answers
     answers.append([event(labels_here, n, own.images.names[0], image=queue[n - 1]) for n in (1, 2)])
     app = open_page("label_questions")
-    assert sent_to(app)["stamp"]["run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
+    assert app.query_params["label_run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
     assert app.query_params["image"] == queue[2], "the first without an answer"
     press(app, "widget image Back")
     assert app.query_params["image"] == queue[1]
     press(app, "widget image Next unanswered")
-    assert sent_to(app)["stamp"]["image"] == queue[2]
+    assert app.query_params["image"] == queue[2]
 
 
 def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questions):
@@ -268,21 +343,24 @@ def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questio
     app.file_uploader[0].upload("mine.png", b"no image", "image/png")
     app.run()
     assert len(app.error) == 1
-    assert sent_to(app)["stamp"]["image"] == IMAGE
+    assert IMAGE in components(app, "ranking_picture")[0]["alt"]
     before = set(labels_here.home.rglob("*"))
     labels = zip(own.images.names, own.images.labels[own.row], strict=True)
     shown = {name for name, has in labels if has}
     app.file_uploader[0].upload("mine.png", png(board([name in shown for name in NAMES])), "image/png")
     app.run()
-    data = sent_to(app)
-    assert data["stamp"]["image"].startswith("own-")
-    assert data["truth"] is None
     [usual] = components(app, "ranking_picture")
     assert (usual["width"], usual["height"]) == (48, 48)
-    assert labels_of(data["tree"]["ranking"]) == own.order(), "the same image, the same ranking"
-    assert is_own_image(labels_here.home, data["stamp"]["image"])
+    [rows] = ranked(app)
+    assert not any(row.truth for row in rows)
+    top = [html.unescape(row.name) for row in rows if "top" in row.states]
+    same = [own.images.names[label] for label in own.order()[: len(top)]]
+    assert top == same, "the same image, the same ranking"
     kept = [file for file in set(labels_here.home.rglob("*")) - before if file.is_file()]
-    assert [file.read_bytes() for file in kept] == [b""], "its name alone"
+    assert kept == []
+    answer(app, "✓ yes")
+    [given] = Store(labels_here.home).answers.events(labels_here.key)
+    assert given.image.startswith("own-")
 
 
 # ---------------------------------------------------------------------------------------------- training runs
@@ -342,10 +420,9 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     assert numbers_in(without) == [0]
     options = app.selectbox(key="widget label_run").options
     assert [without in option for option in options] == [True, False, False]
-    players = [sent_to(app)[side] for side in ("own", "baseline")]
-    assert [numbers_in(player["title"]) for player in players] == [[5], [0]], "labels in the core"
-    assert players[0]["colour"] != players[1]["colour"]
-    assert [line["name"] for line in charts_of(app)[0]["data"]] == [player["title"] for player in players]
+    lines = charts_of(app)[0]["data"]
+    assert [numbers_in(line["name"]) for line in lines] == [[5], [0]], "labels in the core"
+    assert lines[0]["line"]["color"] != lines[1]["line"]["color"]
 
 
 def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_baseline(
@@ -366,7 +443,7 @@ def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_baseline(
     assert started[-1].settings["method"] == "C-star p@k"
     for part in ("set", "features", "min_images"):
         assert started[-1].settings[part] == baseline.run.settings[part]
-    assert sent_to(app)["baseline"] is None
+    assert len(ranked(app)) == 1
     press(app, "undo just deleted")
     assert labels_here.store.runs.get(labels_here.own).deleted is None
 
@@ -383,13 +460,15 @@ def test_a_baseline_that_is_ready_first_does_not_begin_in_place_of_c_star(
     labels_here.store.runs.delete(labels_here.own)
     learning = jobs.start_once(labels_here.store, "train", own.run.settings)
     app = open_page("label_questions")
-    assert components(app, "ranking_questions") == []
+    assert not app.get("html")
     assert len(app.get("progress")) == 1
     named = open_page("label_questions", label_run=labels_here.baseline)
-    assert sent_to(named)["stamp"]["run"] == labels_here.baseline, "its address opens the rival"
+    assert named.selectbox(key="widget label_run").value == labels_here.baseline, (
+        "its address opens the rival"
+    )
     labels_here.store.runs.end(learning.id, "cancelled", "cancelled before any weights were saved")
     app.run()
-    assert sent_to(app)["stamp"]["run"] == labels_here.baseline
+    assert app.selectbox(key="widget label_run").value == labels_here.baseline
 
 
 def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
@@ -398,7 +477,7 @@ def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
     cache.label_ranker.clear()
     app = open_questions()
     press(app, "widget compute features")
-    assert sent_to(app)["stamp"]["run"] == labels_here.own
+    assert asked(app)
 
 
 def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(labels_here, own):
@@ -411,57 +490,7 @@ def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(la
     assert (beside.title, beside.look) == ("C-star", LOOKS[0]), "before the newer independent one"
 
 
-# ----------------------------------------------------------------------------- what is refused, and what is deleted
-
-
-def test_an_answer_about_what_is_not_there_is_refused(labels_here, own):
-    good = event(labels_here, 1, own.images.names[3])
-    of_own_image = replace(good, number=2, image=name_of(b"an image"))
-    note(labels_here.home, of_own_image.image)
-    training = labels_here.store.runs.create("train", {"set": labels_here.key})
-    wrong = [
-        replace(good, run="z" * 10),
-        replace(good, run=training.id),
-        replace(good, set="x" * 16),
-        replace(good, image="board of another set"),
-        replace(good, image="own-image"),
-        replace(good, image=f"own-{'0' * 16}"),
-        replace(good, image=f"../own_images/{of_own_image.image}"),
-        replace(good, label="no label"),
-        replace(good, strategy="a guess"),
-    ]
-    refused = answer_checks.refused([good, of_own_image, *wrong])
-    assert list(refused) == wrong
-    assert all(refused.values())
-
-
-def test_events_that_the_browser_invented_are_refused_and_not_stored(
-    labels_here, own, open_questions, monkeypatch
-):
-    good = event(labels_here, 1, own.images.names[3])
-    sent = [good, replace(good, number=2, label="no label")]
-    log = {"events": [one.to_json() for one in sent], "shown": None, "token": ""}
-    refusals = []
-
-    def browser(data, key, on_more):
-        refusals.extend(data["refused"])
-        return questions.Sent.of(log)
-
-    monkeypatch.setattr(questions, "sent_before", lambda key: questions.Sent.of(log))
-    monkeypatch.setattr(questions, "questions", browser)
-    open_questions()
-    [(session, number, why)] = refusals
-    assert (session, number) == (good.session, 2)
-    assert why
-    assert Store(labels_here.home).answers.events(labels_here.key) == [good]
-
-
-def test_a_message_holds_so_many_letters(labels_here, own):
-    long = replace(event(labels_here, 1, own.images.names[3]), label="x" * 1000, image="y" * 1000).to_json()
-    fits = questions.MOST_LETTERS // sum(len(text) for text in long.values() if isinstance(text, str))
-    questions.Sent.of({"events": [long] * fits})
-    with pytest.raises(ValueError, match="letters"):
-        questions.Sent.of({"events": [long] * (fits + 1)})
+# ------------------------------------------------------------------------------------------- what is deleted
 
 
 def test_the_answers_of_a_set_are_deleted_and_come_back(labels_here, own, open_questions):

@@ -87,7 +87,7 @@ def test_scenes_are_those_whose_first_answer_moves_other_labels_most(lesson):
     changes = []
     for row in range(len(lesson.labels)):
         model, maxima = lesson.labelling_model(OWN, row), np.abs(inference(lesson, OWN, row, {})[1])
-        label = model.question_tree(lesson.position({}), depth=0).label
+        label = model.question(lesson.position({})).label
         assert maxima[label] == pytest.approx(maxima.min())
         answer = bool(lesson.labels[row, label])
         before, after = (
@@ -132,7 +132,7 @@ def check_ranking(lesson, app, row):
 def check_answer(lesson, app, row, answer):
     """The others move as the definition says, and none of the independent model."""
     crossings = []
-    label = lesson.labelling_model(OWN, row).question_tree(lesson.position({}), depth=0).label
+    label = lesson.labelling_model(OWN, row).question(lesson.position({})).label
     answers = {label: answer == "yes"}
     for model, prediction in lesson.predictions.items():
         # Labels that change sides together have equal scores, which the score of a label by itself orders.
@@ -210,7 +210,7 @@ def test_every_step_shows_what_the_definition_says(lesson, curves, open_page, st
     check_ranking(lesson, app, row)
 
     press(app, "next step")
-    question = lesson.labelling_model(OWN, row).question_tree(lesson.position({}), depth=0).label
+    question = lesson.labelling_model(OWN, row).question(lesson.position({})).label
     answers = ("yes", "no") if lesson.labels[row, question] else ("no", "yes")  # the true one first
     check_answer(lesson, app, row, answers[0])
     choose(app.segmented_control, "told_answer", answers[1])

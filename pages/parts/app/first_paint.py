@@ -1,4 +1,4 @@
-"""Add the style of all pages to Streamlit's HTML, and a script that hides a page until it is complete.
+"""Add the style of all pages to Streamlit's HTML, a script that hides a page until it is complete, and one for keys.
 
 Elements of a page arrive one by one, and each would move the elements below it. Therefore the page is painted only when
 all of them have arrived.
@@ -18,12 +18,15 @@ UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"
 
 
 class FirstPaint:
-    """Middleware that adds frame.css and first_paint.js to Streamlit's HTML."""
+    """Middleware that adds a style and two scripts to Streamlit's HTML."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
-        style, script = ((FOLDER / name).read_text() for name in ("frame.css", "first_paint.js"))
-        self._added = f"<style>{style}</style><script>{script}</script>{END}".encode()
+        style, *scripts = (
+            (FOLDER / name).read_text() for name in ("frame.css", "first_paint.js", "shortcuts.js")
+        )
+        added = "".join(f"<script>{script}</script>" for script in scripts)
+        self._added = f"<style>{style}</style>{added}{END}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http" or "text/html" not in Headers(scope=scope).get("accept", ""):

@@ -1,25 +1,21 @@
-"""A labelling session: an image, a model that ranks its labels and asks about them, and the data for the browser."""
+"""A labelling session: an image, a model that ranks its labels and asks about them."""
 
 from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
 from pages.parts.app import cache
 from pages.parts.runs.label_models import Player
-from ranking.core import Bools, Floats, LabelSet
-from ranking.explain.lookahead import LabellingModel, Position, Question, fixed_order
-from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, strategies_for
-from ranking.storage.answers import AnswerEvent, ImageAnswers, fold
+from pages.parts.views.label_ranking import Ranking
+from ranking.core import Bools, LabelSet
+from ranking.explain.labelling_model import LabellingModel, Position, fixed_order
+from ranking.explain.question_strategies import Urgency, make_strategy, strategies_for
+from ranking.storage.answers import ImageAnswers
 from ranking.storage.run import Run
-
-WITH_RANKING = (
-    1  # number of answers ahead for which rankings are sent to the browser; for later ones only questions
-)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,17 +49,8 @@ class LabellingSession:
     def run(self) -> Run:
         return self.player.run
 
-    @property
-    def token(self) -> str:
-        """Identifies the session that a question on the screen belongs to."""
-        return "\n".join([self.run.settings["set"], self.id, self.run.id, self.strategy, str(self.k)])
-
     def position(self, answers: ImageAnswers) -> Position:
         return Position.of(self.names, answers.answers, answers.skipped)
-
-    def precision(self, scores: Floats, position: Position) -> float | None:
-        """Return the break-even precision of a ranking; None without ground truth."""
-        return None if self.truth is None else self.labelling_model.precision(self.truth, scores, position)
 
     def played(self) -> list[float]:
         """Return the break-even precision before the first question and after each answer of the ground truth; []
@@ -75,58 +62,23 @@ class LabellingSession:
     def _nothing(self) -> Position:
         return Position.of(self.names, {})
 
-    # -------------------------------------------------------------------------------------------- the browser
+    def ranking(self, position: Position, before: Position, note: str) -> Ranking:
+        """Return the ranking at `position`, and what has moved since the position `before`. note: who answers."""
+        model = self.labelling_model
+        scores = model.scores(position)
+        return Ranking(
+            title=self.player.title,
+            colour=self.player.look.colour,
+            note=note,
+            k=int(model.prediction(position.answers[None]).k[0]),
+            order=model.order(scores, position),
+            before=model.order(model.scores(before), before),
+            shares=np.clip(scores / self._longest, -1.0, 1.0),
+            position=position,
+            precision=None if self.truth is None else model.precision(self.truth, scores, position),
+        )
 
-    def data(self, events: list[AnswerEvent], saved: dict[str, int], shown: str | None) -> dict[str, Any]:
-        """Return the data for questions.js. shown: the label of the question that is already on the screen."""
-        answers = fold(events)
-        position, before = self.position(answers), self.position(fold(answers.standing[:-1]))
-        first = self.names.index(shown) if shown in self.names else None
-        stamp = {
-            "set": self.run.settings["set"],
-            "image": self.id,
-            "run": self.run.id,
-            "strategy": self.strategy,
-        }
-        return {
-            **self._common(position, before),
-            "token": self.token,
-            "stamp": stamp,
-            "names": list(self.names),
-            "saved": saved,
-            "given": [
-                [self.names.index(event.label), event.kind]
-                for event in answers.standing
-                if event.label in self.names
-            ],
-            "counted": answers.events,
-            "tree": self._node(self.labelling_model.question_tree(position, first), position, 0),
-            "order": self.labelling_model.in_order_of_urgency(position).tolist(),
-            "why": STRATEGIES[self.strategy].why,
-            "own": {"title": self.player.title, "colour": self.player.look.colour, "note": "your answers"},
-            "truth": None,
-            "baseline": None,
-        }
-
-    def ranking(self, position: Position, before: Position, note: str = "your answers too") -> dict[str, Any]:
-        """Return the ranking of a baseline: its rows, and the order before the last answer."""
-        scores = self.labelling_model.scores(position)
-        return {
-            **self._common(position, before),
-            "title": self.player.title,
-            "colour": self.player.look.colour,
-            "rows": self._rows(scores, position),
-            "precision": self.precision(scores, position),
-            "note": note,
-        }
-
-    def _common(self, position: Position, before: Position) -> dict[str, Any]:
-        return {
-            "k": int(self.labelling_model.prediction(position.answers[None]).k[0]),
-            "before": self.labelling_model.order(self.labelling_model.scores(before), before).tolist(),
-        }
-
-    def ranking_of_its_own_questions(self, count: int) -> dict[str, Any]:
+    def ranking_of_its_own_questions(self, count: int) -> Ranking:
         """Return the ranking after `count` questions of this model, answered by the ground truth."""
         assert self.truth is not None
         questions, _ = self.labelling_model.play(self._nothing(), self.truth, count)
@@ -136,36 +88,6 @@ class LabellingSession:
         last = f", the last: {self.names[questions[-1]]}" if questions else ""
         note = f"{len(questions)} own questions ({self.strategy}), answered by the ground truth{last}"
         return self.ranking(position, before, note)
-
-    def _node(self, question: Question, position: Position, depth: int) -> dict[str, Any]:
-        close = depth <= WITH_RANKING
-        inside, outside = (
-            float(value) if np.isfinite(value) else None for value in (question.inside, question.outside)
-        )
-        return {
-            "label": question.label,
-            "inside": inside,
-            "outside": outside,
-            "ranking": self._rows(question.scores, position) if close else None,
-            "precision": self.precision(question.scores, position) if close else None,
-            "after": [
-                self._node(after, position.after(question.label, branch), depth + 1)
-                for branch, after in enumerate(question.after)
-            ],
-        }
-
-    def _rows(self, scores: Floats, position: Position) -> list[list[Any]]:
-        """Return [label, share of the longest bar, answer] from the top."""
-        shares = np.clip(scores / self._longest, -1.0, 1.0)
-        answers = {1: "yes", -1: "no"}
-        return [
-            [
-                int(label),
-                round(float(shares[label]), 3),
-                answers.get(int(position.answers[label]), "skip" if position.skipped[label] else ""),
-            ]
-            for label in self.labelling_model.order(scores, position)
-        ]
 
     @cached_property
     def _longest(self) -> float:

@@ -10,7 +10,7 @@ import streamlit as st
 from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
-from ranking.jobs.uploaded_image import described, name_of, note
+from ranking.jobs.uploaded_image import described, name_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -38,13 +38,8 @@ def choose(run: Run) -> UploadedImage | None:
     )
     if file is None:
         return None
-    folder = home.store().home
     with home.missing_as_error():
-        uploaded = _described(str(folder), run.id, file.getvalue())
-    note(
-        folder, uploaded.images.ids[uploaded.row]
-    )  # not in the cached function, because the cache may outlive the data folder
-    return uploaded
+        return _described(str(home.store().home), run.id, file.getvalue())
 
 
 @st.cache_resource(show_spinner="Computing the features of your image …", max_entries=4)

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from pages.parts.views.charts import show as show_figure
-from ranking.explain.lookahead import questions_needed
+from ranking.explain.labelling_model import questions_needed
 from ranking.reports.line_styles import Look
 
 HEIGHT = 220

@@ -14,7 +14,7 @@ import numpy as np
 from pages.parts.app import cache
 from pages.parts.app.home import of_home
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.lookahead import LabellingModel, Position, ranked_labels
+from ranking.explain.labelling_model import LabellingModel, Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.storage.run import Run
@@ -66,7 +66,7 @@ class LessonLabels:
         return LabellingModel(alone, closest_maxima)
 
     def position(self, answers: dict[int, bool]) -> Position:
-        """Return the answers, given by label number, as a position of the question tree."""
+        """Return the answers, given by label number, as a position."""
         return Position.of(self.names, {self.names[label]: answer for label, answer in answers.items()})
 
     def ties(self, label: int) -> list[tuple[int, float]]:

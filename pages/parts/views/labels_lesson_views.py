@@ -21,7 +21,7 @@ from pages.parts.app.colours import (
 from pages.parts.views.charts import ZERO, hatched, line, points, reach, signed_bars
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, OWN, QUESTIONS, LessonLabels, strongest
 from ranking.core import Bools, Floats, Ints
-from ranking.explain.lookahead import NO, YES, LabellingModel, Position
+from ranking.explain.labelling_model import LabellingModel, Position
 from ranking.reports.prose import markdown_table, signed
 
 BELOW = 1  # ranks that are shown after the top k
@@ -251,7 +251,7 @@ def with_and_without(
     taught: LessonLabels, labelling_model: LabellingModel, position: Position, label: int
 ) -> str:
     """Say which labels are only in the best k with a label, and which only in the best k without it."""
-    answers = np.stack([position.after(label, branch).answers for branch in (YES, NO)])
+    answers = np.stack([position.after(label, answer).answers for answer in (True, False)])
     inside, outside = labelling_model.prediction(answers).best.members
     also, instead = (
         [taught.names[i] for i in np.flatnonzero(own & ~opposite) if i != label]

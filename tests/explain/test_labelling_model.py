@@ -1,4 +1,4 @@
-"""Questions that are prepared ahead of the answers, against one prediction after another."""
+"""Questions about one image, and the ranking after its answers."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from ranking.explain import lookahead
-from ranking.explain.lookahead import LabellingModel, Position, fixed_order
+from ranking.explain.labelling_model import LabellingModel, Position, fixed_order
 from ranking.explain.question_strategies import closest_maxima, core_first, next_questions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.metrics import break_even_precision
@@ -32,55 +31,37 @@ def nothing(labels: int = LABELS) -> Position:
     return Position(np.zeros(labels, np.int8), np.zeros(labels, np.bool_))
 
 
-def walk(
-    model: LabellingModel, branches: tuple[int, ...], position: Position
-) -> tuple[int, float, float, np.ndarray]:
-    """The slow twin: one question after the other, each from a prediction of its own."""
-    answers, skipped = position.answers.copy(), position.skipped.copy()
-    for branch in branches:
-        label = walk(model, (), Position(answers, skipped))[0]
-        skipped[label] = branch == lookahead.SKIP
-        answers[label] = {lookahead.SKIP: 0, lookahead.YES: 1}.get(branch, -1)
-    prediction = model.prediction(answers[None])
-    maxima = prediction.max_marginals
-    open_ = [i for i in range(len(answers)) if answers[i] == 0 and not skipped[i]]
-    if not open_:
-        return -1, 0.0, 0.0, prediction.scores[0]
+def slow_question(model: LabellingModel, position: Position) -> tuple[int, float, float]:
+    """The slow twin: one open label after the other."""
+    prediction = model.prediction(position.answers[None])
+    open_ = [i for i in range(LABELS) if position.answers[i] == 0 and not position.skipped[i]]
     urgency = model.urgency(prediction)[0]
-    sign = 1.0 if (answers > 0).sum() == prediction.k[0] else -1.0  # settled: first what its own score doubts
-    label = max(
+    sign = 1.0 if (position.answers > 0).sum() == prediction.k[0] else -1.0
+    label = max(  # of settled labels first what its own score doubts
         open_, key=lambda i: (urgency[i], sign * prediction.unary[0, i] if urgency[i] == -np.inf else -i)
     )
-    return label, float(maxima.inside[0, label]), float(maxima.outside[0, label]), prediction.scores[0]
+    maxima = prediction.max_marginals
+    return label, maxima.inside[0, label], maxima.outside[0, label]
 
 
 @pytest.mark.parametrize("urgency", [closest_maxima, core_first, fixed_order(LABELS, 3)])
-def test_the_tree_holds_the_questions_of_one_by_one_labelling(urgency):
-    for seed in range(5):
+def test_each_question_is_the_most_urgent_open_label(urgency):
+    for seed, answers in product(range(5), product((1, -1, 0), repeat=3)):
         model, position = labelling_model(seed, urgency=urgency), nothing()
         position.skipped[3] = True
         position.answers[5] = 1
-        root = model.question_tree(position, depth=3)
-        for branches in (each for length in range(4) for each in product(range(3), repeat=length)):
-            question = root
-            for branch in branches:
-                question = question.after[branch]
-            label, inside, outside, scores = walk(model, branches, position)
-            assert question.label == label, (seed, branches)
-            np.testing.assert_allclose((question.inside, question.outside), (inside, outside))
-            np.testing.assert_allclose(question.scores, scores)
+        for answer in answers:
+            question = model.question(position)
+            assert question == pytest.approx(slow_question(model, position)), (seed, answers)
+            if answer:
+                position = position.after(question.label, answer == 1)
+            else:
+                position.skipped[question.label] = True
 
 
 def test_without_skips_the_first_question_is_that_of_the_strategy():
     model = labelling_model(1)
-    questions = next_questions(model.alone, closest_maxima)
-    root = model.question_tree(nothing())
-    assert (root.label, root.inside, root.outside) == tuple(part[0] for part in questions)
-    next_label = (root.label + 1) % LABELS  # what a person sees already is asked first unless it is answered
-    assert model.question_tree(nothing(), first=next_label, depth=0).label == next_label
-    position = nothing()
-    position.answers[next_label] = -1
-    assert model.question_tree(position, first=next_label, depth=0).label != next_label
+    assert model.question(nothing()) == tuple(part[0] for part in next_questions(model.alone, closest_maxima))
 
 
 def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label_once():
@@ -88,7 +69,7 @@ def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label
     position.answers[[1, 4]] = 1, -1
     position.skipped[6] = True
     order = model.in_order_of_urgency(position).tolist()
-    assert order[0] == model.question_tree(position).label
+    assert order[0] == model.question(position).label
     assert sorted(order) == [0, 2, 3, 5, 7, 8]
 
 
@@ -97,11 +78,10 @@ def test_skipped_labels_are_no_questions_even_if_all_others_are_settled():
     position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
     position.skipped[K] = True
     labels = []
-    while (label := model.question_tree(position, depth=0).label) >= 0:
+    while (label := model.question(position).label) >= 0:
         labels.append(label)
         position.answers[label] = -1
     assert sorted(labels) == list(range(K + 1, LABELS))
-    assert model.question_tree(position).after == []
 
 
 def test_settled_labels_are_chosen_by_how_far_their_own_scores_contradict():
@@ -112,7 +92,7 @@ def test_settled_labels_are_chosen_by_how_far_their_own_scores_contradict():
         settled = np.arange(count, LABELS)
         expected = settled[np.argsort(-answer * model.alone.unary[0, settled])].tolist()
         assert model.in_order_of_urgency(position).tolist() == expected, seed
-        assert model.question_tree(position, depth=0).label == expected[0], seed
+        assert model.question(position).label == expected[0], seed
 
 
 def test_answers_go_before_what_only_follows_from_them():
@@ -139,11 +119,3 @@ def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_mor
                 position.answers[label] = 1 if truth[label] else -1
             shown = model.order(model.scores(position), position)
             assert precision == truth[shown[:relevant]].mean(), (seed, label)
-
-
-def test_a_large_core_is_looked_ahead_less_deep():
-    def depth(question: lookahead.Question) -> int:
-        return 1 + max(map(depth, question.after), default=-1)
-
-    assert depth(labelling_model(core=2).question_tree(nothing())) == lookahead.DEEPEST
-    assert depth(labelling_model(core=12, labels=100).question_tree(nothing(100))) == 1
