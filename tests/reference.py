@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -782,23 +782,6 @@ def resampled(
     for grade, score, unit in zip(relevance, scores, units, strict=True):
         samples += [(-score, grade)] * times[unit]
     return [grade for _, grade in sorted(samples)]
-
-
-def serve_one_by_one(tickets: Sequence[Any], served: Mapping[str, int]) -> list[str]:
-    """Return the waiting runs in the order in which `ranking.storage.queue` starts them.
-
-    Again and again, of the rooms that wait: the one with the fewest runs at work, then the one not served for
-    longest, then the one whose first waiting run was requested first.
-    """
-    working = Counter(ticket.room for ticket in tickets if ticket.works)
-    turns, waiting, order = Counter(served), [ticket for ticket in tickets if not ticket.works], []
-    while waiting:
-        following = min(waiting, key=lambda ticket: (working[ticket.room], turns[ticket.room], ticket.number))
-        waiting.remove(following)
-        order.append(following.run)
-        working[following.room] += 1
-        turns[following.room] = max(turns.values(), default=0) + 1
-    return order
 
 
 # Principal components: rows (n, d) of training samples

@@ -13,7 +13,6 @@ import numpy as np
 import pytest
 from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
-from ranking.storage.rooms import Rooms
 
 from ranking.__main__ import COMMANDS, main
 from ranking.commands.outputs import write
@@ -23,6 +22,7 @@ from ranking.explain.localisation import read_localisation
 from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.metrics import evaluate
+from ranking.storage import workspaces
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -197,28 +197,16 @@ def test_an_interrupted_run_is_cancelled_and_is_exit_code_130(store, images, tmp
     assert jobs.poll(store, run.id).state in ("cancelled", "finished")
 
 
-def test_rooms_are_listed_and_removed(tmp_path, command):
-    rooms = Rooms(tmp_path)
-    for name in ("room-of-anna", "room-of-bert", "room-of-carl"):
-        rooms.make(name)
-    os.utime(rooms.home / "rooms" / "room-of-bert" / "room", (1e9, 1e9))
-    lines = command("rooms", "list", home=tmp_path)[0].splitlines()
+def test_workspaces_are_listed_and_unused_ones_removed(tmp_path, command):
+    names = [workspaces.create(tmp_path) for _ in range(3)]
+    os.utime(tmp_path / "workspaces" / names[1] / workspaces.VISITED, (1e9, 1e9))
+    lines = command("workspaces", home=tmp_path)[0].splitlines()
     assert len(lines) == 4
-    assert lines[-1].split()[:2] == ["room-of-bert", "2001-09-09"]
-    assert command("rooms", "remove", "--unused-for", "30", home=tmp_path)[0].startswith("1 of 1 ")
-    names = ("room-of-anna", "room-of-nobody", "../..")
-    out, err = command("rooms", "remove", *names, code=1, home=tmp_path)
-    assert out.startswith("1 of 3 ")
-    assert "room-of-nobody" in err
-    assert len(err.splitlines()) == 2
-    for arguments, code, shown in (
-        ([], 1, "workspaces to remove: "),
-        (["room-of-carl", "--unused-for", "0"], 1, "workspaces to remove: "),
-        (["--unused-for", "-1"], 2, "'-1'"),
-        (["--unused-for", "soon"], 2, "'soon'"),
-    ):
-        assert shown in command("rooms", "remove", *arguments, code=code, home=tmp_path)[1]
-    assert [row.name for row in rooms.all()] == ["room-of-carl"]
+    assert lines[-1].split()[:2] == [names[1], "2001-09-09"]
+    assert command("workspaces", "--remove-unused", "30", home=tmp_path)[0].startswith("1 of 1 ")
+    assert {row.name for row in workspaces.all_workspaces(tmp_path)} == {names[0], names[2]}
+    for days in ("-1", "soon"):
+        assert f"'{days}'" in command("workspaces", "--remove-unused", days, code=2, home=tmp_path)[1]
 
 
 class Terminal(io.StringIO):

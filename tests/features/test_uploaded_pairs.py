@@ -6,7 +6,6 @@ import os
 
 import numpy as np
 import pytest
-from ranking.storage.rooms import Rooms
 from refusals import refusal, refused
 from working import raising
 
@@ -19,7 +18,6 @@ from ranking.features.graph.uploaded_pairs import (
     read_pairs,
     short_name,
 )
-from ranking.storage.space import DISK, FullError
 from ranking.storage.store import Store
 from ranking.storage.uploads import edges_in
 
@@ -49,7 +47,7 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     names = [store.features.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
         os.utime(edges_in(store.edges, KEY).path(name), (1000 - age, 1000 - age))
-    (store.edges / KEY / "csv-x.npy").touch()
+    (store.home / "edges" / KEY / "csv-x.npy").touch()
     store.features.keep_edges("b" * 64, EDGES)
     assert store.features.edge_names(KEY) == names
     assert store.features.edge_names("c" * 64) == []
@@ -99,11 +97,11 @@ def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(tmp_path, monkeypatch):
         patched.setattr(np, "save", raising(OSError(28, "No space left on device")))
         with pytest.raises(OSError, match="No space left"):
             store.features.keep_edges(KEY, EDGES)
-    assert not list((store.edges / KEY).iterdir())
+    assert not list((store.home / "edges" / KEY).iterdir())
     name = store.features.keep_edges(KEY, EDGES)
-    (store.edges / KEY / "x.part").touch()
+    (store.home / "edges" / KEY / "x.part").touch()
     store.sweep()
-    assert [file.stem for file in (store.edges / KEY).iterdir()] == [name]
+    assert [file.stem for file in (store.home / "edges" / KEY).iterdir()] == [name]
 
 
 def test_no_other_text_becomes_a_path():
@@ -127,11 +125,3 @@ def test_a_refusal_of_a_csv_names_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(uploaded_pairs, "MAX_PAIRS", 2)
     np.testing.assert_array_equal(read_pairs("p.csv", b"i,j\na,b\na,c\n", ids), [[0, 1], [0, 2]])
     assert refusal(read_pairs, "p.csv", b"i,j\na,b\na,c\na,d\n", ids) == ("p.csv, line 4", "more")
-
-
-def test_pairs_are_not_kept_in_a_full_workspace(tmp_path, monkeypatch):
-    room = Store(Rooms(tmp_path).make("room-of-anna"))
-    monkeypatch.setenv(DISK, "1")
-    with pytest.raises(FullError):  # pages offer to make space where this error comes
-        room.features.keep_edges(KEY, EDGES)
-    assert not list(room.edges.rglob("*.npy"))

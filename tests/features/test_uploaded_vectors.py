@@ -8,13 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from ranking.storage.rooms import Rooms
 from refusals import refused
 from working import Held
 
 from ranking.features import cached_features, load_features
 from ranking.features.uploaded_vectors import is_vectors_name, short_name, vectors_name
+from ranking.storage import workspaces
 from ranking.storage.examples import folder_of
+from ranking.storage.home import SHARED
 from ranking.storage.space import bytes_of
 from ranking.storage.store import Store
 from ranking.storage.uploads import KeptVectors, keep_vectors, kept_vectors, remove_vectors, vectors_in
@@ -141,37 +142,26 @@ def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
 
 
 @pytest.fixture
-def class_room(tmp_path, monkeypatch):
-    """The stores of a class room with vectors and of a visitor's room, the key of the set, and the vectors' name."""
-    monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
-    rooms = Rooms(tmp_path / "server")
-    shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
+def shared_vectors(tmp_path):
+    """The stores of the shared data folder with vectors and of a visitor, the key of the set, and the vectors' name."""
+    server = tmp_path / "server"
+    shared_home = Store(server / SHARED)
+    visitor = Store(server / "workspaces" / workspaces.create(server))
     key = shared_home.sets.add(folder_of("Action figures"), "ready-made")
     matrix = random_vectors(len(shared_home.sets.get(key)))
     return shared_home, visitor, key, added(shared_home, key, matrix)
 
 
-def test_vectors_of_a_shared_workspace_are_readable(class_room):
-    shared_home, visitor, key, name = class_room
+def test_vectors_of_the_shared_data_folder_are_readable(shared_vectors):
+    shared_home, visitor, key, name = shared_vectors
     [record] = visitor.features.vectors_of(key)
     assert (record.name, record.shared) == (name, True)
     images = visitor.sets.get(key)
     before = bytes_of(visitor.home)
-    matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features)
+    matrix = load_features(images, [("Own vectors", {"vectors": name})], visitor.features.cache)
     assert (
         matrix == load_features(images, [("Own vectors", {"vectors": name})], shared_home.features.cache)
     ).all()
-    assert bytes_of(visitor.home) == before, "what is lent takes nothing of a room"
+    assert bytes_of(visitor.home) == before, "shared vectors take no space of a workspace"
     visitor.features.delete_vectors(key, name)
-    assert shared_home.features.vectors_of(key), "a visitor deletes nothing of the shared workspace"
-
-
-def test_a_room_that_is_full_keeps_what_it_had_space_for_and_counts_it_once(class_room, monkeypatch):
-    _, visitor, key, _ = class_room
-    matrix = random_vectors(len(visitor.sets.get(key)), 64, seed=3)
-    before = bytes_of(visitor.home) + matrix.nbytes
-    monkeypatch.setenv("RANKING_ROOM_DISK", "1000")
-    name = added(visitor, key, matrix)
-    assert name in [vectors.name for vectors in visitor.features.vectors_of(key)]
-    assert visitor.features, "which links them into the cache"
-    assert matrix.nbytes <= bytes_of(visitor.home) < before + 1000, "two names of one file are one file"
+    assert shared_home.features.vectors_of(key), "a visitor deletes nothing that is shared"

@@ -25,8 +25,6 @@ from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 from PIL import Image
 from ranking.files.isolated import MEMORY_VARIABLE, reason_of
-from ranking.storage.room_layout import FOLDERS
-from ranking.storage.rooms import Rooms
 from refusals import refused
 from working import Held, contents, ended, events_of, heard, here, kill, raising, steps_of, wait
 
@@ -76,8 +74,9 @@ from ranking.jobs.run_archive import export_run
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
 from ranking.metrics.ablation_curves import AblationResult
+from ranking.storage import workspaces
 from ranking.storage.run import ENDED, Run
-from ranking.storage.space import DiskWatch, FullError, bytes_of
+from ranking.storage.space import WORKSPACE_LIMIT, FullError, SpaceWatch, bytes_of
 from ranking.storage.store import Store
 
 COLOUR = [["Colour", {}]]
@@ -353,25 +352,22 @@ def test_an_import_that_fills_the_disk_is_deleted_before_it_fails(empty, zoo, mo
     assert contents(empty) == before
 
 
-def test_an_import_ends_when_it_fills_its_room_also_at_its_end(tmp_path, zoo, monkeypatch, failures):
-    """What it may take is looked at while it grows, and once more at its end: between two looks it may write a lot."""
-    monkeypatch.setenv(FOLDERS, str(zoo))
-    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
-    before, settings = contents(room), ImportSettings("Class folders", {"folder": str(zoo)}).to_json()
-    monkeypatch.setenv("RANKING_ROOM_DISK", "400000")
+def test_an_import_ends_when_its_workspace_is_full_also_at_its_end(tmp_path, zoo, monkeypatch, failures):
+    """The space is measured while it grows, and at its end: between two measurements it may write a lot."""
+    visitor = Store(tmp_path / "workspaces" / workspaces.create(tmp_path))
+    monkeypatch.setenv(WORKSPACE_LIMIT, "400000")
     for seconds in (0.0, 10_000.0):
-        monkeypatch.setattr(DiskWatch, "SECONDS", seconds)
-        run = here(room, settings, "import")
+        monkeypatch.setattr(SpaceWatch, "SECONDS", seconds)
+        run = here(visitor, CLASS_FOLDERS, "import", zoo)
         assert run.state == "failed"
         assert isinstance(failures[-1], FullError)
         assert run.reason == reason_of(failures[-1])
-        assert contents(room) == before
-    assert room.sets.rows() == []
-    monkeypatch.setenv("RANKING_ROOM_DISK", "100000000")
-    assert here(room, settings, "import").state == "finished"
-    monkeypatch.setenv("RANKING_ROOM_DISK", str(bytes_of(room.home)))
+    assert visitor.sets.rows() == []
+    monkeypatch.setenv(WORKSPACE_LIMIT, "100000000")
+    assert here(visitor, CLASS_FOLDERS, "import", zoo).state == "finished"
+    monkeypatch.setenv(WORKSPACE_LIMIT, str(bytes_of(visitor.home)))
     with pytest.raises(FullError):
-        room.runs.create("import", settings)
+        visitor.runs.create("import", CLASS_FOLDERS)
 
 
 @pytest.mark.parametrize("settings", [UPLOAD, FeaturesSettings("x").to_json()], ids=["images", "features"])

@@ -33,7 +33,7 @@ def test_a_first_visit_can_be_played_and_leads_to_the_lesson(fresh_home, started
     ways = {button.key.removeprefix("widget go to "): button.proto.type for button in app.button}
     pages_offered = set(page.WAYS.values())
     assert ways == {"lesson": "primary", **dict.fromkeys(pages_offered, "secondary")}, "one obvious next step"
-    assert "room" not in app.query_params, "of rooms a person on their own machine sees nothing"
+    assert "workspace" not in app.query_params, "on their own machine users see nothing of workspaces"
     assert "room" not in text_of(app).lower()
     press(app, "widget go to lesson")
     assert app.title[0].value == menu.PAGES["lesson"]

@@ -76,7 +76,8 @@ def test_deleted_answers_are_restored_or_removed_after_thirty_days_or_at_once(st
 
 def test_answers_are_on_disk_when_append_returns(store):
     program = (
-        "import json, os, sys; from ranking.storage.answers import AnswerEvent; from ranking.storage.store import Store\n"
+        "import json, os, sys; from ranking.storage.answers import AnswerEvent\n"
+        "from ranking.storage.store import Store\n"
         "Store(sys.argv[1]).answers.append([AnswerEvent.from_json(json.loads(sys.argv[2]))]); os.kill(os.getpid(), 9)"
     )
     sent = json.dumps(event(1, "sand").to_json())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -63,9 +64,7 @@ def test_what_a_damaged_file_held_is_lost_and_named_and_everything_else_opens(fi
         assert listed == (2, 1 if file.name == "run.json" else 2), file
         opened = 0
         for row in store.sets.rows():
-            try:
+            with contextlib.suppress(ValueError) if row.key in str(file) else contextlib.nullcontext():
                 opened += len(store.sets.get(row.key)) > 0
-            except ValueError as error:
-                assert row.key in str(file), f"{file}: {error}"
         assert opened >= 1, file
         file.write_bytes(content)

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from numbered_set import cards
 from PIL import Image
-from ranking.storage.rooms import Rooms
 from refusals import refusal, refused
 from tiny_models import FLOAT, INT64, external, mean_colour, model, node, part, port, spacious, tensor, whole
 
@@ -24,6 +23,8 @@ from ranking.features.onnx_model import Network, model_name, three_numbers
 from ranking.features.uploads.model_preview import ModelPreview, preview_model
 from ranking.jobs import importing
 from ranking.jobs.events import Report
+from ranking.storage import workspaces
+from ranking.storage.home import SHARED
 from ranking.storage.store import Store
 from ranking.storage.uploads import kept_networks
 
@@ -224,7 +225,7 @@ def test_outputs_that_tell_nothing_are_refused(uploaded, images, tmp_path):
 
 
 def test_a_model_of_a_visitor_of_a_server_is_refused(uploaded, images, tmp_path):
-    room = Store(Rooms(tmp_path / "server").make("room-of-anna"))
+    room = Store(tmp_path / "workspaces" / workspaces.create(tmp_path))
     key = room.sets.add(images.folder, "x")
     run = room.runs.create("import", FeaturesSettings(key, upload="vectors.npy").to_json())
     shutil.copyfile(uploaded(mean_colour()), run.uploaded_file)
@@ -268,9 +269,9 @@ def test_a_model_is_kept_once_with_each_of_its_settings(kept):
 def test_models_of_a_shared_workspace_are_available(kept, tmp_path, monkeypatch):
     store, add = kept
     name = add({})
-    monkeypatch.setenv("RANKING_CLASS_ROOM", "class-room")
-    rooms = Rooms(tmp_path / "server")
-    shared_home, visitor = Store(rooms.find("class-room")), Store(rooms.make("visitor-1"))
+    server = tmp_path / "server"
+    shared_home = Store(server / SHARED)
+    visitor = Store(server / "workspaces" / workspaces.create(server))
     shutil.copytree(store.home / "models", shared_home.home / "models", dirs_exist_ok=True)
     assert [(network.name, network.shared) for network in shared_home.features.networks()] == [(name, False)]
     assert [(network.name, network.shared) for network in visitor.features.networks()] == [(name, True)]
