@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from ranking.storage.database_copies import COPIES
 
 from ranking.core.errors import HomeError
 from ranking.jobs import jobs, worker
@@ -29,7 +28,6 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
 LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
-DATABASES = ("ranking.sqlite", "queue.sqlite", "imports.sqlite")
 
 
 def wait(condition: Callable[[], Any]) -> Any:
@@ -153,13 +151,11 @@ def kill_all(store: Store) -> None:
 
 
 def contents(store: Store) -> dict[str, bytes]:
-    """All files and folders of a home but the databases, once the trash is empty."""
+    """All files and folders of a home, once the trash is empty."""
     wait(lambda: not any((store.home / "trash").iterdir()))
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in files_of(store)}
 
 
 def files_of(store: Store) -> list[Path]:
     """The same without what they hold."""
-    copies = store.home / COPIES
-    paths = (path for path in store.home.rglob("*") if not path.name.startswith(DATABASES))
-    return sorted(path for path in paths if path != copies and copies not in path.parents)
+    return sorted(store.home.rglob("*"))

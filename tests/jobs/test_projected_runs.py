@@ -42,7 +42,7 @@ def run(origin):
 
 def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run):
     images, projection = origin.sets.get(run.settings["set"]), projection_of(run)
-    features = load_features(images, PARTS, origin.features)
+    features = load_features(images, PARTS, origin.features.cache)
     np.testing.assert_array_equal(projection.axes, PCA(7, True).fitted(features, ~images.test).axes)
     method = method_class("AP-SVM").load(run.model_file)
     np.testing.assert_array_equal(np.load(run.scores_file), method.score(Query(projection(features))))

@@ -56,12 +56,12 @@ def run(origin):
 
 
 def forget(store: Store, run: Run) -> None:
-    edges_in(store.edges, run.settings["set"]).path(run.settings["graph"]).unlink()
+    edges_in(store.home / "edges", run.settings["set"]).path(run.settings["graph"]).unlink()
 
 
 def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
     images, settings = origin.sets.get(run.settings["set"]), TrainSettings.from_json(run.settings)
-    features = load_features(images, settings.features, origin.features)
+    features = load_features(images, settings.features, origin.features.cache)
     edges = random_vectors(len(images))
     assert settings.graph == edges_name(edges)
     method: Any = method_class("HOB-SVM").load(run.model_file)

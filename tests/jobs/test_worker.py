@@ -24,7 +24,6 @@ from dated_pictures import dated
 from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 from PIL import Image
-from ranking.files.isolated import MEMORY_VARIABLE, reason_of
 from refusals import refused
 from working import Held, contents, ended, events_of, heard, here, kill, raising, steps_of, wait
 
@@ -47,7 +46,7 @@ from ranking.experiments.timing_studies import TimingOutcome
 from ranking.explain.localisation import read_localisation
 from ranking.explain.playback import MOST as MOST_RECORDED
 from ranking.explain.playback import Playback, read_playback
-from ranking.files import Limits, isolated
+from ranking.files import Limits
 from ranking.formats.import_preview import ImportPreview
 from ranking.jobs import import_questions, jobs, worker
 from ranking.jobs.events import (
@@ -70,6 +69,7 @@ from ranking.jobs.import_questions import (
     decide,
     open_question,
 )
+from ranking.jobs.memory import MEMORY_VARIABLE, reason_of
 from ranking.jobs.run_archive import export_run
 from ranking.methods import METHODS
 from ranking.methods.linear import LinearMethod
@@ -732,10 +732,10 @@ def test_the_memory_limit_stays_below_the_system_s_own(monkeypatch):
     for most, expected in ((resource.RLIM_INFINITY, 10**15), (2 * 10**15, 10**15), (10**8, 10**8)):
         limits: list[tuple[int, int]] = []
         with monkeypatch.context() as patch:
-            patch.setattr(isolated.resource, "getrlimit", lambda kind, most=most: (most, most))
-            patch.setattr(isolated.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
-            isolated.limit_memory()
-            isolated.lift_memory_limit()
+            patch.setattr(memory.resource, "getrlimit", lambda kind, most=most: (most, most))
+            patch.setattr(memory.resource, "setrlimit", lambda kind, pair, to=limits: to.append(pair))
+            memory.limit_memory()
+            memory.lift_memory_limit()
         assert limits == [(expected, most), (most, most)]
 
 
@@ -751,7 +751,7 @@ def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
     for limit in ("2 GB", "0", "-1", str(2**63), "9" * 5000, "٣"):
         monkeypatch.setenv(MEMORY_VARIABLE, limit)
         with refused(MEMORY_VARIABLE) as caught:
-            isolated.limit_memory()
+            memory.limit_memory()
         assert caught.value.came == repr(limit)[:80]
     run = here(store, {})
     assert (run.state, run.reason) == ("failed", str(caught.value))
@@ -768,7 +768,7 @@ def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(stor
         here(store, {})
     assert limits == [4 * 2**30, 4 * 2**30, None]
     before = resource.getrlimit(resource.RLIMIT_AS)
-    isolated.limit_memory(None)
+    memory.limit_memory(None)
     assert resource.getrlimit(resource.RLIMIT_AS) == before
     monkeypatch.setenv(MEMORY_VARIABLE, str(2**45))
     assert here(store, {}).state == "failed"

@@ -9,9 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from shown import errors, press, text_of
+from shown import errors, text_of
 
-from pages.parts.app import home
+from ranking.storage.run import RECORD
 
 ROOT = Path(__file__).parents[2]
 
@@ -23,42 +23,23 @@ def test_a_home_that_was_moved_is_reported_and_comes_back(laboratory, open_page,
     app.run()
     [error] = errors(app)
     assert str(laboratory.home) in error
-    assert "unable to open database file" in error
     (tmp_path / "moved").rename(laboratory.home)
     app.run()
     assert not app.error
 
 
-def buttons(app):
-    return [button.key for button in app.button if "rebuild" in str(button.key)]
-
-
-@pytest.mark.parametrize("content", [None, b"", b"no database at all"], ids=["missing", "empty", "garbage"])
-def test_a_lost_database_is_rebuilt_by_one_press(laboratory, open_page, content, caplog):
-    before = (
-        {run.id for run in laboratory.store.runs.all()},
-        {row.key for row in laboratory.store.sets.rows()},
-    )
-    for file in laboratory.home.glob("ranking.sqlite*"):
-        file.unlink()
+@pytest.mark.parametrize("content", [None, b"", b"no record at all"], ids=["missing", "empty", "garbage"])
+def test_a_lost_record_is_named_and_everything_else_opens(laboratory, open_page, content):
+    folder = laboratory.store.runs.get(laboratory.finished).folder
+    (folder / RECORD).unlink()
     if content is not None:
-        (laboratory.home / "ranking.sqlite").write_bytes(content)
-    home._opened.clear()
-    app = open_page("ranked_images")
-    [error] = errors(app)
-    assert "Rebuild the database" in error
-    assert str(laboratory.home) in caplog.text
-    [key] = buttons(app)
-    press(app, key)
-    assert "the database was rebuilt" in caplog.text
+        (folder / RECORD).write_bytes(content)
+    [warning] = open_page("image_sets").warning
+    assert folder.name in warning.value
+    app = open_page("train", set=laboratory.digits)
     assert not errors(app)
-    assert not buttons(app)
-    after = {run.id for run in laboratory.store.runs.all()}, {row.key for row in laboratory.store.sets.rows()}
-    assert after == before
-    page = open_page("image_sets")
-    assert "listed again" in text_of(page)
-    press(page, "widget look again")
-    assert "listed again" not in text_of(page)
+    assert laboratory.finished not in text_of(app)
+    assert laboratory.on_shapes in [run.id for run in laboratory.store.runs.all()]
 
 
 VISIT = """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import sqlite3
+import json
 
 import pytest
 from example_corel5k import corel5k
@@ -12,7 +12,8 @@ from shown import captions, choose, press, turn_to
 from training_runs import finished
 
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.storage.home import DATABASE
+from ranking.storage.records import write_record
+from ranking.storage.sets import RECORD
 
 
 @pytest.fixture
@@ -75,8 +76,8 @@ def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, 
 
 
 def test_a_set_whose_source_is_gone_opens(laboratory, cards, open_page):
-    with sqlite3.connect(laboratory.home / DATABASE) as connection:
-        connection.execute("UPDATE image_set SET source = 'ARFF' WHERE key = ?", (cards,))
+    file = laboratory.home / "sets" / cards / RECORD
+    write_record(file, {**json.loads(file.read_text()), "source": "ARFF"})
     assert {row.source for row in laboratory.store.sets.rows()} >= {"ARFF"}
     for page in ("image_sets", "train"):
         app = open_page(page, set=cards)

@@ -226,6 +226,6 @@ def test_corrections_of_another_home_do_not_show(
     run = laboratory.store.runs.get(laboratory.finished)
     corrections.mark(laboratory.digits, "3", {str(digits.ids[0]): False}, True)
     assert label_corrections.of_run(digits, run) == {str(digits.ids[0]): True}
-    shutil.copytree(laboratory.home, tmp_path / "another", ignore=shutil.ignore_patterns("ranking.sqlite*"))
+    shutil.copytree(laboratory.home, tmp_path / "another", ignore=shutil.ignore_patterns("corrections.jsonl"))
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "none"))
     assert label_corrections.of_run(digits, run) == {}

@@ -6,10 +6,8 @@ import csv
 import io
 import json
 import shutil
-import sqlite3
 import sys
 import time
-from contextlib import closing
 from dataclasses import replace
 
 import label_home as labels
@@ -22,19 +20,15 @@ from pages.parts.app import cache, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, run_actions, run_table, runs
 from ranking.metrics.ranked import Ranking
+from ranking.storage.run import RECORD
 
 DELETE, UNDO_DELETED, UNDO_HERE = "delete runs", "undo just deleted", keys.widget("undo deletion")
 
 
-@pytest.fixture
-def change(laboratory):
-    """Change the database behind the app's back."""
-
-    def execute(statement, *values):
-        with closing(sqlite3.connect(laboratory.home / "ranking.sqlite")) as database, database:
-            database.execute(statement, values)
-
-    return execute
+def write(run, **columns):
+    """Change the record of a run behind the app's back."""
+    file = run.folder / RECORD
+    file.write_text(json.dumps({**json.loads(file.read_text()), **columns}))
 
 
 def test_table_has_the_settings_and_results_of_each_run(laboratory, open_page):
@@ -157,16 +151,16 @@ def test_runs_that_vanish_while_they_are_acted_on(laboratory, open_page, monkeyp
 
     store = laboratory.store
     app = open_page("train", run=laboratory.finished)
-    for act, label in (("star_run", "Star"), ("name_run", "Save"), ("delete_run", "Delete")):
+    for act, label in (("star", "Star"), ("rename", "Save"), ("delete", "Delete")):
         with monkeypatch.context() as patch:
-            patch.setattr(type(store), act, gone)
+            patch.setattr(type(store.runs), act, gone)
             button(app, label).click().run()
         assert laboratory.finished in app.error[0].value, act
         assert not app.toast, act
 
 
 @pytest.mark.parametrize("page", ["train", "ranked_images"])
-def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch, change, page):
+def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch, page):
     store, deleted = laboratory.store, laboratory.finished
     store.runs.delete(deleted)
     app = open_page(page, run=deleted)
@@ -185,11 +179,11 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, monkeypatch
     )
     assert UNDO_HERE not in button_keys(app)
     for k, damaged in (("5", "yesterday"), ("6", -1e12), ("7", 1e300)):  # other addresses, other warnings
-        change("update run set deleted = ? where id = ?", damaged, deleted)
+        write(store.runs.get(deleted), deleted=damaged)
         turn_to(app, run=deleted, k=k)
         assert app.warning, damaged
         assert address(app).get("run") != deleted, damaged
-    change("update run set deleted = ? where id = ?", time.time(), deleted)
+    write(store.runs.get(deleted), deleted=time.time())
     turn_to(app, run=deleted)
     store.runs.empty_trash()  # in another browser
     press(app, UNDO_HERE)
@@ -273,7 +267,7 @@ def test_hostile_class_names_are_guarded_in_the_table(label_home):
 
 def test_run_without_its_set_names_the_one_that_is_missing(laboratory, open_page, change):
     run = laboratory.store.runs.get(laboratory.on_shapes)
-    change("delete from image_set where key = ?", laboratory.shapes)
+    shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
     shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
     app = open_page("train", run=run.id)
     assert not app.warning, "nothing is wrong with the address"

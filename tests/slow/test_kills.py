@@ -197,7 +197,7 @@ def test_a_full_disk_is_reported_and_nothing_else_is_lost(store, tmp_path):
     assert str(disk) in refused
     assert states == "['failed']"
     assert again.startswith("finished  [")
-    assert "'model.npz', 'playback.npz', 'row.json', 'scores.npy'" in again
+    assert "'model.npz', 'playback.npz', 'run.json', 'scores.npy'" in again
 
 
 def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_path):

@@ -132,7 +132,7 @@ def test_models_that_take_no_image_are_refused(uploaded):
 def test_a_lack_of_memory_is_raised_as_such(uploaded):
     program = (
         "import sys; from pathlib import Path; import numpy as np\n"
-        "from ranking.features.onnx_model import Network; from ranking.files.isolated import limit_memory\n"
+        "from ranking.features.onnx_model import Network; from ranking.jobs.memory import limit_memory\n"
         "limit_memory(4 * 2**30)\n"
         "network = Network(Path(sys.argv[1]))\n"
         "try: network.run(np.zeros((1, 3, 8, 6), np.float32), 'features')\n"
