@@ -14,7 +14,7 @@ from pages.parts.app import address, cache, frame, home, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lessons
+from pages.parts.runs import lessons, runs
 from pages.parts.runs.lessons import Step
 from pages.parts.views import all_actions, measures, neighbour_captions
 from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
@@ -273,11 +273,12 @@ def show_summary(
 
 
 def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
-    """Say how neighbours change test AP in the newest finished experiment with the lesson's images, query and
-    features."""
+    """Say how neighbours change test AP in the newest finished experiment with the lesson's images, query, features
+    and methods."""
     settings = trained[MODEL].settings
     for run in home.store().runs.all(set_key=settings["set"], task=ExperimentSettings.task):
-        if run.state == "finished" and run.settings["features"] == settings["features"]:
+        has_all = set(LESSON.methods) <= set(runs.compared_methods(run))
+        if run.state == "finished" and has_all and run.settings["features"] == settings["features"]:
             results = cache.findings(run).results
             if results.protocol.measure != "AP":
                 continue

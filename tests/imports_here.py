@@ -29,11 +29,11 @@ def go_on(store: Store, run: Run) -> Run:
             store.runs.update(run.id, state="running")
             question = next(steps)
     except StopIteration as end:
-        store.free(run)
+        store.runs.free(run)
         store.runs.end(run.id, "finished", result=end.value)
     except ValueError as error:
         store.runs.end(run.id, "failed", str(error))
-        store.clear(run)
+        store.runs.clear(run)
     else:
         _begun[run.id] = number + 1, steps
         run.question_file.write_text(json.dumps(asdict(replace(question, number=number + 1))))

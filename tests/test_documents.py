@@ -23,6 +23,18 @@ EXAMPLES = [
 ]
 
 
+LINK = re.compile(r"\]\(([^)\s]+)\)")
+SECTION = re.compile(r"\]\(([^)\s#]*)#([^)\s]+)\)")
+
+
+def test_documents_examples_and_links_were_found() -> None:
+    texts = [document.read_text("utf-8") for document in DOCUMENTS]
+    assert len(DOCUMENTS) >= 5
+    assert len(EXAMPLES) >= 5
+    assert sum(len(LINK.findall(text)) for text in texts) >= 20
+    assert sum(len(SECTION.findall(text)) for text in texts) >= 1
+
+
 @pytest.mark.parametrize(("name", "number", "code"), EXAMPLES, ids=[f"{name}-{n}" for name, n, _ in EXAMPLES])
 def test_an_example_in_python_runs(
     name: str, number: int, code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -39,7 +51,7 @@ def test_an_example_in_python_runs(
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_links_lead_somewhere(document: Path) -> None:
-    targets = re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8"))
+    targets = LINK.findall(document.read_text("utf-8"))
     local = [target for target in targets if not target.startswith("http")]
     missing = [target for target in local if not (document.parent / target.partition("#")[0]).exists()]
     assert missing == []
@@ -51,7 +63,7 @@ def test_links_lead_somewhere(document: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda document: document.name)
 def test_a_link_to_a_section_finds_its_heading(document: Path) -> None:
-    for path, anchor in re.findall(r"\]\(([^)\s#]*)#([^)\s]+)\)", document.read_text("utf-8")):
+    for path, anchor in SECTION.findall(document.read_text("utf-8")):
         text = (document.parent / path if path else document).read_text("utf-8")
         headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
         anchors = [re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings]

@@ -9,8 +9,8 @@ from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import counted
 from ranking.features import feature_class, feature_names
-from ranking.features.graph.image_graph import graph_words
-from ranking.features.projection import projection_words
+from ranking.features.graph.image_graph import FIRST_GRAPH, graph_words
+from ranking.features.projection import features_words, projection_words
 from ranking.methods import method_class, method_names
 from ranking.storage.run import Run
 
@@ -56,15 +56,36 @@ def setting_words(plugin: type | None, name: str, value: Any) -> str:
     return f"{label_of(plugin, name)} = {shown(plugin, name, value)}"
 
 
-def against(run: Run, second: Run) -> str:
-    """List the settings and the corrected labels in which a run differs from `second`, a run of the same method; the
-    run's id if there are none."""
-    own, theirs = method_settings(run), method_settings(second)
-    plugin = known_method(run.settings["method"])
-    texts = [setting_words(plugin, name, value) for name, value in own.items() if theirs.get(name) != value]
-    if set(run.corrections) != set(second.corrections):
-        texts.append(counted(len(run.corrections), "corrected label"))
-    return ", ".join(texts) or run.id
+def against(run: Run, others: Sequence[Run]) -> str:
+    """List the settings and the corrected labels in which a run differs from any of `others`, runs of the same method;
+    the run's id if there are none."""
+    rest = [_compared(other) for other in others]
+    differing = [
+        words
+        for name, (value, words) in _compared(run).items()
+        if any(name not in theirs or theirs[name][0] != value for theirs in rest)
+    ]
+    return ", ".join(differing) or run.id
+
+
+def _compared(run: Run) -> dict[str, tuple[Any, str]]:
+    """Return the value of each setting of a run, also of defaults, with its words."""
+    settings, method = run.settings, known_method(run.settings["method"])
+    features, projection = settings.get("features", ()), settings.get("projection")
+    named = [(_feature_words(name, values), values) for name, values in features]
+    described = [(name, completed(known_feature(name), values)) for name, values in features]
+    compared: dict[str, tuple[Any, str]] = {
+        "features": ((described, projection), features_words(named, projection)),
+        **{name: (value, setting_words(method, name, value)) for name, value in method_settings(run).items()},
+        "corrections": (set(run.corrections), counted(len(run.corrections), "corrected label")),
+    }
+    if method is not None and method.uses_graph:
+        graph = settings.get("graph") or FIRST_GRAPH
+        compared["graph"] = (graph, f"neighbours = {graph_words(graph)}")
+    for name, words in (("min_images", "images per label ≥"), ("warm_start", "warm start from")):
+        if settings.get(name) is not None:
+            compared[name] = (settings[name], f"{words} {settings[name]}")
+    return compared
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
@@ -73,8 +94,8 @@ def names_of(runs: Sequence[Run]) -> list[str]:
     short = {run.id: run.name or str(run.settings["method"]) for run in runs}
     names = []
     for run in runs:
-        like = [second for second in runs if second.id != run.id and short[second.id] == short[run.id]]
-        names.append(f"{short[run.id]}, {against(run, like[0])}" if like else short[run.id])
+        like = [other for other in runs if other.id != run.id and short[other.id] == short[run.id]]
+        names.append(f"{short[run.id]}, {against(run, like)}" if like else short[run.id])
     return [
         f"{name}, {run.id}" if names.count(name) > 1 else name for run, name in zip(runs, names, strict=True)
     ]

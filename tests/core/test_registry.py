@@ -17,6 +17,9 @@ from refusals import refused
 from ranking import method_names
 from ranking.core import Method
 from ranking.core.registry import Plugin, Registry
+from ranking.datasets import source_names
+from ranking.features import feature_names
+from ranking.losses import loss_names
 from ranking.methods import METHODS
 
 INIT = "from ranking.core.registry import Plugin, Registry\nTHINGS = Registry('thing', Plugin, __name__)\n"
@@ -200,6 +203,14 @@ def test_a_misspelt_ability_is_refused_with_the_name_it_is_close_to():
             with refused("shape 'Square'", name) as caught:
                 given(**WHOLE, **attributes)
             assert caught.value.expected.startswith(f"{meant}, "), name
+
+
+def test_plugins_are_found():
+    """Many tests run over these names."""
+    assert len(method_names()) >= 20
+    assert len(feature_names()) >= 6
+    assert len(source_names()) >= 9
+    assert len(loss_names()) >= 2
 
 
 def test_methods_declare_their_abilities():

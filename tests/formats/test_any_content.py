@@ -28,6 +28,7 @@ def test_anything_is_read_or_refused(tmp_path, source):
     """What is told of it can be shown and kept. Any other error than ValueError fails."""
     place = {**FOLDERS, **FILES}[source](tmp_path / "x")
     files = [path for path in (tmp_path / "x").rglob("*.*") if path.suffix not in IMAGE_SUFFIXES]
+    assert files
     good, texts = {path: path.read_bytes() for path in files}, []
     for seed in range(60 if source in FOLDERS else 15):
         draw = random.Random(seed)

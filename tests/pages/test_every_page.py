@@ -3,9 +3,6 @@ that a stranger made up."""
 
 from __future__ import annotations
 
-import inspect
-import re
-
 import pytest
 
 from pages.parts.app import frame, keys, menu
@@ -13,9 +10,6 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import sets, training_runs
 from pages.parts.studies.study_page import StudyPage
 
-ADDRESS = re.findall(
-    r'= "([\w.]+)"', inspect.getsource(keys).partition("# The address")[2].partition("\n\n")[0]
-)
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
 SAMPLES = ("laboratory", keys.RUN, "neighbours")
 OBJECTS = ("objects_here", keys.OBJECT_RUN, "several")
@@ -39,6 +33,11 @@ def address_of_something(request, page):
     [place] = [name for name, pages in menu.PLACES.items() if page in pages]
     home, key, run = SHOWN.get(page) or SHOWN[place]
     return {key: getattr(request.getfixturevalue(home), run)}
+
+
+def test_pages_and_parameters_were_found():
+    assert len(menu.PAGES) >= 24
+    assert len(keys.URL_PARAMETERS) >= 90
 
 
 @pytest.mark.parametrize("page", menu.PAGES)
@@ -82,6 +81,6 @@ def test_filled(page, address_of_something, started, open_page):
 
 @pytest.mark.parametrize("page", menu.PAGES)
 def test_hostile_address(page, address_of_something, started, open_page):
-    app = open_page(page, **dict.fromkeys(set(ADDRESS) - {keys.WORKSPACE}, HOSTILE))
+    app = open_page(page, **dict.fromkeys(keys.URL_PARAMETERS - {keys.WORKSPACE}, HOSTILE))
     assert has_menu(app)
     assert "<script>" not in "".join(element.value for element in (*app.warning, *app.error))

@@ -42,12 +42,13 @@ def plotted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_the_examples_run():
-    for path in PARTS.rglob("*.py"):
-        if ">>>" in path.read_text("utf-8"):
-            name = ".".join(path.relative_to(PAGES.parent).with_suffix("").parts)
-            results = doctest.testmod(importlib.import_module(name))
-            assert results.attempted, path
-            assert not results.failed, path
+    with_examples = [path for path in PARTS.rglob("*.py") if ">>>" in path.read_text("utf-8")]
+    assert len(with_examples) >= 15
+    for path in with_examples:
+        name = ".".join(path.relative_to(PAGES.parent).with_suffix("").parts)
+        results = doctest.testmod(importlib.import_module(name))
+        assert results.attempted, path
+        assert not results.failed, path
 
 
 def test_no_title_makes_a_file_name_that_a_system_refuses():
@@ -58,7 +59,9 @@ def test_no_title_makes_a_file_name_that_a_system_refuses():
 
 
 def test_every_setting_of_every_plugin_survives_the_address():
-    for item in (item for plugin in PLUGINS for item in settings_of(plugin)):
+    items = [item for plugin in PLUGINS for item in settings_of(plugin)]
+    assert len(items) >= 100
+    for item in items:
         for value in (item.default, *item.choices):
             assert forms.parse(item, str(value)) == value
         if item.kind in (int, float) and not item.choices:
@@ -212,7 +215,9 @@ def test_a_grid_is_sent_only_what_its_browser_does_not_have():
 
 
 def test_no_page_renders_html_of_its_own():
-    for path in PAGES.rglob("*.py"):
+    files = list(PAGES.rglob("*.py"))
+    assert len(files) >= 100
+    for path in files:
         calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
         names = {getattr(call.func, "attr", getattr(call.func, "id", "")) for call in calls}
         if path.name == "menu.py":  # shows its style sheets
@@ -223,12 +228,17 @@ def test_no_page_renders_html_of_its_own():
 
 def test_no_component_sets_markup():
     markup = re.compile(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(")
-    assert not [path for path in PAGES.rglob("*.js") if markup.search(path.read_text())]
+    files = list(PAGES.rglob("*.js"))
+    assert len(files) >= 5
+    assert not [path for path in files if markup.search(path.read_text())]
 
 
 def test_colours_stand_in_the_palette_alone():
     palette = {value.lower() for value in vars(colours).values() if str(value).startswith("#")}
-    for path in PAGES.rglob("*.css"):
+    files = list(PAGES.rglob("*.css"))
+    assert len(palette) >= 5
+    assert len(files) >= 5
+    for path in files:
         assert not palette & set(re.findall("#[0-9a-f]{6}", path.read_text().lower())), path
 
 
@@ -258,6 +268,7 @@ def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, 
 
 def test_a_page_begins_with_the_guard():
     """A deep link that is a server's first request runs the page alone: all that it does is to show itself."""
+    assert len(menu.PAGES) >= 24
     for name in menu.PAGES:
         last = ast.parse((PAGES / f"{name}.py").read_text()).body[-1]
         assert isinstance(last, ast.Expr)

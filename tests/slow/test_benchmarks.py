@@ -18,6 +18,10 @@ PARTS = {"fuzz_guided", "fuzz_worker"}  # processes of fuzz_intake
 PROGRAMS = [path for path in sorted(BENCHMARKS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 
 
+def test_benchmarks_were_found():
+    assert len(PROGRAMS) >= 15
+
+
 @pytest.mark.parametrize(
     "path", [path for path in PROGRAMS if path.stem not in PARTS], ids=lambda path: path.stem
 )

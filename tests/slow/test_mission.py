@@ -111,7 +111,7 @@ TRAININGS = {
     ),
 }
 TRAIN, METHOD, CANCEL, TRAINED, JUST_TRAINED = "Train", "Method", "Cancel", "Test AP [01]", "just trained"
-IMPORT_FORM, IMPORT, IMPORT_DONE = "Import your own images", "Import", "Undo"
+IMPORT_FORM, IMPORT, IMPORT_DONE = "Import your own images", "Add image set", "Undo"
 BEGIN, NEXT_STEP, DONE = re.compile("^(Begin|Again)$"), "Next step", "✓ done"
 MAX_MARGINALS, GRAPH, COMPONENT = r"m⁺ = -?\d.*m⁻ = -?\d", "Similarity graph", r"2 samples · "
 DIFFERENCE = r"AP of HOAP-SVM minus AP of [A-Z-]*SVM: [+−]\d\.\d+"

@@ -44,7 +44,6 @@ from ranking.reports.markup import data_url
 from ranking.storage import examples
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_files import projection_of, read_scores
-from ranking.storage.store import Store
 
 if TYPE_CHECKING:  # these imports would load compiled modules before the first page is shown
     from ranking.core import Features
@@ -86,13 +85,13 @@ class NoFeatures(home.Gone):
 
 def image_set(key: str) -> ImageSet:
     with home.missing_as_error():
-        return _image_set_at(str(home.store().sets.folder(key)), key)
+        return _image_set_at(home.store().sets.folder(key))
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
-def _image_set_at(home: str, key: str) -> ImageSet:
-    """home: the folder with the image set, so that a set that many workspaces share is cached once."""
-    return Store(home).sets.get(key)
+def _image_set_at(folder: Path) -> ImageSet:
+    """Return the image set in a folder: a set that many workspaces share is cached once."""
+    return load_image_set(folder)
 
 
 class GuardedThumbnails(Thumbnails):
@@ -109,12 +108,12 @@ class GuardedThumbnails(Thumbnails):
 
 def thumbnails(key: str) -> Thumbnails:
     with home.missing_as_error():
-        return _thumbnails_at(str(home.store().sets.folder(key)), key)
+        return _thumbnails_at(home.store().sets.folder(key))
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
-def _thumbnails_at(home: str, key: str) -> Thumbnails:
-    return GuardedThumbnails(_image_set_at(home, key).folder)
+def _thumbnails_at(folder: Path) -> Thumbnails:
+    return GuardedThumbnails(folder)
 
 
 def ready_made(source: str = "Action figures") -> tuple[ImageSet, Thumbnails]:

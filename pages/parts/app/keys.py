@@ -119,6 +119,10 @@ TIMING = "timing"  # id of the timing that is shown
 TIMED = "timed"  # which table or figure of the paper is shown
 SMALL_K = "small_k"  # of precision at k in the lesson, whose ranking is small
 
+# All URL parameters: the names above.
+_ABOVE = [value for name, value in tuple(globals().items()) if name.isupper()]
+URL_PARAMETERS = {*SAMPLED, *(value for value in _ABOVE if isinstance(value, str))}
+
 # Parameters of a run's features and settings.
 _FEATURES = (FEATURES, PROJECTION, PROJECTED_TO)
 _PLUGINS = ("method.", "feature.")

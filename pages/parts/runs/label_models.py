@@ -138,7 +138,7 @@ def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
     methods = [str(each.settings["method"]) for each in listed]
     names = [NAMES.get(method, method) for method in methods]
     if baseline_run is not None and names[0] == names[1]:
-        differing = [against(run, baseline_run), against(baseline_run, run)]
+        differing = [against(run, [baseline_run]), against(baseline_run, [run])]
         names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
     looks = label_styles.of_models(dict(zip(names, methods, strict=True)))
     return [Player(each, name, looks[name]) for each, name in zip(listed, names, strict=True)]
