@@ -8,8 +8,7 @@ that is killed by a signal or needs longer than --seconds for a file; an error t
 that cannot be printed; a file read, written, moved or removed outside the data folder; a program or connection started;
 or memory that ran out. Then some of the files are uploaded to a real server through its pages (`fuzz_server.py`), which
 must still answer at the end, with nothing left in its data folder. The same --seed breaks the same files in the same
-way; --only with --first and --files repeats one, --keep FOLDER keeps files with findings. `--coverage-guided SECONDS`
-lets Atheris choose the files instead (pip install atheris; see `fuzz_guided.py`).
+way; --only with --first and --files repeats one, --keep FOLDER keeps files with findings.
 """
 
 from __future__ import annotations
@@ -213,10 +212,6 @@ def report(tallies: list[KindTally], outside: list[str], seconds: float) -> bool
 
 def main() -> None:
     options = arguments()
-    if options.coverage_guided:
-        from fuzz_guided import guided
-
-        raise SystemExit(guided(options.coverage_guided, options.only))
     print(f"{machine()}; seed {options.seed}, {options.memory / 1e9:g} GB a process\n")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         top = Path(folder)
@@ -251,13 +246,6 @@ def arguments() -> argparse.Namespace:
     arguments.add_argument("--keep", default="", help="a folder for files with findings")
     arguments.add_argument(
         "--uploaded", type=int, default=200, help="number of files that are uploaded to a real server"
-    )
-    arguments.add_argument(
-        "--coverage-guided",
-        type=int,
-        default=0,
-        metavar="SECONDS",
-        help="with Atheris, for that long per kind",
     )
     # A process for each kind takes seconds to start; tests/slow/test_fuzzing.py has some files of all kinds.
     options = options_of(arguments, only="XML of", files=10, uploaded=0)
