@@ -29,7 +29,7 @@ from distributed import Client, LocalCluster
 from experiments import SMOKE_SETTINGS, images, material
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet
@@ -100,8 +100,8 @@ def planned(image_set: ImageSet, grids: Grids) -> Plan:
     )
 
 
-def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
-    image_set, features = images(seed, half)
+def experiment(rounds: int, half: int, grids: Grids) -> str:
+    image_set, features = images(0, half)
     plan = planned(image_set, grids)
     data = material(plan, image_set, features)
     with local_cluster() as cluster:
@@ -207,24 +207,16 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--part", choices=["experiment", "shards"], help="run only this part")
-    arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--images", type=int, default=800, help="training images, and as many test images")
-    arguments.add_argument("--samples", type=int, default=60_000)
-    arguments.add_argument("--features", type=int, default=2_000)
-    arguments.add_argument(
-        "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="methods to train on shards"
-    )
+    parts = ("experiment", "shards")
     options = options_of(
-        arguments, part="experiment", rounds=1, images=30, samples=600, features=50, methods=["AP-SVM"]
-    )
+        __doc__, part=(parts, ["experiment"], parts), rounds=(3, 1), images=(800, 30), samples=(60_000, 600),
+        features=(2_000, 50), methods=(list(TRAINED), ["AP-SVM"], TRAINED),
+    )  # fmt: skip
     print(machine())
-    if options.part != "shards":
+    if "experiment" in options.part:
         grids = SMOKE_SETTINGS if options.smoke else GRIDS
-        print(experiment(options.rounds, options.seed, options.images, grids))
-    if options.part != "experiment":
+        print(experiment(options.rounds, options.images, grids))
+    if "shards" in options.part:
         print(shards(options.samples, options.features, options.methods))
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking import BagSet, Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet, ProgressEvent, Source
@@ -316,11 +316,9 @@ def C_rows(chosen: dict[str, Counter[float]]) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
-    arguments.add_argument("--images", type=int, default=600, help="per draw; half of them are for the test")
-    arguments.add_argument("--draws", type=int, default=5)
-    options = options_of(arguments, images=60, draws=1, part=["horse", "starts", "methods"])
+    options = options_of(
+        __doc__, part=(PARTS, ("horse", "starts", "methods"), PARTS), images=(600, 60), draws=(5, 1)
+    )
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as temporary:
         folder, draws = Path(temporary), list[Images]()

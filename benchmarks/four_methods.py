@@ -32,7 +32,7 @@ from pathlib import Path
 import hoap_reasons
 import hoap_variants
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
@@ -197,35 +197,23 @@ def chosen_words(findings_of: list[list[Findings]]) -> list[str]:
 
 
 def options_given() -> argparse.Namespace:
-    arguments = parser(__doc__)
-    arguments.add_argument("--folder", type=Path, help="keep image sets, features and trials there")
-    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
-    arguments.add_argument("--images", type=int, default=400, help="images per generated set")
-    arguments.add_argument("--generated", type=int, default=3, help="number of generated sets")
-    arguments.add_argument("--assignments", type=int, default=5, help="number of assignments of folds")
-    arguments.add_argument(
-        "--queries",
-        nargs="+",
-        default=(),
-        help="some classes of the action figures; with --variants of every set",
-    )
-    arguments.add_argument(
-        "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, in addition to its starts"
-    )
-    small = {"images": 120, "generated": 2, "assignments": 1, "queries": ["walking", "running"]}
-    return options_of(arguments, sets=[FIGURES], **small)
+    return options_of(
+        __doc__, folder=("", ""), sets=((FIGURES, HELMETS), [FIGURES], (FIGURES, *PHOTOGRAPHS)), images=(400, 120),
+        generated=(3, 2), assignments=(5, 1), queries=([], ["walking", "running"]),
+        variants=([], [], hoap_variants.NAMES),
+    )  # fmt: skip
 
 
 def main() -> None:
     options = options_given()
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
-    print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
+    print(grid_words(hoap_variants.GRIDS if options.variants else grids))
     with tempfile.TemporaryDirectory() as scratch:
-        folder = options.folder or Path(scratch)
+        folder = Path(options.folder or scratch)
         for name, of_name in sources(options.images, options.generated, options.sets).items():
             queries, findings_of = options.queries if name == FIGURES else (), []
-            if options.variants is not None:
+            if options.variants:
                 report_variants(name, of_name, folder, options.queries, options.variants)
                 continue
             for number, source in enumerate(of_name):

@@ -28,7 +28,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking import LabelSet, make_method
 from ranking.datasets import build_image_set
@@ -258,20 +258,11 @@ def show_folds(
 
 
 def main() -> None:
-    arguments = parser(__doc__)
     parts = ("inference", "training", "folds")
-    arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
-    arguments.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    arguments.add_argument("--largest", type=int, default=12, help="number of labels in the largest core")
-    arguments.add_argument("--batch", type=int, default=4000, help="images per batch, with an empty core")
-    arguments.add_argument("--images", type=int, default=1000, help="label scenes")
-    arguments.add_argument("--folds", type=int, default=5)
-    arguments.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
-    arguments.add_argument("--strategies", nargs="+", default=["closest maxima"])
-    arguments.add_argument("--C", type=float, default=100.0, help="C of training")
     options = options_of(
-        arguments, largest=2, batch=40, images=50, sets=["label scenes"], folds=2, unary=["linear"],
-        C=0.01,
+        __doc__, part=(parts, parts, parts), sets=(list(SETS), ["label scenes"], SETS), largest=(12, 2),
+        batch=(4000, 40), images=(1000, 50), folds=(5, 2), unary=(["one-vs-all SVMs", "linear"], ["linear"]),
+        strategies=(["closest maxima"], ["closest maxima"]), C=(100.0, 0.01),
     )  # fmt: skip
     print(machine())
     if "inference" in options.part:

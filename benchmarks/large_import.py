@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 from PIL import Image, ImageDraw
 from streamlit_tab import Tab
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from pages import Server, serving
 from ranking.jobs.import_questions import open_question
@@ -249,14 +249,10 @@ async def measure(
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--images", type=int, default=10_000)
-    arguments.add_argument("--zip", type=Path, help="an existing ZIP file to import instead")
-    options = options_of(arguments, images=60)
+    options = options_of(__doc__, images=(10_000, 60))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        path, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
-        if not path.exists():
-            make_zip(path, options.images)
+        path, home = Path(folder) / "photographs.zip", Path(folder) / "home"
+        make_zip(path, options.images)
         os.environ["RANKING_HOME"] = str(home)
         with serving(home) as server, watching(Watch(server, Store(home))) as watch:
             rows, (stopped, gone, left) = asyncio.run(measure(server, Store(home), path))

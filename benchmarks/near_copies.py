@@ -31,7 +31,7 @@ from typing import ClassVar
 import numpy as np
 from large_import import photograph
 from PIL import Image, ImageEnhance, ImageOps
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
@@ -57,7 +57,7 @@ class Original:
     picture: Image.Image
 
 
-def originals(each: int | None, generated: int) -> Iterator[Original]:
+def originals(each: int, generated: int) -> Iterator[Original]:
     """Yield the photographs, `each` per kind, and generated images."""
     for kind, folder in PHOTOGRAPHS.items():
         files = sorted((ROOT / folder).rglob("*.jpg"))
@@ -254,12 +254,9 @@ def helmets() -> list[str] | None:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--copies", type=int, default=1000)
-    arguments.add_argument("--each", type=int, help="photographs per kind (default: all)")
-    arguments.add_argument("--generated", type=int, default=300, help="generated images per kind")
-    arguments.add_argument("--images", type=int, default=10_000, help="images of the timed import")
-    options = options_of(arguments, copies=12, each=8, generated=8, images=40)
+    options = options_of(
+        __doc__, copies=(1000, 12), each=(10_000, 8), generated=(300, 8), images=(10_000, 40)
+    )
     print(machine() + "\n")
     every = list(originals(options.each, options.generated))
     rows = copies_across(every, options.copies)

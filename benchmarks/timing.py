@@ -13,23 +13,30 @@ from typing import Any
 from ranking.core import Source
 from ranking.experiments.timing_studies import machine
 
-__all__ = ["generated_source", "machine", "medians", "milliseconds", "options_of", "parser", "table"]
+__all__ = ["generated_source", "machine", "medians", "milliseconds", "options_of", "table"]
 
 
-def parser(docstring: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a benchmark with the docstring of its module."""
-    return argparse.ArgumentParser(
-        description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def options_of(docstring: str | None, **options: tuple[Any, ...]) -> argparse.Namespace:
+    """Parse the command line of a benchmark with the docstring of its module.
 
-
-def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namespace:
-    """Parse the command line. With --smoke the options named here have these values instead of their defaults: the same
-    code on a small problem, in some seconds, to check that it still runs; its figures mean nothing.
+    options: for each name its default, its value with --smoke, and its choices where they are limited. --smoke runs the
+    same code on a small problem, in some seconds, to check that it still runs; its figures mean nothing.
     """
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=docstring, formatter_class=form)
     parser.add_argument("--smoke", action="store_true", help="a small problem: does this still run?")
+    for name, (default, small, *choices) in options.items():
+        flag, several = f"--{name.replace('_', '-')}", isinstance(default, list | tuple)
+        if isinstance(default, bool):
+            parser.add_argument(flag, action="store_true")
+            continue
+        kind = type(next(iter([*default, *small]), "") if several else default)
+        count = "+" if several else None
+        parser.add_argument(
+            flag, nargs=count, type=kind, default=default, choices=choices[0] if choices else None
+        )
     if parser.parse_known_args()[0].smoke:
-        parser.set_defaults(**smoke)
+        parser.set_defaults(**{name: small for name, (_, small, *_) in options.items()})
     return parser.parse_args()
 
 

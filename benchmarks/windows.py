@@ -24,7 +24,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking.commands.kernels import compile_kernels
 from ranking.core import ImageSet
@@ -113,10 +113,7 @@ def recall_rows(image_set: ImageSet) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--images", type=int, default=300, help="number of images (default: 300)")
-    arguments.add_argument("--windows", type=int, default=200, help="windows per image (default: 200)")
-    options = options_of(arguments, images=12, windows=20)
+    options = options_of(__doc__, images=(300, 12), windows=(200, 20))
     settings = WindowSettings(most=options.windows)
     compile_kernels()
     print(f"{machine()}\n")
