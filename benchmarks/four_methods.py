@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import sys
 import tempfile
 from collections import Counter
@@ -32,7 +31,7 @@ from pathlib import Path
 import hoap_reasons
 import hoap_variants
 import numpy as np
-from timing import generated_source, machine, options_of, table
+from timing import REAL_DATA, generated_source, machine, options_of, points, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
@@ -63,12 +62,11 @@ def sources(images: int, generated: int, names: Sequence[str]) -> dict[str, list
         sources_of[FIGURES] = [
             generated_source(FIGURES, images=images, seed=seed) for seed in range(generated)
         ]
-    root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, folder in PHOTOGRAPHS.items():
-        if name in names and (root / folder).is_dir():
-            sources_of[name] = [make_source("PASCAL VOC", folder=str(root / folder))]
+        if name in names and (REAL_DATA / folder).is_dir():
+            sources_of[name] = [make_source("PASCAL VOC", folder=str(REAL_DATA / folder))]
         elif name in names:
-            print(f"{name} are ignored: no folder {root / folder}.")
+            print(f"{name} are ignored: no folder {REAL_DATA / folder}.")
     if HELMETS in names and HELMETS not in sources_of:
         print(
             "The tables of RESULTS.md are of the photographs of "
@@ -144,15 +142,6 @@ def spread(values: Floats) -> str:
     """
     deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
     return f"{points(float(np.mean(values)))} ± {points(deviation)}"
-
-
-def points(value: float) -> str:
-    """Format an AP as tables in papers do.
-
-    >>> points(0.5126), points(1.0), points(-0.02)
-    ('.513', '1.000', '-.020')
-    """
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
 
 
 def claims_table(values: Floats) -> str:

@@ -18,7 +18,6 @@ Times are processor times where one thread works, so that other programs do not 
 from __future__ import annotations
 
 import itertools
-import os
 import statistics
 import tempfile
 import time
@@ -28,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import generated_source, machine, options_of, table
+from timing import REAL_DATA, generated_source, machine, options_of, table
 
 from ranking import LabelSet, make_method
 from ranking.datasets import build_image_set
@@ -140,10 +139,10 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
 
 def corel5k(_: int) -> LabelSet | None:
     """Return labels with at least 20 images, features L2-normalised; None if the set is absent."""
-    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    if not (root / "corel5k" / "corel5k.npz").is_file():
+    path = REAL_DATA / "corel5k" / "corel5k.npz"
+    if not path.is_file():
         return None
-    with np.load(root / "corel5k" / "corel5k.npz", allow_pickle=False) as file:
+    with np.load(path, allow_pickle=False) as file:
         stored = dict(file)
 
     def dense(name: str, columns: int) -> np.ndarray:

@@ -20,7 +20,6 @@ this done.
 from __future__ import annotations
 
 import asyncio
-import re
 import statistics
 import tempfile
 import time
@@ -29,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from streamlit_tab import Tab
-from timing import machine, options_of, table
+from timing import machine, memory_of, options_of, table
 
 from pages import FEATURES, fill, serving
 from ranking.core import ImageSet
@@ -91,23 +90,14 @@ def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
     run = jobs.start(store, "train", settings)
     own = resident = 0.0
     while jobs.poll(store, run.id).state not in ENDED:
-        memory = _memory(run.pid)
-        own = max(own, memory.get("RssAnon", 0.0) + memory.get("RssShmem", 0.0))
-        resident = max(resident, memory.get("VmHWM", 0.0))
+        memory = memory_of(run.pid)
+        own = max(own, (memory["RssAnon"] + memory["RssShmem"]) / MB)
+        resident = max(resident, memory["VmHWM"] / MB)
         time.sleep(LOOK_SECONDS)
     run = store.runs.get(run.id)
     if run.state != "finished":
         raise RuntimeError(f"the run is {run.state}: {run.reason}")
     return Peak(own, resident, time.perf_counter() - begun), run
-
-
-def _memory(pid: int | None) -> dict[str, float]:
-    """Return the memory figures of a process by the kernel, in megabytes; none if it has exited."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return {}
-    return {name: int(size) * 1024 / MB for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
 
 
 def training_runs(store: Store, key: str, columns: int, samples: int) -> tuple[list[list[str]], bool]:

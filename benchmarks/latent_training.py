@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from timing import machine, options_of, table
+from timing import machine, memory_of, options_of, table
 
 from ranking import BagSet, make_method, method_names
 from ranking.inference import ALGORITHMS
@@ -163,8 +163,7 @@ def peak_memory() -> Iterator[list[float]]:
 
     def watch() -> None:
         while not ended.wait(0.01):
-            status = Path("/proc/self/status").read_text()
-            peaks.append(max(peaks[-1], int(status.split("RssAnon:")[1].split()[0]) * 1024 / 1e9))
+            peaks.append(max(peaks[-1], memory_of()["RssAnon"] / 1e9))
 
     thread = threading.Thread(target=watch)
     thread.start()

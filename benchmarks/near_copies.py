@@ -18,7 +18,6 @@ the photographs of helmets, first in their own split.
 from __future__ import annotations
 
 import io
-import os
 import random
 import tempfile
 import time
@@ -31,13 +30,12 @@ from typing import ClassVar
 import numpy as np
 from large_import import photograph
 from PIL import Image, ImageEnhance, ImageOps
-from timing import generated_source, machine, options_of, table
+from timing import REAL_DATA, generated_source, machine, options_of, table
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.copies import fingerprints, keep_together, near_copies, stored_copies
 
-ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}
 GENERATED = ("Action figures", "Label scenes", "Timeline cars")
 MUST = {"across": 0, "unlike": 0.01, "seconds": 20.0}
@@ -60,9 +58,9 @@ class Original:
 def originals(each: int, generated: int) -> Iterator[Original]:
     """Yield the photographs, `each` per kind, and generated images."""
     for kind, folder in PHOTOGRAPHS.items():
-        files = sorted((ROOT / folder).rglob("*.jpg"))
+        files = sorted((REAL_DATA / folder).rglob("*.jpg"))
         if not files:
-            print(f"{kind} are omitted: no images in {ROOT / folder}")
+            print(f"{kind} are omitted: no images in {REAL_DATA / folder}")
         for file in files[:each]:
             with Image.open(file) as picture:
                 yield Original(kind, file.stem, picture.convert("RGB"))
@@ -232,7 +230,7 @@ def seconds_more(count: int) -> list[str]:
 
 def helmets() -> list[str] | None:
     """Return a row for the photographs of helmets in their own split, and with near copies on one side."""
-    folder = ROOT / PHOTOGRAPHS["helmets"]
+    folder = REAL_DATA / PHOTOGRAPHS["helmets"]
     if not folder.is_dir():
         return None
     with tempfile.TemporaryDirectory() as scratch:

@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
-from timing import machine, options_of, table
+from timing import machine, memory_of, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import SourceBox, SourceImage
@@ -226,9 +226,7 @@ class Server:
 
     def memory(self) -> float:
         """Return the resident memory in megabytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-        return int(line.split()[1]) / 1024
+        return memory_of(self.process.pid)["VmRSS"] / 2**20
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)

@@ -1,8 +1,10 @@
-"""Parts that the benchmarks share: options, interleaved timing, medians, and tables."""
+"""Parts that the benchmarks share: options, interleaved timing, memory, tables, and where photographs are."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import statistics
 import sys
 import time
@@ -13,7 +15,19 @@ from typing import Any
 from ranking.core import Source
 from ranking.experiments.timing_studies import machine
 
-__all__ = ["generated_source", "machine", "medians", "milliseconds", "options_of", "table"]
+__all__ = [
+    "REAL_DATA",
+    "generated_source",
+    "machine",
+    "medians",
+    "memory_of",
+    "milliseconds",
+    "options_of",
+    "points",
+    "table",
+]
+
+REAL_DATA = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
 
 def options_of(docstring: str | None, **options: tuple[Any, ...]) -> argparse.Namespace:
@@ -81,6 +95,25 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     ]
     texts.insert(1, "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|")
     return "\n".join(texts)
+
+
+def memory_of(process: int | None = None) -> dict[str, float]:
+    """Return the bytes of a process, by default of this one, as the kernel counts them; 0 if it has exited."""
+    try:
+        status = Path(f"/proc/{process or 'self'}/status").read_text()
+    except OSError:
+        status = ""
+    found = {name: 1024.0 * int(size) for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
+    return {"VmRSS": 0.0, "VmHWM": 0.0, "RssAnon": 0.0, "RssShmem": 0.0, **found}
+
+
+def points(value: float) -> str:
+    """Format an AP as tables in papers do.
+
+    >>> points(0.5126), points(1.0), points(-0.02)
+    ('.513', '1.000', '-.020')
+    """
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
 
 
 def milliseconds(seconds: float | None) -> str:
