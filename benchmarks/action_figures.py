@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import Floats, ImageSet, Ints
@@ -50,12 +50,7 @@ def build(images: int, folder: Path) -> ImageSet:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--images", type=int, default=1200, help="number of scenes (600 of them are bundled)"
-    )
-    arguments.add_argument("--methods", nargs="+", default=["SVM", "AP-SVM"])
-    options = options_of(arguments, images=60, methods=["SVM"])
+    options = options_of(__doc__, images=(1200, 60), methods=(["SVM", "AP-SVM"], ["SVM"]))
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
         images = build(options.images, Path(folder) / "set")

@@ -29,7 +29,7 @@ from distributed import Client, LocalCluster
 from experiments import SMOKE_SETTINGS, images, material
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
-from timing import machine, options_of, parser, table
+from timing import machine, memory_of, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet
@@ -100,8 +100,8 @@ def planned(image_set: ImageSet, grids: Grids) -> Plan:
     )
 
 
-def experiment(rounds: int, seed: int, half: int, grids: Grids) -> str:
-    image_set, features = images(seed, half)
+def experiment(rounds: int, half: int, grids: Grids) -> str:
+    image_set, features = images(0, half)
     plan = planned(image_set, grids)
     data = material(plan, image_set, features)
     with local_cluster() as cluster:
@@ -154,12 +154,6 @@ def made(seed: int, n: int, d: int) -> np.ndarray:
     return rows
 
 
-def memory() -> tuple[float, float]:
-    """Return the memory in MB that this process uses now, and its peak so far."""
-    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
-    return tuple(float(status[name].split()[0]) / 1024 for name in ("VmRSS", "VmHWM"))  # type: ignore[return-value]
-
-
 def shards(n: int, d: int, methods: Sequence[str]) -> str:
     half, whole = n // 2, n * d * 4 / 2**20
     relevance = np.tile(np.arange(half) < half // 10, 2).astype(int)
@@ -175,7 +169,7 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
     with local_cluster() as cluster, Client(cluster) as client:
         warm = ShardedFeatures.scattered(client, made(0, 200, 5))
         fit_on_shards(make_method("AP-SVM"), warm, np.arange(200) < 20)
-        before = client.run(memory)
+        before = client.run(memory_of)
         holders = sorted(before)
         parts = [
             client.submit(made, seed, half, d, workers=[holder], pure=False)
@@ -196,9 +190,11 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
                     f"{abs(proof.primal / known.primal - 1):.2%}", "yes" if meet and proof.converged else "NO",
                 ]
             )  # fmt: skip
-        after = client.run(memory)
+        after = client.run(memory_of)
         for holder in holders:
-            now, most = after[holder][0] - before[holder][0], after[holder][1] - before[holder][0]
+            now, most = (
+                (after[holder][name] - before[holder]["VmRSS"]) / 2**20 for name in ("VmRSS", "VmHWM")
+            )
             taken.append([holder, f"{now:.0f}", f"{now / whole:.0%}", f"{most:.0f}", f"{most / whole:.0%}"])
     header = ["method", "here, s", "on shards, s", "gap", "objectives differ by", "optimum within the gap"]
     used = ["worker", "MB more after", "of the features", "MB more at the peak", "of the features"]
@@ -207,24 +203,16 @@ def shards(n: int, d: int, methods: Sequence[str]) -> str:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--part", choices=["experiment", "shards"], help="run only this part")
-    arguments.add_argument("--rounds", type=int, default=3)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--images", type=int, default=800, help="training images, and as many test images")
-    arguments.add_argument("--samples", type=int, default=60_000)
-    arguments.add_argument("--features", type=int, default=2_000)
-    arguments.add_argument(
-        "--methods", nargs="+", choices=TRAINED, default=list(TRAINED), help="methods to train on shards"
-    )
+    parts = ("experiment", "shards")
     options = options_of(
-        arguments, part="experiment", rounds=1, images=30, samples=600, features=50, methods=["AP-SVM"]
-    )
+        __doc__, part=(parts, ["experiment"], parts), rounds=(3, 1), images=(800, 30), samples=(60_000, 600),
+        features=(2_000, 50), methods=(list(TRAINED), ["AP-SVM"], TRAINED),
+    )  # fmt: skip
     print(machine())
-    if options.part != "shards":
+    if "experiment" in options.part:
         grids = SMOKE_SETTINGS if options.smoke else GRIDS
-        print(experiment(options.rounds, options.seed, options.images, grids))
-    if options.part != "experiment":
+        print(experiment(options.rounds, options.images, grids))
+    if "shards" in options.part:
         print(shards(options.samples, options.features, options.methods))
 
 

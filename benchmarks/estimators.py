@@ -41,7 +41,7 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.svm import LinearSVC
 from synthetic import SHAPE, Shape, correlated, scattered
 from threadpoolctl import threadpool_limits
-from timing import generated_source, machine, medians, milliseconds, options_of, parser, table
+from timing import generated_source, machine, medians, milliseconds, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet
@@ -228,16 +228,10 @@ def import_table(rounds: int) -> str:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--shape", nargs=3, type=int, default=SHAPE, help="samples, relevant ones, features"
-    )
-    arguments.add_argument("--rounds", type=int, default=40)
-    arguments.add_argument("--images", type=int, default=600, help="number of scenes")
-    arguments.add_argument("--classes", type=int, default=10, help="the first of ten")
-    arguments.add_argument("--trees", nargs="+", type=int, default=[100, 300, 1000])
-    arguments.add_argument("--powers", type=int, default=3, help="of 10, for C on both sides of a usual one")
-    options = options_of(arguments, shape=(300, 30, 100), rounds=1, images=60, classes=1, trees=[5], powers=0)
+    options = options_of(
+        __doc__, shape=(SHAPE, (300, 30, 100)), rounds=(40, 1), images=(600, 60), classes=(10, 1),
+        trees=([100, 300, 1000], [5]), powers=(3, 0),
+    )  # fmt: skip
     print(machine() + "\n")
     with threadpool_limits(1):
         print_tables(options)

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from ranking.core import ImageSet
 from ranking.core.run_settings import PAPER_GRIDS, Grids, Protocol
@@ -175,23 +175,22 @@ def shown(results: Table) -> str:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--queries", type=int, default=len(ACTIONS))
-    arguments.add_argument("--kills", type=int, default=20)
-    arguments.add_argument("--only", type=Path, help="run one query with its trials in this folder, and exit")
-    arguments.add_argument(
-        "--images", type=int, default=2424, help="training images, and as many test images"
+    options = options_of(
+        __doc__,
+        seed=(0, 0),
+        queries=(len(ACTIONS), 1),
+        kills=(20, 1),
+        only=("", ""),
+        images=(2424, 60),
+        few=(400, 60),
     )
-    arguments.add_argument("--few", type=int, default=400, help="images of the experiment that is killed")
-    options = options_of(arguments, queries=1, images=60, kills=1, few=60)
     grids, few_grids = (SMOKE_SETTINGS, SMOKE_SETTINGS) if options.smoke else (PAPER_GRIDS, FEW_SETTINGS)
 
     def few(folder: Path, loud: bool = False) -> Run:
         return run(folder, options.seed, 1, options.few, few_grids, loud)
 
     if options.only:
-        few(options.only, loud=True)
+        few(Path(options.only), loud=True)
         return
     print(machine())
     with tempfile.TemporaryDirectory() as folder:

@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image, ImageDraw
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from ranking.commands.kernels import compile_kernels
 from ranking.core import ImageSet, SourceBox, SourceImage
@@ -77,9 +77,7 @@ def seconds(image_set: ImageSet, names: tuple[str, ...], threads: int) -> tuple[
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--boxes", type=int, default=5000, help="number of boxes (default: 5000)")
-    boxes = options_of(arguments, boxes=40).boxes
+    boxes = options_of(__doc__, boxes=(5000, 40)).boxes
     compile_kernels()
     rows = []
     with tempfile.TemporaryDirectory() as home:

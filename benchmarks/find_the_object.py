@@ -15,7 +15,6 @@ class and draw by image AP over folds of the training images, from one grid.
 from __future__ import annotations
 
 import itertools
-import os
 import sys
 import tempfile
 import time
@@ -27,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import REAL_DATA, generated_source, machine, options_of, table
 
 from ranking import BagSet, Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet, ProgressEvent, Source
@@ -46,7 +45,6 @@ from ranking.metrics.detection import detection_average_precision
 from ranking.metrics.intervals import Interval
 from ranking.metrics.statistics import difference_interval, mean_interval
 
-ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 SCENES = "Hidden objects"
 FIRST_SEED = 101  # of the first draw
 SMALLEST = 0.025  # of an image: smaller windows are ignored; chosen on scenes of seed 100
@@ -120,10 +118,10 @@ def scenes(seed: int, images: int, folder: Path) -> Images:
 
 def photographs(folder: Path) -> Images | None:
     """Return the photographs of cards; None, and print why, if they are absent."""
-    if not (ROOT / "cards").is_dir():
-        print(f"Cards are omitted: no folder {ROOT / 'cards'}.")
+    if not (REAL_DATA / "cards").is_dir():
+        print(f"Cards are omitted: no folder {REAL_DATA / 'cards'}.")
         return None
-    return images_of(make_source("PASCAL VOC", folder=str(ROOT / "cards")), folder / "Cards")
+    return images_of(make_source("PASCAL VOC", folder=str(REAL_DATA / "cards")), folder / "Cards")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -316,11 +314,9 @@ def C_rows(chosen: dict[str, Counter[float]]) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--part", nargs="+", choices=PARTS, default=list(PARTS))
-    arguments.add_argument("--images", type=int, default=600, help="per draw; half of them are for the test")
-    arguments.add_argument("--draws", type=int, default=5)
-    options = options_of(arguments, images=60, draws=1, part=["horse", "starts", "methods"])
+    options = options_of(
+        __doc__, part=(PARTS, ("horse", "starts", "methods"), PARTS), images=(600, 60), draws=(5, 1)
+    )
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as temporary:
         folder, draws = Path(temporary), list[Images]()

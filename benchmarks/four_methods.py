@@ -22,7 +22,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-import os
 import sys
 import tempfile
 from collections import Counter
@@ -32,7 +31,7 @@ from pathlib import Path
 import hoap_reasons
 import hoap_variants
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import REAL_DATA, generated_source, machine, options_of, points, table
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
@@ -63,12 +62,11 @@ def sources(images: int, generated: int, names: Sequence[str]) -> dict[str, list
         sources_of[FIGURES] = [
             generated_source(FIGURES, images=images, seed=seed) for seed in range(generated)
         ]
-    root = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
     for name, folder in PHOTOGRAPHS.items():
-        if name in names and (root / folder).is_dir():
-            sources_of[name] = [make_source("PASCAL VOC", folder=str(root / folder))]
+        if name in names and (REAL_DATA / folder).is_dir():
+            sources_of[name] = [make_source("PASCAL VOC", folder=str(REAL_DATA / folder))]
         elif name in names:
-            print(f"{name} are ignored: no folder {root / folder}.")
+            print(f"{name} are ignored: no folder {REAL_DATA / folder}.")
     if HELMETS in names and HELMETS not in sources_of:
         print(
             "The tables of RESULTS.md are of the photographs of "
@@ -146,15 +144,6 @@ def spread(values: Floats) -> str:
     return f"{points(float(np.mean(values)))} ± {points(deviation)}"
 
 
-def points(value: float) -> str:
-    """Format an AP as tables in papers do.
-
-    >>> points(0.5126), points(1.0), points(-0.02)
-    ('.513', '1.000', '-.020')
-    """
-    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
-
-
 def claims_table(values: Floats) -> str:
     """Return a row for each two methods: the difference, on how many actions it is positive, and its significance."""
     rows = []
@@ -197,35 +186,23 @@ def chosen_words(findings_of: list[list[Findings]]) -> list[str]:
 
 
 def options_given() -> argparse.Namespace:
-    arguments = parser(__doc__)
-    arguments.add_argument("--folder", type=Path, help="keep image sets, features and trials there")
-    arguments.add_argument("--sets", nargs="+", choices=(FIGURES, *PHOTOGRAPHS), default=(FIGURES, HELMETS))
-    arguments.add_argument("--images", type=int, default=400, help="images per generated set")
-    arguments.add_argument("--generated", type=int, default=3, help="number of generated sets")
-    arguments.add_argument("--assignments", type=int, default=5, help="number of assignments of folds")
-    arguments.add_argument(
-        "--queries",
-        nargs="+",
-        default=(),
-        help="some classes of the action figures; with --variants of every set",
-    )
-    arguments.add_argument(
-        "--variants", nargs="*", choices=hoap_variants.NAMES, help="of HOAP-SVM, in addition to its starts"
-    )
-    small = {"images": 120, "generated": 2, "assignments": 1, "queries": ["walking", "running"]}
-    return options_of(arguments, sets=[FIGURES], **small)
+    return options_of(
+        __doc__, folder=("", ""), sets=((FIGURES, HELMETS), [FIGURES], (FIGURES, *PHOTOGRAPHS)), images=(400, 120),
+        generated=(3, 2), assignments=(5, 1), queries=([], ["walking", "running"]),
+        variants=([], [], hoap_variants.NAMES),
+    )  # fmt: skip
 
 
 def main() -> None:
     options = options_given()
     grids = {name: values[-1:] for name, values in GRIDS.items()} if options.smoke else GRIDS
     print(machine() + "\n")
-    print(grid_words(grids if options.variants is None else hoap_variants.GRIDS))
+    print(grid_words(hoap_variants.GRIDS if options.variants else grids))
     with tempfile.TemporaryDirectory() as scratch:
-        folder = options.folder or Path(scratch)
+        folder = Path(options.folder or scratch)
         for name, of_name in sources(options.images, options.generated, options.sets).items():
             queries, findings_of = options.queries if name == FIGURES else (), []
-            if options.variants is not None:
+            if options.variants:
                 report_variants(name, of_name, folder, options.queries, options.variants)
                 continue
             for number, source in enumerate(of_name):

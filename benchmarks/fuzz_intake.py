@@ -8,8 +8,7 @@ that is killed by a signal or needs longer than --seconds for a file; an error t
 that cannot be printed; a file read, written, moved or removed outside the data folder; a program or connection started;
 or memory that ran out. Then some of the files are uploaded to a real server through its pages (`fuzz_server.py`), which
 must still answer at the end, with nothing left in its data folder. The same --seed breaks the same files in the same
-way; --only with --first and --files repeats one, --keep FOLDER keeps files with findings. `--coverage-guided SECONDS`
-lets Atheris choose the files instead (pip install atheris; see `fuzz_guided.py`).
+way; --only with --first and --files repeats one, --keep FOLDER keeps files with findings.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from typing import Any
 from fuzz_imports import IMPORTED, REFUSED, WITH_PROBLEMS
 from fuzz_kinds import KINDS
 from fuzz_worker import file_of
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 from watching import listing
 
 ROOT = Path(__file__).parents[1]
@@ -213,10 +212,6 @@ def report(tallies: list[KindTally], outside: list[str], seconds: float) -> bool
 
 def main() -> None:
     options = arguments()
-    if options.coverage_guided:
-        from fuzz_guided import guided
-
-        raise SystemExit(guided(options.coverage_guided, options.only))
     print(f"{machine()}; seed {options.seed}, {options.memory / 1e9:g} GB a process\n")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         top = Path(folder)
@@ -238,29 +233,11 @@ def main() -> None:
 
 
 def arguments() -> argparse.Namespace:
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--files", type=int, default=100_000, help="number of broken files; with --only, of that kind"
-    )
-    arguments.add_argument("--seed", default="0")
-    arguments.add_argument("--processes", type=int, default=1, help="number of concurrent processes")
-    arguments.add_argument("--seconds", type=float, default=60.0, help="time limit per file")
-    arguments.add_argument("--memory", type=int, default=MEMORY, help="address space of a process, in bytes")
-    arguments.add_argument("--only", default="", help="only kinds whose name contains this")
-    arguments.add_argument("--first", type=int, default=0, help="the number of the first file of a kind")
-    arguments.add_argument("--keep", default="", help="a folder for files with findings")
-    arguments.add_argument(
-        "--uploaded", type=int, default=200, help="number of files that are uploaded to a real server"
-    )
-    arguments.add_argument(
-        "--coverage-guided",
-        type=int,
-        default=0,
-        metavar="SECONDS",
-        help="with Atheris, for that long per kind",
-    )
     # A process for each kind takes seconds to start; tests/slow/test_fuzzing.py has some files of all kinds.
-    options = options_of(arguments, only="XML of", files=10, uploaded=0)
+    options = options_of(
+        __doc__, files=(100_000, 10), seed=("0", "0"), processes=(1, 1), seconds=(60.0, 60.0), memory=(MEMORY, MEMORY),
+        only=("", "XML of"), first=(0, 0), keep=("", ""), uploaded=(200, 0),
+    )  # fmt: skip
     options.program = WORKER
     return options
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining, make_method
 from ranking.core import relative_gap
@@ -215,20 +215,10 @@ def solvers(name: str, query: Query, C: float, eta: float) -> list[str]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--patience", type=float, default=20.0, help="time limit of a solver in seconds")
-    arguments.add_argument("--images", type=int, default=2424)
-    arguments.add_argument("--features", type=int, default=2916, help="features per sample")
-    arguments.add_argument(
-        "--photographs", type=Path, default=Path("../shared/data"), help="folder of real images"
-    )
-    arguments.add_argument(
-        "--affinities", type=int, default=2404, help="affinities per pair, at most as many as features"
-    )
     options = options_of(
-        arguments, patience=0.5, images=100, features=60, affinities=40, photographs=Path("none")
-    )
+        __doc__, seed=(0, 0), patience=(20.0, 0.5), images=(2424, 100), features=(2916, 60), affinities=(2404, 40),
+        photographs=(Path("../shared/data"), Path("none")),
+    )  # fmt: skip
     dataset = data(options.seed, options.images, options.features, options.affinities)
     frank_wolfe(dataset, 0.1, 1.0, 0.5, 60.0)  # compiles
     print(machine())

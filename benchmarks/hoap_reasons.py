@@ -8,7 +8,7 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
-from timing import table
+from timing import points, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet
@@ -97,5 +97,5 @@ def row(label: str, learned: list[Learned]) -> list[str]:
         label,
         f"{sum(model.ratio > 1 + ROUNDING for model in learned)} of {len(learned)}" if own else "",
         f"{sum(model.penalty == 0 for model in learned)} of {len(learned)}",
-        *(f"{value:.3f}".replace("0.", ".", 1) for value in means),
+        *map(points, means),
     ]

@@ -15,7 +15,7 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from timing import table
+from timing import points, table
 
 from ranking.core import Features, ImageSet
 from ranking.core.run_settings import Grids, Named, Protocol
@@ -193,12 +193,3 @@ def apart(column: Column, baseline: Column) -> str:
 
 def signed(value: float) -> str:
     return ("+" if value >= 0 else "") + points(value)
-
-
-def points(value: float) -> str:
-    """Format an AP as tables in papers do.
-
-    >>> points(0.5126), points(-0.02)
-    ('.513', '-.020')
-    """
-    return f"{value:.3f}".replace("0.", ".", 1)

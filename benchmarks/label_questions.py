@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from playwright.sync_api import Page
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from pages import browsing, row, serving
 from ranking.core.run_settings import LabelTrainSettings
@@ -110,15 +110,7 @@ def measured(
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=25, help="number of measured keys (default: 25)")
-    arguments.add_argument(
-        "--images", type=int, default=200, help="number of generated scenes (default: 200)"
-    )
-    arguments.add_argument(
-        "--iterations", type=int, default=60, help="most training iterations (default: 60)"
-    )
-    options = options_of(arguments, rounds=2, images=50, iterations=3)
+    options = options_of(__doc__, rounds=(25, 2), images=(200, 50), iterations=(60, 3))
     before, begun = os.getloadavg()[0], time.perf_counter()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         page.add_init_script(WATCH)

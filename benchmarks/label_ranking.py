@@ -18,7 +18,6 @@ Times are processor times where one thread works, so that other programs do not 
 from __future__ import annotations
 
 import itertools
-import os
 import statistics
 import tempfile
 import time
@@ -28,7 +27,7 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import generated_source, machine, options_of, parser, table
+from timing import REAL_DATA, generated_source, machine, options_of, table
 
 from ranking import LabelSet, make_method
 from ranking.datasets import build_image_set
@@ -140,10 +139,10 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
 
 def corel5k(_: int) -> LabelSet | None:
     """Return labels with at least 20 images, features L2-normalised; None if the set is absent."""
-    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data"))
-    if not (root / "corel5k" / "corel5k.npz").is_file():
+    path = REAL_DATA / "corel5k" / "corel5k.npz"
+    if not path.is_file():
         return None
-    with np.load(root / "corel5k" / "corel5k.npz", allow_pickle=False) as file:
+    with np.load(path, allow_pickle=False) as file:
         stored = dict(file)
 
     def dense(name: str, columns: int) -> np.ndarray:
@@ -258,20 +257,11 @@ def show_folds(
 
 
 def main() -> None:
-    arguments = parser(__doc__)
     parts = ("inference", "training", "folds")
-    arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
-    arguments.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS))
-    arguments.add_argument("--largest", type=int, default=12, help="number of labels in the largest core")
-    arguments.add_argument("--batch", type=int, default=4000, help="images per batch, with an empty core")
-    arguments.add_argument("--images", type=int, default=1000, help="label scenes")
-    arguments.add_argument("--folds", type=int, default=5)
-    arguments.add_argument("--unary", nargs="+", default=["one-vs-all SVMs", "linear"])
-    arguments.add_argument("--strategies", nargs="+", default=["closest maxima"])
-    arguments.add_argument("--C", type=float, default=100.0, help="C of training")
     options = options_of(
-        arguments, largest=2, batch=40, images=50, sets=["label scenes"], folds=2, unary=["linear"],
-        C=0.01,
+        __doc__, part=(parts, parts, parts), sets=(list(SETS), ["label scenes"], SETS), largest=(12, 2),
+        batch=(4000, 40), images=(1000, 50), folds=(5, 2), unary=(["one-vs-all SVMs", "linear"], ["linear"]),
+        strategies=(["closest maxima"], ["closest maxima"]), C=(100.0, 0.01),
     )  # fmt: skip
     print(machine())
     if "inference" in options.part:

@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking import Query, make_method
 from ranking.datasets import build_image_set
@@ -26,12 +26,7 @@ FEATURES = [("GIST", {}), ("Colour", {})]
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--images", type=int, default=1000, help="number of scenes (default: that of the source)"
-    )
-    arguments.add_argument("--C", type=float, default=10.0, help="C of the SVM (default: 10)")
-    options = options_of(arguments, images=50)
+    options = options_of(__doc__, images=(1000, 50))
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
         start, before = time.perf_counter(), os.times()
@@ -52,7 +47,7 @@ def main() -> None:
         if not relevance[learn].any() or not relevance[test].any():
             print(f"{query} is omitted: no training image or no test image shows it")
             continue
-        method = make_method("SVM", C=options.C, unit="paper").fit([Query(features[learn], relevance[learn])])
+        method = make_method("SVM", C=10.0, unit="paper").fit([Query(features[learn], relevance[learn])])
         scores = np.asarray(method.score(Query(features[test])), np.float64)
         pair = relevance[test], scores
         measured.append(

@@ -28,7 +28,7 @@ import numpy as np
 import psutil
 from PIL import Image, ImageDraw
 from streamlit_tab import Tab
-from timing import machine, options_of, parser, table
+from timing import machine, memory_of, options_of, table
 
 from pages import Server, serving
 from ranking.jobs.import_questions import open_question
@@ -110,7 +110,7 @@ class Watch:
         self._clock(self.server.process.pid)
         for run in self.store.runs.all_own("import"):
             if run.state == "running" and run.pid is not None:
-                self.worker = max(self.worker, highest(run.pid))
+                self.worker = max(self.worker, memory_of(run.pid)["VmHWM"] / 2**20)
                 self._clock(run.pid)
                 self._listen(run)
 
@@ -125,17 +125,6 @@ class Watch:
         self.silence = max(self.silence, now - since)
         if size != before:
             self._heard[run.id] = (size, now)
-
-
-def highest(pid: int) -> float:
-    """Return the peak resident memory of a process in megabytes; 0 if it has exited."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except OSError:
-        return 0.0
-    return next(
-        (int(line.split()[1]) / 1024 for line in status.splitlines() if line.startswith("VmHWM")), 0.0
-    )
 
 
 @contextlib.contextmanager
@@ -249,14 +238,10 @@ async def measure(
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--images", type=int, default=10_000)
-    arguments.add_argument("--zip", type=Path, help="an existing ZIP file to import instead")
-    options = options_of(arguments, images=60)
+    options = options_of(__doc__, images=(10_000, 60))
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        path, home = options.zip or Path(folder) / "photographs.zip", Path(folder) / "home"
-        if not path.exists():
-            make_zip(path, options.images)
+        path, home = Path(folder) / "photographs.zip", Path(folder) / "home"
+        make_zip(path, options.images)
         os.environ["RANKING_HOME"] = str(home)
         with serving(home) as server, watching(Watch(server, Store(home))) as watch:
             rows, (stopped, gone, left) = asyncio.run(measure(server, Store(home), path))

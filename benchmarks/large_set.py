@@ -1,6 +1,6 @@
 """A set of 100,000 samples: how fast are its pages, and how much memory does training need in addition to features?
 
-    python benchmarks/large_set.py [--samples 100000] [--rounds 7] [--browser]
+    python benchmarks/large_set.py [--samples 100000] [--rounds 7]
 
 A set of boxes with ten classes is generated in a temporary data folder, with a ranking and the features of its samples:
 unit vectors with a small component towards their class, written directly to the cache of HOG and Colour, because
@@ -8,8 +8,7 @@ computing features is not measured here. Two things are measured.
 
 Pages: the first complete run of Image sets and of Ranked images, each as the very first request to a newly started
 server; then the same in new tabs, and reruns after a click on an image, the next page, or a filter. These are tabs
-without a browser (`streamlit_tab.py`), which measure the server only; --browser also opens the ranking in Chromium,
-from the URL to the last image in view, as `pages.py` does.
+without a browser (`streamlit_tab.py`), which measure the server only.
 
 Memory of a run: AP-SVM, in a worker, with memory-mapped features. Two figures of the worker's process: its own memory,
 RssAnon + RssShmem of /proc/PID/status, the largest value of readings every few milliseconds; and VmHWM, the peak
@@ -21,7 +20,6 @@ this done.
 from __future__ import annotations
 
 import asyncio
-import re
 import statistics
 import tempfile
 import time
@@ -30,9 +28,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from streamlit_tab import Tab
-from timing import machine, options_of, parser, table
+from timing import machine, memory_of, options_of, table
 
-from pages import FEATURES, browsing, fill, grid_figures, serving
+from pages import FEATURES, fill, serving
 from ranking.core import ImageSet
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
@@ -92,23 +90,14 @@ def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
     run = jobs.start(store, "train", settings)
     own = resident = 0.0
     while jobs.poll(store, run.id).state not in ENDED:
-        memory = _memory(run.pid)
-        own = max(own, memory.get("RssAnon", 0.0) + memory.get("RssShmem", 0.0))
-        resident = max(resident, memory.get("VmHWM", 0.0))
+        memory = memory_of(run.pid)
+        own = max(own, (memory["RssAnon"] + memory["RssShmem"]) / MB)
+        resident = max(resident, memory["VmHWM"] / MB)
         time.sleep(LOOK_SECONDS)
     run = store.runs.get(run.id)
     if run.state != "finished":
         raise RuntimeError(f"the run is {run.state}: {run.reason}")
     return Peak(own, resident, time.perf_counter() - begun), run
-
-
-def _memory(pid: int | None) -> dict[str, float]:
-    """Return the memory figures of a process by the kernel, in megabytes; none if it has exited."""
-    try:
-        status = Path(f"/proc/{pid}/status").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return {}
-    return {name: int(size) * 1024 / MB for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
 
 
 def training_runs(store: Store, key: str, columns: int, samples: int) -> tuple[list[list[str]], bool]:
@@ -208,20 +197,6 @@ def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list
     return rows, within, memory
 
 
-def in_chromium(home: Path, run: str, rounds: int) -> tuple[list[list[str]], bool]:
-    """Measure Ranked images in a browser."""
-    with serving(home) as server, browsing() as page:
-        figures = grid_figures(page, server.url, run, rounds)
-    shown = [
-        ("Chromium: Ranked images from another page, images in view", MUST_OPEN, figures["come"]),
-        ("Chromium: Ranked images in a new tab, Streamlit's own scripts too", MUST_OPEN, figures["new"]),
-        ("Chromium: Ranked images, a click on an image, answered", MUST_RERUN, figures["click"]),
-    ]
-    return [row(*cells) for cells in shown], all(
-        statistics.median(seconds) <= must for _, must, seconds in shown
-    )
-
-
 def row(what: str, must: float, seconds: list[float]) -> list[str]:
     return [
         what,
@@ -233,13 +208,7 @@ def row(what: str, must: float, seconds: list[float]) -> list[str]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--samples", type=int, default=100_000)
-    arguments.add_argument(
-        "--rounds", type=int, default=7, help="how often each page is opened, and each action is repeated"
-    )
-    arguments.add_argument("--browser", action="store_true", help="in Chromium too")
-    options = options_of(arguments, samples=1_000, rounds=1)
+    options = options_of(__doc__, samples=(100_000, 1_000), rounds=(7, 1))
     samples, rounds = options.samples, options.rounds
     print(f"{machine()}; {samples:,} samples\n")
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
@@ -248,9 +217,6 @@ def main() -> None:
         run = fill(store, samples)
         key = store.runs.get(run).settings["set"]
         pages, quick, memory = page_figures(home, key, run, rounds)
-        if options.browser:
-            seen, soon = in_chromium(home, run, rounds)
-            pages, quick = pages + seen, quick and soon
         print(table(["page", "must be, s", "median, s", "slowest, s", "times"], pages))
         print(f"\nmemory of the server: at most {memory:.0f} MB\n", flush=True)
         columns = write_features(store, store.sets.get(key))

@@ -27,7 +27,7 @@ from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
-from timing import machine, options_of, parser, table
+from timing import machine, memory_of, options_of, table
 
 from ranking import BagSet, make_method, method_names
 from ranking.inference import ALGORITHMS
@@ -163,8 +163,7 @@ def peak_memory() -> Iterator[list[float]]:
 
     def watch() -> None:
         while not ended.wait(0.01):
-            status = Path("/proc/self/status").read_text()
-            peaks.append(max(peaks[-1], int(status.split("RssAnon:")[1].split()[0]) * 1024 / 1e9))
+            peaks.append(max(peaks[-1], memory_of()["RssAnon"] / 1e9))
 
     thread = threading.Thread(target=watch)
     thread.start()
@@ -188,26 +187,19 @@ def mapped_row(bags: BagSet) -> list[str]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--part", choices=("inference", "passes", "mapped"), help="all by default")
-    arguments.add_argument("--positives", type=int, default=250)
-    arguments.add_argument("--negatives", type=int, default=4750)
-    arguments.add_argument("--windows", type=int, default=20, help="per image, in the first table")
-    arguments.add_argument("--mapped-windows", type=int, default=200, help="per image, in the mapped file")
-    arguments.add_argument("--columns", type=int, default=964, help="of the mapped file")
-    arguments.add_argument("--seeds", type=int, default=5, help="of the first two tables")
+    parts = ("inference", "passes", "mapped")
     options = options_of(
-        arguments, positives=10, negatives=40, windows=6, mapped_windows=6, columns=8, seeds=1
-    )
+        __doc__, part=(parts, parts, parts), positives=(250, 10), negatives=(4750, 40), windows=(20, 6),
+        mapped_windows=(200, 6), columns=(964, 8), seeds=(5, 1),
+    )  # fmt: skip
     print(machine())
-    parts = [options.part] if options.part else ["inference", "passes", "mapped"]
-    if "inference" in parts:
+    if "inference" in options.part:
         counts = options.positives, options.negatives, options.windows
         bag_sets = [bag_set(seed, *counts, 30) for seed in range(options.seeds)]
         header = ["algorithm", "calls", "inference, s", "a call, ms", "training, s", "objective"]
         with threadpool_limits(1):
             print(table(header, inference_rows(bag_sets)))
-    if "passes" in parts:
+    if "passes" in options.part:
         few, windows = (20, 20) if options.smoke else (160, 60)
         bag_sets = [bag_set(seed, few // 4, few, windows, 40) for seed in range(options.seeds)]
         header = [
@@ -223,7 +215,7 @@ def main() -> None:
         ]
         with threadpool_limits(1):
             print(table(header, [row for name in method_names("bags") for row in pass_rows(name, bag_sets)]))
-    if "mapped" in parts:
+    if "mapped" in options.part:
         header = ["rounds", "passes", "seconds", "a round, s", "memory, GB", "objective", "outcome"]
         with tempfile.TemporaryDirectory() as folder:
             size = options.mapped_windows, options.columns

@@ -17,15 +17,13 @@ Medians, interleaved; large components once each.
 
 from __future__ import annotations
 
-import os
 import time
 import xml.etree.ElementTree as ElementTree
-from pathlib import Path
 
 import numpy as np
 from maxflow import GraphFloat
 from threadpoolctl import threadpool_limits
-from timing import machine, medians, milliseconds, options_of, parser, table
+from timing import REAL_DATA, machine, medians, milliseconds, options_of, table
 
 from ranking.features.graph.similarity import nearest, same_image
 from ranking.inference import Components, max_marginals
@@ -49,8 +47,7 @@ def boxes(images: int, generator: np.random.Generator) -> np.ndarray:
 
 def bccd(most: int) -> np.ndarray | None:
     """Return (n,) the image of each annotated cell, of at most `most` images, or None if the set is absent."""
-    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared" / "data")) / "bccd"
-    files = sorted(root.rglob("Annotations/*.xml"))[:most]
+    files = sorted((REAL_DATA / "bccd").rglob("Annotations/*.xml"))[:most]
     counts = [len(ElementTree.parse(file).getroot().findall("object")) for file in files]
     return np.repeat(np.arange(len(files)), counts) if files else None
 
@@ -142,12 +139,9 @@ def one_component(name: str, strength: float, size: tuple[int, int]) -> list[str
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=9)
-    arguments.add_argument("--images", type=int, default=2424)
-    arguments.add_argument("--samples", type=int, default=3347, help="samples of the component")
-    arguments.add_argument("--edges", type=int, default=30_000, help="random edges of the component")
-    options = options_of(arguments, rounds=1, images=100, samples=290, edges=2_600)
+    options = options_of(
+        __doc__, rounds=(9, 1), images=(2424, 100), samples=(3347, 290), edges=(30_000, 2_600)
+    )
     size = options.samples, options.edges
     rows = images("boxes of images", boxes(options.images, np.random.default_rng(0)), options.rounds)
     one_component("grid", 0.03, size)  # compiles

@@ -1,13 +1,13 @@
 """How fast is the most violated ranking, by four algorithms, compared with numpy.sort of the same negative scores?
 
-    python benchmarks/most_violated_ranking.py [--all] [--cold]
+    python benchmarks/most_violated_ranking.py [--cold]
 
 Scores are those of a random model ("start": relevance and score independent) or of a trained one ("end":
 relevant samples three standard deviations higher, as after AP-SVM on separable features). Times include input
 validation and all outputs (coefficients, loss, interleaving ranks, objective). Every time is the median over seeds of
-medians over rounds in which all algorithms take turns, each with one uncounted call first. The sizes are those of
-RESULTS.md; --all adds a grid of sizes from 1,000 to 10 million irrelevant samples. "-": not run, because it would take
-minutes (greedy, at |N||P| above 2 x 10^8) or is not defined (search, for NDCG).
+medians over rounds in which all algorithms take turns, each with one uncounted call first; with --cold every call comes
+directly after a call of another algorithm, with its caches. "-": not run, because it would take minutes (greedy, at
+|N||P| above 2 x 10^8) or is not defined (search, for NDCG).
 """
 
 from __future__ import annotations
@@ -15,20 +15,13 @@ from __future__ import annotations
 import statistics
 
 import numpy as np
-from timing import machine, medians, milliseconds, options_of, parser, table
+from timing import machine, medians, milliseconds, options_of, table
 
 from ranking.inference import most_violated_ranking
 
 ALGORITHMS = ("auto", "select", "search", "greedy")
 GREEDY_LIMIT = 2e8
-SIZES = [(n, p) for n in (10**3, 10**4, 10**5, 10**6, 10**7) for p in (10, 10**2, 10**3, 10**4) if p <= n]
-CLAIMED = [(3120, 227), (10**5, 10**3), (10**6, 10**3)]
-
-
-def size(text: str) -> tuple[int, int]:
-    """Parse the numbers of irrelevant and relevant samples in "3120,227"."""
-    negatives, positives = map(int, text.split(","))
-    return negatives, positives
+SIZES = [(3120, 227), (10**5, 10**3), (10**6, 10**3)]
 
 
 def scores_of(negatives: int, positives: int, stage: str, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -76,19 +69,8 @@ def row(negatives: int, positives: int, loss: str, stage: str, seeds: range, col
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--sizes", nargs="+", type=size, default=CLAIMED, metavar="N,P", help="irrelevant, relevant samples"
-    )
-    arguments.add_argument("--all", action="store_true", help="also a grid of sizes")
-    arguments.add_argument(
-        "--cold",
-        action="store_true",
-        help="every call directly after a call of another algorithm, with its caches",
-    )
-    arguments.add_argument("--seeds", type=int, default=3)
-    options = options_of(arguments, seeds=1, sizes=[(1000, 50)])
-    sizes = [*options.sizes, *(SIZES if options.all else ())]
+    options = options_of(__doc__, cold=(False, False), seeds=(3, 1))
+    sizes = [(1000, 50)] if options.smoke else SIZES
     header = [
         "\\|N\\|",
         "\\|P\\|",

@@ -43,7 +43,7 @@ from cosmic_ray.ast import ast_nodes
 from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 from coverage import CoverageData
-from timing import options_of, parser, table
+from timing import options_of, table
 
 ROOT = Path(__file__).parents[1]
 PLACES = [
@@ -350,20 +350,11 @@ def run(
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--at", default=FIRST, help="the commit from whose files mutants are sampled")
-    arguments.add_argument("--count", type=int, default=300)
-    arguments.add_argument("--seed", type=int, default=0)
-    arguments.add_argument("--seconds", type=float, default=30.0, help="seconds of tests per mutant")
-    arguments.add_argument("--processes", type=int, default=2)
-    arguments.add_argument("--durations", type=Path, default=Path("durations.txt"))
-    arguments.add_argument("--out", type=Path, default=Path("mutants.json"))
-    arguments.add_argument("--list", action="store_true", help="print the mutants and run none")
-    arguments.add_argument("--places", nargs="+", default=PLACES, help="subfolders of ranking")
-    arguments.add_argument("--tests", nargs="+", help="tests for every mutant, without a coverage record")
     options = options_of(
-        arguments, at="HEAD", places=["losses"], tests=["tests/losses"], count=1, processes=1, out=None
-    )
+        __doc__, at=(FIRST, "HEAD"), count=(300, 1), seed=(0, 0), seconds=(30.0, 30.0), processes=(2, 1),
+        durations=(Path("durations.txt"), None), out=(Path("mutants.json"), None), list=(False, False),
+        places=(PLACES, ["losses"]), tests=([], ["tests/losses"]),
+    )  # fmt: skip
     mutants = draw(options.at, options.places, options.count, options.seed)
     if options.list:
         print("\n".join(mutant.name for mutant in mutants))

@@ -18,7 +18,6 @@ the photographs of helmets, first in their own split.
 from __future__ import annotations
 
 import io
-import os
 import random
 import tempfile
 import time
@@ -31,13 +30,12 @@ from typing import ClassVar
 import numpy as np
 from large_import import photograph
 from PIL import Image, ImageEnhance, ImageOps
-from timing import generated_source, machine, options_of, parser, table
+from timing import REAL_DATA, generated_source, machine, options_of, table
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.datasets.copies import fingerprints, keep_together, near_copies, stored_copies
 
-ROOT = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}
 GENERATED = ("Action figures", "Label scenes", "Timeline cars")
 MUST = {"across": 0, "unlike": 0.01, "seconds": 20.0}
@@ -57,12 +55,12 @@ class Original:
     picture: Image.Image
 
 
-def originals(each: int | None, generated: int) -> Iterator[Original]:
+def originals(each: int, generated: int) -> Iterator[Original]:
     """Yield the photographs, `each` per kind, and generated images."""
     for kind, folder in PHOTOGRAPHS.items():
-        files = sorted((ROOT / folder).rglob("*.jpg"))
+        files = sorted((REAL_DATA / folder).rglob("*.jpg"))
         if not files:
-            print(f"{kind} are omitted: no images in {ROOT / folder}")
+            print(f"{kind} are omitted: no images in {REAL_DATA / folder}")
         for file in files[:each]:
             with Image.open(file) as picture:
                 yield Original(kind, file.stem, picture.convert("RGB"))
@@ -232,7 +230,7 @@ def seconds_more(count: int) -> list[str]:
 
 def helmets() -> list[str] | None:
     """Return a row for the photographs of helmets in their own split, and with near copies on one side."""
-    folder = ROOT / PHOTOGRAPHS["helmets"]
+    folder = REAL_DATA / PHOTOGRAPHS["helmets"]
     if not folder.is_dir():
         return None
     with tempfile.TemporaryDirectory() as scratch:
@@ -254,12 +252,9 @@ def helmets() -> list[str] | None:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--copies", type=int, default=1000)
-    arguments.add_argument("--each", type=int, help="photographs per kind (default: all)")
-    arguments.add_argument("--generated", type=int, default=300, help="generated images per kind")
-    arguments.add_argument("--images", type=int, default=10_000, help="images of the timed import")
-    options = options_of(arguments, copies=12, each=8, generated=8, images=40)
+    options = options_of(
+        __doc__, copies=(1000, 12), each=(10_000, 8), generated=(300, 8), images=(10_000, 40)
+    )
     print(machine() + "\n")
     every = list(originals(options.each, options.generated))
     rows = copies_across(every, options.copies)

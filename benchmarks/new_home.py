@@ -18,7 +18,7 @@ from pathlib import Path
 
 from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 ROOT = Path(__file__).parents[1]
 MUST = "<= 2 s"
@@ -41,7 +41,7 @@ def seconds_of(page: str, home: str) -> tuple[float, float]:
 
 
 def main() -> None:
-    options = options_of(parser(__doc__))
+    options = options_of(__doc__)
     sys.path[0] = str(ROOT)  # this folder has another pages.py
     from pages.parts.app import menu
 

@@ -15,7 +15,7 @@ import time
 import tracemalloc
 
 import numpy as np
-from timing import machine, medians, options_of, parser, table
+from timing import machine, medians, options_of, table
 
 from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
 from ranking.inference.rank_fusion import weighted_votes
@@ -110,13 +110,13 @@ def show_inference(generator: np.random.Generator, options: argparse.Namespace) 
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    add = arguments.add_argument
-    add("--samples", nargs="+", type=int, default=[8, 9, 12, 20, 40], help="samples per sequence")
-    add("--long", nargs="+", type=int, default=[100, 200, 500], help="samples, with one ranker")
-    add("--features", type=int, default=1000, help="features per sample")
-    add("--many", type=int, default=20_000, help="sequences of 8")
-    options = options_of(arguments, samples=[8, 12], long=[20], features=20, many=100)
+    options = options_of(
+        __doc__,
+        samples=([8, 9, 12, 20, 40], [8, 12]),
+        long=([100, 200, 500], [20]),
+        features=(1000, 20),
+        many=(20_000, 100),
+    )
     print(machine())
     show_inference(np.random.default_rng(0), options)
 

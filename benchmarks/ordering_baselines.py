@@ -37,7 +37,7 @@ import numpy as np
 from fisher_vectors import fisher_vectors
 from public_figures import FOLDS, Figures, in_digits, measures, real_data
 from sklearn.datasets import load_svmlight_file
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query
@@ -325,34 +325,11 @@ def lightgbm_example(names: Sequence[str]) -> None:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
     parts = ("lightgbm", "public-figures", "readings", "few-grades", "timeline-cars", "car-features")
-    arguments.add_argument("--part", nargs="+", choices=parts, default=parts)
-    arguments.add_argument("--sequences", type=int, default=10_000, help="training sequences per attribute")
-    arguments.add_argument("--tests", type=int, default=20_000, help="test sequences per attribute")
-    arguments.add_argument(
-        "--cars", type=int, default=1_000, help="training sequences of cars, and as many test sequences"
-    )
-    arguments.add_argument("--methods", nargs="+", choices=METHODS, default=METHODS)
-    arguments.add_argument(
-        "--attributes", type=int, default=11, help="number of attributes of public figures"
-    )
-    arguments.add_argument(
-        "--graded", type=int, default=1_000, help="few-grades: training sequences, and as many test sequences"
-    )
-    arguments.add_argument(
-        "--subsequences", type=int, default=10_000, help="readings, few-grades: subsequences of each length"
-    )
-    arguments.add_argument(
-        "--seeds", nargs="+", type=int, default=[0, 1, 2], help="seeds of the sets of cars"
-    )
-    arguments.add_argument("--images", type=int, default=800, help="images per set of cars")
-    arguments.add_argument(
-        "--examples", nargs="+", choices=METHODS, default=METHODS, help="methods on LightGBM's example"
-    )
     options = options_of(
-        arguments, sequences=10, tests=20, attributes=1, graded=20, subsequences=30, cars=10, seeds=[0], images=200,
-        methods=["LambdaMART"], examples=["AdaRank"],
+        __doc__, part=(parts, parts, parts), sequences=(10_000, 10), tests=(20_000, 20), cars=(1_000, 10),
+        methods=(METHODS, ["LambdaMART"], METHODS), attributes=(11, 1), graded=(1_000, 20), subsequences=(10_000, 30),
+        seeds=([0, 1, 2], [0]), images=(800, 200), examples=(METHODS, ["AdaRank"], METHODS),
     )  # fmt: skip
     print(machine() + "\n")
     if "lightgbm" in options.part:

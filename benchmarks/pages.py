@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
-from timing import machine, options_of, parser, table
+from timing import machine, memory_of, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import SourceBox, SourceImage
@@ -226,9 +226,7 @@ class Server:
 
     def memory(self) -> float:
         """Return the resident memory in megabytes."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        [line] = [line for line in status.splitlines() if line.startswith("VmRSS")]
-        return int(line.split()[1]) / 1024
+        return memory_of(self.process.pid)["VmRSS"] / 2**20
 
     def stop(self) -> None:
         self.process.send_signal(signal.SIGTERM)
@@ -367,16 +365,7 @@ def measured(page: Page, home: Path, store: Store, rounds: int, sizes: Sequence[
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--rounds", type=int, default=9, help="number of measurements (default: 9)")
-    arguments.add_argument(
-        "--samples",
-        nargs="+",
-        type=int,
-        default=[5_000, 100_000],
-        help="samples per set; all measurements use the first",
-    )
-    options = options_of(arguments, rounds=1, samples=[800])
+    options = options_of(__doc__, rounds=(9, 1), samples=([5_000, 100_000], [800]))
     before = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder, browsing() as page:
         home = Path(folder) / "home"

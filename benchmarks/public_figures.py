@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
+from timing import REAL_DATA
 
 from ranking import SequenceSet
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
@@ -17,10 +17,9 @@ FOLDS = 3
 
 def real_data(name: str) -> Path | None:
     """Return a folder of real data, or None if it is absent, which is printed."""
-    root = Path(os.environ.get("RANKING_REAL_DATA", Path(__file__).parents[2] / "shared/data"))
-    if (root / name).is_dir():
-        return root / name
-    print(f"{root / name} is absent: skipped\n")
+    if (REAL_DATA / name).is_dir():
+        return REAL_DATA / name
+    print(f"{REAL_DATA / name} is absent: skipped\n")
     return None
 
 

@@ -17,7 +17,7 @@ from statistics import median
 import numpy as np
 from synthetic import SHAPE, Shape, correlated, scattered
 from threadpoolctl import threadpool_limits
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from ranking import Query, make_method
 from ranking.core.run_settings import AnyTrainSettings, OrderTrainSettings, TrainSettings
@@ -28,6 +28,8 @@ from ranking.explain.playback import Playback, Scored
 from ranking.features import default_names, load_features
 from ranking.storage.examples import folder_of
 
+METHODS = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM", "RankSVM", "MidRank")
+QUERIES = ("walking", "phoning", "riding bike", "jumping", "playing instrument")
 SYNTHETIC = {"scattered": scattered, "correlated": correlated}
 Train = Callable[[Recorder | None], object]
 
@@ -134,14 +136,14 @@ def fit(name: str, query: Query, recorder: Recorder | None) -> None:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--repeats", type=int, default=5)
-    arguments.add_argument("--queries", default="walking,phoning,riding bike,jumping,playing instrument")
-    arguments.add_argument("--methods", default="SVM,AP-SVM,HOB-SVM,HOAP-SVM,RankSVM,MidRank")
-    arguments.add_argument("--samples", type=int, default=SHAPE.samples)
-    options = options_of(arguments, repeats=1, methods="SVM", queries="walking", samples=300)
+    options = options_of(
+        __doc__,
+        repeats=(5, 1),
+        samples=(SHAPE.samples, 300),
+        queries=(QUERIES, ["walking"]),
+        methods=(METHODS, ["SVM"]),
+    )
     recording.time.monotonic = time.process_time  # type: ignore[attr-defined]
-    methods, queries = options.methods.split(","), options.queries.split(",")
     rows = []
     with tempfile.TemporaryDirectory() as scratch, threadpool_limits(1):
         place = Path(scratch)
@@ -150,12 +152,12 @@ def main() -> None:
             samples=options.samples, relevant=SHAPE.relevant * options.samples // SHAPE.samples
         )
         for name, training_runs in (
-            *on_examples(methods, queries, place),
-            *at_papers_size(methods, len(queries), shape),
+            *on_examples(options.methods, options.queries, place),
+            *at_papers_size(options.methods, len(options.queries), shape),
         ):
             rows.append(row_of(name, training_runs, options.repeats, kept))
     print(
-        f"{machine()}; medians over {len(queries)} queries or seeds, each of {options.repeats} training runs\n"
+        f"{machine()}; medians over {len(options.queries)} queries or seeds, each of {options.repeats} training runs\n"
     )
     print(table(["training run", "without", "with", "recording", "share", "iterations", "bytes"], rows))
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from timing import machine, options_of, parser, table
+from timing import machine, options_of, table
 
 from ranking import (
     BagSet,
@@ -171,11 +171,9 @@ def rows(names: list[str], seeds: range) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--method", nargs="+", default=method_names(), help="methods (default: all)")
-    arguments.add_argument("--problems", type=int, default=1000, help="number of problems per method")
-    arguments.add_argument("--seed", type=int, default=0, help="seed of the first problem")
-    options = options_of(arguments, problems=3)
+    options = options_of(
+        __doc__, method=(method_names(), method_names(), method_names()), problems=(1000, 3), seed=(0, 0)
+    )
     print(machine())
     header = ["method", "problems", "errors", "refused", "without a certificate", "slowest, s", "all, s"]
     print(table(header, list(rows(options.method, range(options.seed, options.seed + options.problems)))))

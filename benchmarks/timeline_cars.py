@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet, SequenceSet
@@ -51,16 +51,9 @@ def measured(train: SequenceSet, test: SequenceSet, method: str, C: float) -> tu
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument(
-        "--images", type=int, default=800, help="number of cars (default: that of the source)"
+    options = options_of(
+        __doc__, images=(800, 60), C=([100.0, 1000.0, 10_000.0], [100.0]), sequences=(1000, 20)
     )
-    arguments.add_argument("--method", default="RankSVM", help="a sequence-ranking method with a setting C")
-    arguments.add_argument("--C", nargs="+", type=float, default=[100.0, 1000.0, 10_000.0])
-    arguments.add_argument(
-        "--sequences", type=int, default=1000, help="training sequences, and as many test sequences"
-    )
-    options = options_of(arguments, images=60, sequences=20, C=[100.0])
     print(machine() + "\n")
     drawing = Drawing(length=20, train=options.sequences, test=options.sequences)
     rows = []
@@ -70,7 +63,7 @@ def main() -> None:
             features = load_features(image_set, [(name, {}) for name in names], Path(folder))
             (train, _), (test, _) = draw_sequences(image_set, features, "year", drawing)
             for C in options.C:
-                accuracy, gain = measured(train, test, options.method, C)
+                accuracy, gain = measured(train, test, "RankSVM", C)
                 rows.append([" + ".join(names), f"{C:g}", f"{100 * accuracy:.1f}", f"{gain:.3f}"])
     print(table(["features", "C", "pair accuracy, %", "NDCG"], rows))
 

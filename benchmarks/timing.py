@@ -1,8 +1,10 @@
-"""Parts that the benchmarks share: options, interleaved timing, medians, and tables."""
+"""Parts that the benchmarks share: options, interleaved timing, memory, tables, and where photographs are."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import statistics
 import sys
 import time
@@ -13,23 +15,42 @@ from typing import Any
 from ranking.core import Source
 from ranking.experiments.timing_studies import machine
 
-__all__ = ["generated_source", "machine", "medians", "milliseconds", "options_of", "parser", "table"]
+__all__ = [
+    "REAL_DATA",
+    "generated_source",
+    "machine",
+    "medians",
+    "memory_of",
+    "milliseconds",
+    "options_of",
+    "points",
+    "table",
+]
+
+REAL_DATA = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
 
 
-def parser(docstring: str | None) -> argparse.ArgumentParser:
-    """Return the parser of a benchmark with the docstring of its module."""
-    return argparse.ArgumentParser(
-        description=docstring, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+def options_of(docstring: str | None, **options: tuple[Any, ...]) -> argparse.Namespace:
+    """Parse the command line of a benchmark with the docstring of its module.
 
-
-def options_of(parser: argparse.ArgumentParser, **smoke: Any) -> argparse.Namespace:
-    """Parse the command line. With --smoke the options named here have these values instead of their defaults: the same
-    code on a small problem, in some seconds, to check that it still runs; its figures mean nothing.
+    options: for each name its default, its value with --smoke, and its choices where they are limited. --smoke runs the
+    same code on a small problem, in some seconds, to check that it still runs; its figures mean nothing.
     """
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=docstring, formatter_class=form)
     parser.add_argument("--smoke", action="store_true", help="a small problem: does this still run?")
+    for name, (default, small, *choices) in options.items():
+        flag, several = f"--{name.replace('_', '-')}", isinstance(default, list | tuple)
+        if isinstance(default, bool):
+            parser.add_argument(flag, action="store_true")
+            continue
+        kind = type(next(iter([*default, *small]), "") if several else default)
+        count = "+" if several else None
+        parser.add_argument(
+            flag, nargs=count, type=kind, default=default, choices=choices[0] if choices else None
+        )
     if parser.parse_known_args()[0].smoke:
-        parser.set_defaults(**smoke)
+        parser.set_defaults(**{name: small for name, (_, small, *_) in options.items()})
     return parser.parse_args()
 
 
@@ -74,6 +95,25 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     ]
     texts.insert(1, "|" + "|".join("-" * (width + 1) + ":" for width in widths) + "|")
     return "\n".join(texts)
+
+
+def memory_of(process: int | None = None) -> dict[str, float]:
+    """Return the bytes of a process, by default of this one, as the kernel counts them; 0 if it has exited."""
+    try:
+        status = Path(f"/proc/{process or 'self'}/status").read_text()
+    except OSError:
+        status = ""
+    found = {name: 1024.0 * int(size) for name, size in re.findall(r"(\w+):\s+(\d+) kB", status)}
+    return {"VmRSS": 0.0, "VmHWM": 0.0, "RssAnon": 0.0, "RssShmem": 0.0, **found}
+
+
+def points(value: float) -> str:
+    """Format an AP as tables in papers do.
+
+    >>> points(0.5126), points(1.0), points(-0.02)
+    ('.513', '1.000', '-.020')
+    """
+    return f"{value:.3f}".replace("0.", ".", 1) if abs(value) < 1 else f"{value:.3f}"
 
 
 def milliseconds(seconds: float | None) -> str:

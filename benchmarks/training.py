@@ -29,7 +29,7 @@ import scipy.sparse
 from liblinear.liblinearutil import parameter, problem, train
 from synthetic import SHAPE, Shape, correlated, scattered
 from threadpoolctl import threadpool_limits
-from timing import machine, milliseconds, options_of, parser, table
+from timing import machine, milliseconds, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import Certificate
@@ -195,12 +195,7 @@ def svm_row(name: str, penalty: float, medians: dict[str, float]) -> list[str]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--seeds", type=int, default=5)
-    arguments.add_argument(
-        "--shape", nargs=3, type=int, default=SHAPE, help="samples, relevant ones, features"
-    )
-    options = options_of(arguments, seeds=1, shape=(300, 30, 100))
+    options = options_of(__doc__, seeds=(5, 1), shape=(SHAPE, (300, 30, 100)))
     rows: list[list[str]] = []
     for make in (scattered, correlated):
         queries = [Query(*make(seed, Shape(*options.shape))) for seed in range(options.seeds)]

@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from streamlit_tab import Tab
-from timing import generated_source, machine, options_of, parser, table
+from timing import generated_source, machine, options_of, table
 
 from pages import serving
 from ranking.datasets import build_image_set
@@ -193,15 +193,9 @@ def row(what: str, seconds: list[float]) -> list[str]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--browsers", type=int, default=30)
-    arguments.add_argument("--minutes", type=float, default=3.0)
-    arguments.add_argument("--pause", type=float, default=3.0, help="seconds between two steps, on average")
-    arguments.add_argument(
-        "--figures", type=int, default=1200, help="action figures of the shared data folder"
+    options = options_of(
+        __doc__, browsers=(30, 1), minutes=(3.0, 0.05), pause=(3.0, 0.5), figures=(1200, 60), scenes=(200, 50)
     )
-    arguments.add_argument("--scenes", type=int, default=200, help="label scenes of the shared data folder")
-    options = options_of(arguments, browsers=1, minutes=0.05, pause=0.5, figures=60, scenes=50)
     browsers, minutes = options.browsers, options.minutes
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         os.environ |= {"RANKING_HOME": folder, "RANKING_WORKSPACES": "on"}

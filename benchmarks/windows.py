@@ -15,7 +15,6 @@ $RANKING_REAL_DATA or ../shared/data).
 
 from __future__ import annotations
 
-import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -24,7 +23,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, parser, table
+from timing import REAL_DATA, generated_source, machine, memory_of, options_of, table
 
 from ranking.commands.kernels import compile_kernels
 from ranking.core import ImageSet
@@ -37,7 +36,7 @@ from ranking.features.windows.description import describe_windows
 from ranking.features.windows.settings import WindowSettings
 from ranking.metrics.detection import ENOUGH, overlap
 
-CARDS = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data") / "cards"
+CARDS = REAL_DATA / "cards"
 COUNTS = (50, 100, 150)  # of windows per image
 SOURCES = ("segments", "grid")
 CROPPED = 10  # images whose windows are cropped
@@ -86,16 +85,11 @@ def peak(folder: Path, settings: WindowSettings) -> tuple[int, float, float]:
     """Return the number of windows, the size of their matrix, and the growth of this process, in megabytes."""
     image_set = load_image_set(folder)
     compile_kernels()
-    before = _memory("VmRSS")
+    before = memory_of()["VmRSS"]
     Path("/proc/self/clear_refs").write_text("5")  # the peak is that from here on
     with tempfile.TemporaryDirectory() as cache:
         windows = windows_of(image_set, settings, Path(cache)).windows
-        return len(windows), windows.nbytes / MB, _memory("VmHWM") - before
-
-
-def _memory(name: str) -> float:
-    status = Path("/proc/self/status").read_text()
-    return int(status.split(f"{name}:")[1].split()[0]) * 1024 / MB
+        return len(windows), windows.nbytes / MB, (memory_of()["VmHWM"] - before) / MB
 
 
 def recall_rows(image_set: ImageSet) -> Iterator[list[str]]:
@@ -113,10 +107,7 @@ def recall_rows(image_set: ImageSet) -> Iterator[list[str]]:
 
 
 def main() -> None:
-    arguments = parser(__doc__)
-    arguments.add_argument("--images", type=int, default=300, help="number of images (default: 300)")
-    arguments.add_argument("--windows", type=int, default=200, help="windows per image (default: 200)")
-    options = options_of(arguments, images=12, windows=20)
+    options = options_of(__doc__, images=(300, 12), windows=(200, 20))
     settings = WindowSettings(most=options.windows)
     compile_kernels()
     print(f"{machine()}\n")

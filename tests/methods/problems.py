@@ -42,7 +42,7 @@ def similar_problem(
 ) -> Query:
     """The same, where up to four samples, mostly of one label, are similar to each other."""
     alone = problem(seed, n, d, positives, dtype)
-    return Query(alone.features.cache, alone.relevance, similar(alone, seed))
+    return Query(alone.features, alone.relevance, similar(alone, seed))
 
 
 def similar(query: Query, seed: int = 0) -> SimilarityGraph:

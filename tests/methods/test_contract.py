@@ -504,7 +504,7 @@ def test_an_order_is_learned_also_where_some_sequences_have_none(case: Any) -> N
 def test_queries_are_learned_as_their_sequences_whatever_else_the_pool_holds(case: Any) -> None:
     alone = sequences(4, pool=120, count=1, length=120)
     members, starts = alone.members, np.arange(0, 121, 6)
-    reordered = SequenceSet(alone.features.cache[members], alone.grades[members], np.arange(120), starts)
+    reordered = SequenceSet(alone.features[members], alone.grades[members], np.arange(120), starts)
     more = SequenceSet(
         np.concatenate([reordered.features, 100.0 * reordered.features]),
         np.concatenate([reordered.grades, reordered.grades[::-1]]),

@@ -21,9 +21,9 @@ BOTH = pytest.mark.parametrize("name", ["HOB-SVM", "HOAP-SVM"])
 BEYOND = pytest.mark.parametrize("potentials", [EITHER, CLIQUES])
 
 
-def fitted(name: str, query: Query, **settings: Any) -> Any:
+def fitted(name: str, *queries: Query, **settings: Any) -> Any:
     paper = {"unit": "paper"} if name == "HOB-SVM" else {"unit": "paper", "start_C": 0.01}
-    return make_method(name, **{"C": 10.0, **paper, **settings}).fit([query])
+    return make_method(name, **{"C": 10.0, **paper, **settings}).fit([*queries])
 
 
 def unlike_problem(seed: int, n: int = 12) -> Query:
@@ -189,10 +189,10 @@ def test_bounds_take_part_in_training_and_are_reported() -> None:
 @BOTH
 def test_a_graph_of_one_query_alone_is_enough(name: str) -> None:
     queries = [problem(7), similar_problem(8), problem(9)]
-    method = make_method(name, C=5.0, unit="paper").fit(queries)
+    method = fitted(name, *queries, C=5.0)
     assert method.certificate.converged
     assert method.weights.pairwise.shape == (7,)
-    moved = make_method(name, C=5.0, unit="paper").fit([queries[1], queries[0], queries[2]])
+    moved = fitted(name, queries[1], queries[0], queries[2], C=5.0)
     assert moved.certificate.primal == pytest.approx(method.certificate.primal, rel=0.05)
 
 

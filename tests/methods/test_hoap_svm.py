@@ -208,11 +208,11 @@ def test_one_stop_ends_training_before_its_first_round(start: str, after: int) -
 
 def test_a_stop_at_any_moment_leaves_a_certificate_of_the_weights_of_then() -> None:
     query, events = similar_problem(14), Heard()
-    make_method("HOAP-SVM", C=30.0, start=BOTH).fit([query], events)
+    make_method("HOAP-SVM", C=30.0, start=BOTH, start_C=100.0).fit([query], events)
     assert {event.round for event in events} > {0, 1}
     for after in range(1, len(events), 3):
         heard = Heard(lambda heard: len(heard) == after)  # noqa: B023
-        method = make_method("HOAP-SVM", C=30.0, start=BOTH).fit([query], heard)
+        method = make_method("HOAP-SVM", C=30.0, start=BOTH, start_C=100.0).fit([query], heard)
         certificate = method.certificate
         assert (len(heard), method.solution.stopped) == (after, True)
         assert certificate.primal == pytest.approx(

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-PARTS = {"fuzz_guided", "fuzz_worker"}  # processes of fuzz_intake
+PARTS = {"fuzz_worker"}  # processes of fuzz_intake
 PROGRAMS = [path for path in sorted(BENCHMARKS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 
 
