@@ -35,7 +35,7 @@ def verdict(names: Sequence[str], measured: Resampled) -> str:
         name for i, name in enumerate(names) if i != best and measured.difference("AP", best, i).without_zero
     ]
     return (
-        f"Highest AP {values[best]:.3f}: {listed(highest)}; significantly above "
+        f"Highest AP {values[best]:.3f} by {listed(highest)}, significantly above "
         f"{listed(sure) if sure else 'no other'}."
     )
 
