@@ -197,8 +197,8 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             everywhere = sum(len(apart.mean) for _, apart in own)
             st.caption(
                 "Paired differences: both models use the same folds. Bars are 95% confidence intervals over folds by "
-                "Student's t; they are approximate because folds share training images. **Notice** which bars exclude "
-                f"zero: {sure} of {everywhere} lie entirely above it."
+                "Student's t; they are approximate because folds share training images. "
+                f"{sure} of {everywhere} bars lie entirely above zero."
             )
         else:
             st.caption("One fold has no intervals: they appear after the second fold.")

@@ -142,17 +142,7 @@ def show_selected(shown: Compared, sample: int) -> None:
         glyph = f"{tiles.glyph(relevant)} {tiles.judged(relevant)}"
         st.markdown(f"#### Selected sample: {glyph}, shows {escaped(shows)}")
         st.markdown(f"Ranks: {comparison_words.of_places(shown.names, shown.compared, sample)}")
-        best = "top" if relevant else "end"
-        notice = (
-            f" **Notice** which method ranks it nearest to the {best}, where it belongs. What does that method use "
-            "that the others do not: the order of all samples (AP-SVM, HOAP-SVM), or the other samples in the image "
-            "(HOB-SVM, HOAP-SVM)?"
-        )
-        differ = len(np.unique(shown.compared.ranks[:, sample])) > 1
-        st.caption(
-            f"Image {escaped(name)}; {len(shown.compared.samples):,} {shown.split} samples."
-            f"{notice if differ else ''}"
-        )
+        st.caption(f"Image {escaped(name)}; {len(shown.compared.samples):,} {shown.split} samples.")
 
 
 def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:

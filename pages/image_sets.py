@@ -163,7 +163,7 @@ def show_classes(images: ImageSet) -> None:
     st.caption(
         f"Training split: {len(images.image_names) - test_images:,} images, {len(images) - test:,} samples. Test "
         f"split: {test_images:,} images, {test:,} samples. No image is in both. Click a bar to see the images of that "
-        f"class. **Notice**: {charts.how_even(images)}"
+        f"class. {charts.how_even(images)}"
     )
 
 

@@ -111,7 +111,7 @@ def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.
         figure, keys.widget("learned against counted"), text, "interactions-and-data", height=420, top=8
     )
     st.caption(
-        f"Each of the {len(shown):,} points is a pair. **Notice**: {text} F is not a copy of the counts: it models "
+        f"Each of the {len(shown):,} points is a pair. {text} F is not a copy of the counts: it models "
         "what the scores of single labels leave unexplained, and is learned for the top k.",
         help="Half an image is added to each count, so that pairs that never occur together can be plotted.",
     )

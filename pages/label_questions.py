@@ -26,8 +26,8 @@ from ranking.storage.sets import ImageSetRow
 
 BASELINES = {
     "no": "Alone",
-    "same": "Against Independent, same questions",
-    "own": "Against Independent, its own",
+    "same": "Independent, same questions",
+    "own": "Independent, its own",
 }
 ON_OFF = {"0": False, "1": True}
 # What to notice of a model with interactions, and of one without.

@@ -161,7 +161,7 @@ def show_bins(problem: InferenceProblem, trace: Trace) -> None:
     words = inference_words.notice_bins(problem, bins, trace)
     figure = inference_charts.bins(problem, bins, trace)
     charts.show(figure, keys.widget("bins"), words, "buckets", height=280, top=8)
-    st.caption(words.replace("Notice", "**Notice**"))
+    st.caption(words)
 
 
 # ---------------------------------------------------------------------------------------------------------

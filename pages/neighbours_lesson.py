@@ -105,7 +105,9 @@ def show_pairs(images: ImageSet, trained: Mapping[str, Run]) -> None:
                 show_ranking(images, method, cache.ranking(trained[method], "test"))
     actions = all_measured(images, trained)
     own = actions[LESSON.query]
-    st.markdown(f"### At default settings: {neighbour_captions.compared(own.precisions, own.gains)}.")
+    st.markdown(
+        f"### With neighbours, at default settings: {neighbour_captions.compared(own.precisions, own.gains)}."
+    )
     show_with_chosen_settings(trained)
     st.caption(
         "Same letter: one scene.",
@@ -291,7 +293,7 @@ def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
             known = {pair: gain for pair, gain in gains.items() if gain is not None}
             if len(known) == len(gains):
                 chosen = neighbour_captions.compared(tested, known)
-                st.markdown(f"“{LESSON.query}” with cross-validated C and η: {chosen}.")
+                st.markdown(f"“{LESSON.query}” with neighbours, cross-validated C and η: {chosen}.")
                 return
 
 

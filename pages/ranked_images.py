@@ -185,10 +185,7 @@ def show_selected(run: Run, images: ImageSet, ranked: Ranking, place: int) -> No
             "selected image",
         )
     width, height = images.image_sizes[image].tolist()
-    st.caption(
-        f"Image {escaped(name)}, {width} × {height} pixels, shows {escaped(shown)}. **Notice** what the method may "
-        f"have {'recognised as' if relevant else 'mistaken for'} “{escaped(query)}”."
-    )
+    st.caption(f"Image {escaped(name)}, {width} × {height} pixels, shows {escaped(shown)}.")
 
 
 def offer_pages(run: Run, images: ImageSet, row: int) -> None:
@@ -221,8 +218,7 @@ def show_curve(ranked: Ranking, k: int) -> None:
         return
     charts.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
     st.caption(
-        "Precision and recall at every cutoff. The diamond marks the chosen k; AP is the area under the curve. "
-        "**Notice** where the curve leaves the top: beyond that point, higher recall costs precision."
+        "Precision and recall at every cutoff. The diamond marks the chosen k; AP is the area under the curve."
     )
 
 
@@ -240,16 +236,12 @@ def show_errors(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]
         show_few(images, ranked, corrected, first, "Highest-ranked irrelevant samples", none)
         if len(first):
             st.caption(
-                f"The first {IRRELEVANT_GLYPH} from the top. **Notice** what they share with the relevant samples: "
-                "shape, colour or background? Is one of them labelled incorrectly?"
+                f"The first {IRRELEVANT_GLYPH} from the top: what do they share with the relevant samples?"
             )
     with right:
         show_few(images, ranked, corrected, last, "Lowest-ranked relevant samples", none)
         if len(last):
-            st.caption(
-                f"The last {RELEVANT_GLYPH}, lowest first. **Notice** why they are hard to find: an unusual view, "
-                "an occlusion, a tiny box?"
-            )
+            st.caption(f"The last {RELEVANT_GLYPH}, lowest first: an unusual view, an occlusion, a tiny box?")
 
 
 def show_few(

@@ -35,7 +35,7 @@ def verdict(names: Sequence[str], measured: Resampled) -> str:
         name for i, name in enumerate(names) if i != best and measured.difference("AP", best, i).without_zero
     ]
     return (
-        f"Highest AP {values[best]:.3f}: {listed(highest)}; significantly above "
+        f"Highest AP {values[best]:.3f} by {listed(highest)}, significantly above "
         f"{listed(sure) if sure else 'no other'}."
     )
 
@@ -125,8 +125,8 @@ def of_intervals(compared: Comparison, measured: Resampled, images: ImageSet, sp
     without = f" {undefined:,} resamples without a relevant sample are dropped." if undefined else ""
     return (
         f"In brackets: 95% confidence intervals by the paired bootstrap. The {what} are resampled {DRAWS:,} times "
-        f"together with all their samples, and each resample evaluates all methods.{without}{narrow} **Notice** that "
-        "two intervals can overlap although the interval of their difference lies above zero, because all methods "
+        f"together with all their samples, and each resample evaluates all methods.{without}{narrow} "
+        "Two intervals can overlap although the interval of their difference lies above zero, because all methods "
         "rise and fall together on the same resample. Intervals are not corrected for the number of comparisons, and "
         "do not include the variation due to other training images or settings."
     )

@@ -115,7 +115,7 @@ def test_verdict_names_the_highest_as_printed_and_those_that_it_surely_beats():
             ),
         )
         text = comparison_words.verdict(["First", "Second", "Third"][: len(values)], comparison)
-        assert text == f"Highest AP 0.900: {highest}; significantly above {beaten}."
+        assert text == f"Highest AP 0.900 by {highest}, significantly above {beaten}."
 
 
 def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further_down(baselines, open_page):

@@ -112,7 +112,7 @@ def test_pairs_that_join_the_splits_are_counted_and_left_out(images, edges):
     counts = [len(edges), train, joined[0], of_train, test, joined[1], of_test, joins]
     assert numbers_in(graph_choice.in_words(images, edges)) == counts
     for pairs, counts in (
-        (edges[ends_in_test == 0][:1], [1, 1, 2, of_train, 0, 0, of_test]),
+        (edges[ends_in_test == 0][:1], [1, 1, 2, of_train, 0, 0, of_test, 0]),
         (edges[ends_in_test == 1][:1], [1, 0, 0, of_train, 0, 0, of_test, 1]),
     ):
         assert numbers_in(graph_choice.in_words(images, pairs)) == counts

@@ -99,10 +99,7 @@ def show_movers(pair: Pair, moved: str) -> None:
             )
         else:
             st.caption("No samples.")
-    st.caption(
-        f"{caption} **Notice** whether the samples that moved up, or down, have something in common: a pose, a place, "
-        "other people?"
-    )
+    st.caption(caption)
 
 
 def mover(pair: Pair, number: int, values: Floats | Ints) -> Tile:
@@ -177,7 +174,6 @@ def show_scores(pair: Pair, sample: int) -> None:
     )
     few = f" {len(plotted):,} of the {len(ids):,} samples are plotted." if len(plotted) < len(ids) else ""
     st.caption(
-        f"Each point is a sample. Spearman correlation of the ranks: {correlation:.2f}.{few} **Notice** points far "
-        "from the others: the two methods disagree about them. Click a point to see its sample. The two scales are "
-        "not comparable."
+        f"Each point is a sample. Spearman correlation of the ranks: {correlation:.2f}.{few} Click a point to "
+        "see its sample. The two scales are not comparable."
     )

@@ -12,7 +12,6 @@ from pages.parts.runs import export
 from ranking import method_class
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
-from ranking.core.text import counted
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, read_pairs, short_name
 
@@ -56,21 +55,16 @@ def _known(text: str, uploaded: list[str]) -> str:
 
 def in_words(images: ImageSet, edges: Ints) -> str:
     """The number of pairs within each split, and of those that are ignored because they connect the two splits."""
-    parts, joined = [], len(edges)
+    parts, within_splits = [], 0
     for split, rows in (("training", ~images.test), ("test", images.test)):
         pairs = within(edges, np.flatnonzero(rows), len(images))
-        joined -= len(pairs)
-        connect, touched = "connects" if len(pairs) == 1 else "connect", len(np.unique(pairs))
-        parts.append(f"{len(pairs):,} {connect} {touched:,} of the {rows.sum():,} {split} samples")
-    text = f"Of {counted(len(edges), 'pair')}, {' and '.join(parts)}."
-    if joined:
-        joins = (
-            "1 pair connects a training sample to a test sample and is"
-            if joined == 1
-            else (f"{joined:,} pairs connect a training sample to a test sample and are")
-        )
-        text += f" **{joins} ignored**, because training must not see test samples."
-    return text
+        within_splits += len(pairs)
+        touched = len(np.unique(pairs))
+        parts.append(f"{len(pairs):,} within the {split} split ({touched:,} of {rows.sum():,} samples)")
+    return (
+        f"Pairs: {len(edges):,}, {', '.join(parts)}; **{len(edges) - within_splits:,} between them are ignored**, "
+        "because training must not see test samples."
+    )
 
 
 def _uploader(images: ImageSet) -> str:

@@ -117,7 +117,7 @@ def show_parts(model: Neighbourhood, row: int) -> None:
     )
     st.caption(
         f"Unary part {model.unary_part[row]:+.3g}, pairwise part {model.pairwise_part[row]:+.3g}. With the edges off, "
-        f"only the first bar remains. **Notice** {neighbours.what_moved(model, row)}. $u$: unary score, label "
+        f"only the first bar remains: {neighbours.what_moved(model, row)}. $u$: unary score, label "
         f"{RELEVANT_GLYPH} minus {IRRELEVANT_GLYPH}; {model.potentials.pays}."
     )
 
@@ -135,8 +135,8 @@ def show_grid(
     controls.pages(keys.PAGE, shown.pages, shown.here)
     st.caption(
         f"Highest score first; ▲ and ▼: ranks by which neighbours moved a sample up or down. {RELEVANT_GLYPH} and a "
-        f"solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. **Notice** whether the samples "
-        "with ▲ at the top are relevant. Click a thumbnail, or move with the arrow keys and press Enter."
+        f"solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. Click a thumbnail, or move "
+        "with the arrow keys and press Enter."
     )
 
 
@@ -156,8 +156,7 @@ def show_curves(model: Neighbourhood, ranked: Ranking, place: int) -> None:
     st.caption(
         "For each rank, the max-marginals of its sample: m⁺, the value of the best labelling in which it is ✓, and m⁻, "
         "of the best in which it is ✗. The higher of the two is the best labelling, which labels "
-        f"{labelled:,} of {len(rows):,} samples {RELEVANT_GLYPH}. **Notice** that the lower curve shows what the other "
-        "label costs."
+        f"{labelled:,} of {len(rows):,} samples {RELEVANT_GLYPH}; the lower curve shows what the other label costs."
     )
 
 
@@ -168,7 +167,7 @@ def show_moved(images: ImageSet, model: Neighbourhood, test: bool) -> None:
         rows = show_most_moved(images, model, test, "Helped most", hurt=False)
         st.caption(
             f"{RELEVANT_GLYPH} that neighbours moved above more {IRRELEVANT_GLYPH}, and {IRRELEVANT_GLYPH} that they "
-            f"moved below more {RELEVANT_GLYPH}, than with the edges off. **Notice** the classes of their neighbours."
+            f"moved below more {RELEVANT_GLYPH}, than with the edges off."
             if len(rows)
             else NO_SAMPLE
         )

@@ -124,7 +124,7 @@ def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) 
 def what_moved(model: Neighbourhood, row: int) -> str:
     """What to notice about the parts of a score: a sample can move up although its score decreases."""
     return (
-        f"that neighbours change the score by {model.score[row] - model.unary[row]:+.3g} and the rank by "
+        f"neighbours change the score by {model.score[row] - model.unary[row]:+.3g} and the rank by "
         f"{steps_of(int(model.rise[row]))}, which also depends on how the scores of other samples change"
     )
 
@@ -137,8 +137,8 @@ def why_hurt(model: Neighbourhood, rows: Ints) -> str:
     differing = int(np.count_nonzero(model.relevant[ends[theirs]] != model.relevant[others[theirs]]))
     count = int(theirs.sum())
     return (
-        f"**Notice** how many of their edges lead to the other label, {differing:,} of {count:,}: the model assumes "
-        "that neighbours have the same label."
+        f"{differing:,} of {count:,} of their edges lead to the other label, but the model assumes that neighbours "
+        "have the same."
     )
 
 

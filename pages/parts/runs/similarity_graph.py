@@ -109,9 +109,8 @@ def show_components(
         f"Each thumbnail is a sample, clockwise by rank from the top. Below it: its rank, and how many ranks the "
         f"neighbours moved it. {LEGENDS[colour]} The wider a line, the larger {model.potentials.width} (here "
         f"{between}); a dashed line is a cut edge: its two samples have different labels in the best labelling. Pairs: "
-        f"the change in correctly ordered ({RELEVANT_GLYPH}, {IRRELEVANT_GLYPH}) pairs due to neighbours. **Notice** "
-        "whether components that were helped have one label, and those that were hurt have two. Click a thumbnail, or "
-        "move with the arrow keys and press Enter."
+        f"the change in correctly ordered ({RELEVANT_GLYPH}, {IRRELEVANT_GLYPH}) pairs due to neighbours. Click a "
+        "thumbnail, or move with the arrow keys and press Enter."
     )
     heading, _, _ = export.title_of(run, images, cache.ranking(run, split), split).partition("\n")
     heading += f", components {page} of {len(pages)}" if len(pages) > 1 else ""

@@ -95,7 +95,7 @@ def show_tables(run: Run, findings: Findings) -> None:
         st.markdown(f"### {escaped(table.title)}")
         st.markdown(as_markdown(table))
         st.caption(
-            f"**Notice**: {escaped(notice_best(results, True))} Trained on all training samples with the settings "
+            f"{escaped(notice_best(results, True))} Trained on all training samples with the settings "
             f"selected by cross-validation; test samples were not used for selection. {escaped(table.note)}"
         )
 
@@ -145,7 +145,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     with place:
         charts.show(figure, keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8)
     st.caption(
-        "**Notice** on which queries both bars point the same way. The paired t-test over folds is significant "
+        "The paired t-test over folds is significant "
         f"(p < {SIGNIFICANT:g}) {escaped(significant_words(rows))} Folds share training samples, so the test reports "
         f"too many differences rather than too few. {escaped(without_interval_words(rows))}"
     )
@@ -181,8 +181,7 @@ def show_settings(findings: Findings, query: str) -> None:
         charts.show(figure, keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         thin = "; thin lines have other values of η" if any(not chosen for _, chosen in curves) else ""
         st.caption(
-            f"“{escaped(query)}”, mean over the folds; a thick line passes through the chosen setting{thin}. "
-            "**Notice** where each line is highest, and how much one grid step away costs."
+            f"“{escaped(query)}”, mean over the folds; a thick line passes through the chosen setting{thin}."
         )
     st.markdown(as_markdown(experiment_tables.all_of_them(findings.results)))
     st.caption(
@@ -228,10 +227,7 @@ def show_gallery(findings: Findings, query: str) -> None:
             flags = {} if place is None or place > len(top) else {top[place - 1].id: "first error"}
             label = f"{query}, {split_words(fold)}, top {len(top)} by {name}"
             strip(top, name=f"gallery {name}", label=label, columns=8, narrow=4, flags=flags)
-    st.caption(
-        "Rank and score are below each thumbnail; a dashed border and ✗ mark irrelevant samples. **Notice** how early "
-        "the first error is, and whether methods that use neighbours rank samples from one image together."
-    )
+    st.caption("Rank and score are below each thumbnail; a dashed border and ✗ mark irrelevant samples.")
     tiles.explain_cards(findings.images)
     with st.expander("All galleries", icon=":material/photo_library:"):
         st.markdown(gallery_links(findings))

@@ -119,9 +119,9 @@ def notice_step(problem: InferenceProblem, trace: Trace, done: int) -> str:
     low, high = trace.bounds_after(done, problem.highest)
     return (
         "Each column is an irrelevant sample; stripes cover its possible ranks (rank 1: above all relevant samples). "
-        f"**Notice** that {np.count_nonzero(low == high):,} of {len(low):,} are settled after {done:,} steps, and that "
-        "ranks never decrease from left to right, so the rank of one sample bounds all others. If the loss is that of "
-        "AP, $f_j$ in the small chart rises, then falls, except in a grey range (Proposition 5)."
+        f"{np.count_nonzero(low == high):,} of {len(low):,} are settled after {done:,} steps. Ranks never decrease "
+        "from left to right, so the rank of one sample bounds all others. If the loss is that of AP, $f_j$ in the "
+        "small chart rises, then falls, except in a grey range (Proposition 5)."
     )
 
 
@@ -140,8 +140,8 @@ def notice_tree(trace: Trace) -> str:
     n = len(trace.ranks)
     return (
         "A bar is a block of samples with its possible ranks. Evaluating its median gives the rank of the median and "
-        "two bars below. **Notice** how many samples are settled without evaluation, because their bounds coincide: "
-        f"{n - trace.evaluated:,} of {n:,}."
+        f"two bars below. {n - trace.evaluated:,} of {n:,} samples are settled without evaluation, because their "
+        "bounds coincide."
     )
 
 
@@ -151,9 +151,9 @@ def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
     return (
-        f"{partition.grid.bins} bins of equal width; {edges} bin boundaries were evaluated. **Notice** that the bounds "
-        f"of bins with {np.count_nonzero(low == high):,} of {len(low):,} samples coincide, so those samples need no "
-        f"evaluation. The algorithm “auto” uses bins from {FEW:,} irrelevant samples on."
+        f"{partition.grid.bins} bins of equal width; {edges} bin boundaries were evaluated. The bounds of bins with "
+        f"{np.count_nonzero(low == high):,} of {len(low):,} samples coincide: they need no evaluation. The algorithm "
+        f"“auto” uses bins from {FEW:,} irrelevant samples on."
     )
 
 
@@ -192,7 +192,7 @@ def counts_table(problem: InferenceProblem, traces: Mapping[str, Trace]) -> str:
 def notice_counts(traces: Mapping[str, Trace]) -> str:
     return (
         "Counted in readable implementations. There SELECT uses exact medians; the compiled code estimates them. "
-        f"**Notice** that all find the same sum, greedy with {traces['greedy'].derivatives:,} differences, SELECT with "
+        f"All find the same sum, greedy with {traces['greedy'].derivatives:,} differences, SELECT with "
         f"{traces['select'].derivatives:,}. SEARCH needs the unimodality of the AP loss. "
         r"The bound of SELECT has $\log|P|$, not $\log|N|$; no comparison-based algorithm can do better (quicksort, "
         "Proposition 4). Counting is not comparison-based."

@@ -227,8 +227,8 @@ def usual_answers(taught: LessonLabels) -> str:
     """Return how often the first answer changes how many other labels above the line are correct, over all scenes."""
     corrected = taught.first_answers.corrected
     return (
-        f"In {np.count_nonzero(corrected == 0)} of {len(corrected)} test scenes the first answer leaves as many of the "
-        f"other labels above the line correct as before, in {np.count_nonzero(corrected > 0)} more."
+        f"In {np.count_nonzero(corrected == 0)} of {len(corrected)} test scenes the first answer leaves the number of "
+        f"other correct labels above the line unchanged; it rises in {np.count_nonzero(corrected > 0)}."
     )
 
 
@@ -264,12 +264,9 @@ def with_and_without(
 
 
 def notice_question(taught: LessonLabels, shown: Sequence[int], inside: Floats, outside: Floats) -> str:
-    """Say how far apart the max-marginals of the asked label are, the first one shown, and those of the last one."""
-    first, last = (
-        f"{abs(float(inside[each] - outside[each])):.4f} (“{taught.names[each]}”)"
-        for each in (shown[0], shown[-1])
-    )
-    return f"**Notice** the lengths of the lines: the shortest is {first}, the longest shown {last}."
+    """Say how far apart the max-marginals of the labels shown are; the asked label is the first."""
+    lengths = ", ".join(f"“{taught.names[i]}” {abs(float(inside[i] - outside[i])):.4f}" for i in shown)
+    return f"**Notice** the lengths of the lines: {lengths}."
 
 
 def from_to(curves: Mapping[str, Floats]) -> str:

@@ -23,13 +23,12 @@ OFF, LEARNED = 0.0, 1.0  # edge strengths
 
 
 def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]) -> str:
-    """Return the AP of each pair of methods, and whether the difference is significant. precisions: by method; gains:
-    by pair."""
+    """Return the AP of each pair of methods without and with neighbours, and whether the difference is significant.
+    precisions: by method; gains: by pair."""
     each = []
     for alone, with_graph in PAIRS:
-        before, after = precisions[alone], precisions[with_graph]
         unsure = "" if gains[alone, with_graph].without_zero else ", not significant"
-        each.append(f"{alone} {before:.3f} → {with_graph} {after:.3f} ({change(before, after)}{unsure})")
+        each.append(f"{precisions[alone]:.3f} → {precisions[with_graph]:.3f} ({with_graph}{unsure})")
     return " and ".join(each)
 
 
