@@ -211,14 +211,9 @@ def show_ended(run: Run, obvious: bool) -> None:
     show_course(run, jobs_panel.events_of(run))
     if run.has_model:
         cvxpy_comparison.offer(run)
-    if run.has_scores and runs.has_numbers(run):
+    if run.has_scores:
         certificate.show(run)
         certificate.show_projection(run)
-    elif run.has_scores:
-        st.warning(
-            "The stored measures of this run are not valid numbers. Delete the run in the table below.",
-            icon=":material/warning:",
-        )
     if run.state == "failed":
         st.caption("Change a setting, or press **Train** to retry with the same settings.")
 

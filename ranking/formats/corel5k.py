@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import zipfile
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,11 +19,11 @@ from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
-from ranking.files.archives import check_array, check_text, open_zip, read_entry
+from ranking.files.archives import check_array, check_expansion, check_text
 from ranking.files.typed_path import in_file, read_typed
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
-MAX_BYTES = 64 * 2**20  # of the file, and of each array in it
+MAX_BYTES = 64 * 2**20  # of the file
 MAX_RATIO = 200
 MAX_CELLS = 200_000_000  # of the dense features
 Part = npt.NDArray[Any]
@@ -114,19 +116,17 @@ def read_corel5k(data: bytes) -> Keywords:
 
 
 def _parts(data: bytes) -> dict[str, Part]:
-    def room(name: str) -> int | None:
-        return MAX_BYTES if name.removesuffix(".npy") in PARTS else None
-
-    with open_zip(data, room, MAX_RATIO) as archive:
-        missing = [name for name in PARTS if f"{name}.npy" not in archive.namelist()]
-        if missing:
-            raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
-        parts = {}
-        for name in PARTS:
-            content = read_entry(archive, f"{name}.npy")
-            check_array(io.BytesIO(content), len(content), name)
-            parts[name] = np.load(io.BytesIO(content), allow_pickle=False)
-    return parts
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            check_expansion(archive.infolist(), MAX_RATIO * len(data))
+            if missing := [name for name in PARTS if f"{name}.npy" not in archive.namelist()]:
+                raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
+            contents = {name: archive.read(f"{name}.npy") for name in PARTS}
+    except (zipfile.BadZipFile, zlib.error, EOFError, RuntimeError) as error:
+        raise InputError("archive", "a ZIP file that can be read", str(error)) from error
+    for name, content in contents.items():
+        check_array(io.BytesIO(content), len(content), name)
+    return {name: np.load(io.BytesIO(content)) for name, content in contents.items()}
 
 
 def _described(part: Part) -> str:

@@ -103,7 +103,7 @@ def chosen_by(rows: Sequence[int], ids: Sequence[str], shown: str | None) -> lis
 def _row(run: Run) -> dict[str, Any]:
     settings, result = run.settings, run.result
     proof = result.get("certificate") or {}
-    gap = runs.finite(proof.get("relative_gap"))
+    gap = proof.get("relative_gap")
     return {
         "★": "★" if run.star else "",
         "Name": run.name,
@@ -111,10 +111,10 @@ def _row(run: Run) -> dict[str, Any]:
         "Method": settings["method"],
         "Settings": runs.telling(run),
         "State": state_of(run),
-        "Test AP": runs.finite((result.get("test") or {}).get("AP")),
-        "Train AP": runs.finite((result.get("train") or {}).get("AP")),
+        "Test AP": result.get("test", {}).get("AP"),
+        "Train AP": result.get("train", {}).get("AP"),
         "Duality gap, %": None if gap is None else 100 * gap,
-        "Seconds": runs.finite(proof.get("seconds")),
+        "Seconds": proof.get("seconds"),
         "When": datetime.fromtimestamp(run.created),
         "Features": runs.features_of(run),
     }

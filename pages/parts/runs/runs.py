@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -44,7 +43,6 @@ from ranking.storage.sets import ImageSetRow
 
 LEAST = LabelTrainSettings("", (), "").min_images  # the default for the fewest images of a label
 
-PROVED = ("primal", "dual", "relative_gap", "iterations", "seconds")  # the numbers of a certificate
 
 STATES = {
     "queued": "… queued",
@@ -151,24 +149,6 @@ def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
     return True
 
 
-def finite(value: Any) -> float | None:
-    """Return a number of a result as a float; None if it is no finite number, as in a damaged result."""
-    numeric = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if numeric and abs(value) <= sys.float_info.max else None
-
-
-def has_numbers(run: Run) -> bool:
-    """Whether the metrics and the certificate of a training run are finite numbers or absent."""
-    proof = run.result.get("certificate") or {}
-    if proof.get("converged") and proof.get("relative_gap") is None:
-        return False
-    measured = run.result.get("test") or {}
-    numbers = [proof.get(name) for name in PROVED] + [
-        measured.get(task.measure.key) for task in TASK_SETTINGS.values()
-    ]
-    return all(value is None or finite(value) is not None for value in numbers)
-
-
 def short_name(run: Run) -> str:
     """Return the name that a training run was given, else one made of its method and query."""
     if run.name:
@@ -231,7 +211,7 @@ def measured(run: Run) -> str:
     if run.task not in TASK_SETTINGS:
         return run.state
     measure = TASK_SETTINGS[run.task].measure
-    value = finite((run.result.get("test") or {}).get(measure.key))
+    value = run.result.get("test", {}).get(measure.key)
     by = " with corrected labels" if run.corrections else ""
     return run.state if value is None else f"test {measure.short} {value:.3f}{by}"
 

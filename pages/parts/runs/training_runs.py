@@ -105,8 +105,7 @@ class Picker:
             return
         with folded:
             jobs_panel.explain_end(run)
-            if runs.has_numbers(run):
-                certificate.show(run)
+            certificate.show(run)
             certificate.show_projection(run)
             if events := jobs_panel.events_of(run):
                 draw(run, events)
@@ -245,7 +244,7 @@ def _show_iteration(run: Run, seen: list[jobs_panel.Event]) -> None:
         return
     last, convex, tolerance = iterations[-1], runs.is_convex(run), runs.tolerance_of(run)
     part = f"{'ranker' if convex else 'round'} {last['round']}, " if last.get("round") else ""
-    gap = runs.finite(last.get("relative_gap"))
+    gap = last.get("relative_gap")
     best = "the optimum" if convex else "the optimum of the convex problem of its round"
     within = "" if gap is None else f", proven within {100 * gap:.2g}% of {best}"
     stops = "" if tolerance is None else f" · {certificate.stops(tolerance, convex)}"
