@@ -18,7 +18,6 @@ ROOT = Path(__file__).parents[1]
 WATCHED = [
     "ranking.files",
     "ranking.datasets",
-    "ranking.files.archives",
 ]
 MEGABYTES, SECONDS = 2_000, 20  # limits for one file
 
