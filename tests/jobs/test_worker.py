@@ -48,7 +48,7 @@ from ranking.explain.playback import MOST as MOST_RECORDED
 from ranking.explain.playback import Playback, read_playback
 from ranking.files import Limits
 from ranking.formats.import_preview import ImportPreview
-from ranking.jobs import import_questions, jobs, worker
+from ranking.jobs import import_questions, jobs, memory, worker
 from ranking.jobs.events import (
     BEST_KEPT,
     MEASURING,
