@@ -127,12 +127,13 @@ def into_a_page(read: Callable[[bytes, Path], list[str]]) -> Bring:
 
 
 def own_image(data: bytes, home: Path) -> list[str]:
-    folder = home / "own"
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir()
-    (folder / "upload").write_bytes(data)
-    settings = OwnImageSettings((("Colour", {}),))
-    describe(Store(home / "store"), folder / "upload", settings, folder / "draft", folder)
+    store, settings = Store(home / "store"), OwnImageSettings((("Colour", {}),))
+    run = store.runs.create("import", settings.to_json())
+    run.uploaded_file.write_bytes(data)
+    try:
+        describe(store, run, settings)
+    finally:
+        store.runs.clear(run)
     return []
 
 

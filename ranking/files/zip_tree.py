@@ -22,13 +22,13 @@ from typing import IO, BinaryIO
 from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
-from ranking.files.archives import check_apart, check_expansion, is_unusual
 from ranking.files.files import INSIDE, NOTHING, plain, unread
 from ranking.files.limits import Limits, variable
 from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
 
 FIRST = b"PK\x03\x04"  # the first bytes of a ZIP file, if nothing was put before it
 CENTRAL = b"PK\x01\x02"  # the first bytes of each entry in the table of contents
+LOCAL_HEADER = 30  # bytes before the name and content of an entry
 ENTRY_BYTES = 1_000  # of the table of contents per entry, on average; no data set has names of 4 kB each
 SPARE = 16 * 2**20  # bytes that any ZIP file may expand to, however small it is
 INTACT = "an intact entry of the ZIP file"
@@ -80,7 +80,7 @@ class ZipTree(FileTree):
         entry = self._entries.get(name)
         if entry is None or entry.is_dir():
             raise Unusable(INSIDE, NOTHING)
-        if is_unusual(entry):
+        if _is_unusual(entry):
             raise Unusable(
                 "files stored or deflated, without a password", "encrypted, or compressed otherwise"
             )
@@ -136,16 +136,39 @@ def _remedy(file: BinaryIO) -> str:
 
 def _check(entries: list[zipfile.ZipInfo], size: int, limits: Limits, shown: str) -> None:
     try:
-        check_apart(entries)
+        _check_apart(entries)
     except ValueError as error:
         raise InputError(shown, "a ZIP file of separate entries", str(error)) from error
     try:
-        check_expansion(entries, min(limits.total_bytes, max(limits.ratio * size, SPARE)))
+        _check_expansion(entries, min(limits.total_bytes, max(limits.ratio * size, SPARE)))
     except ValueError as error:
         remedy = f"set {variable('ratio')} or {variable('total_bytes')} to allow more"
         raise InputError(
             shown, "a ZIP file that expands to no more than allowed", str(error), remedy
         ) from error
+
+
+def _is_unusual(entry: zipfile.ZipInfo) -> bool:
+    """Return whether an entry is encrypted, or compressed with a method that not all tools support."""
+    return bool(entry.flag_bits & 1) or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+
+
+def _check_apart(entries: list[zipfile.ZipInfo]) -> None:
+    """Raise ValueError if two entries share bytes of the file, as in ZIP bombs that expand one content many times."""
+    free_from = 0
+    for entry in sorted(entries, key=lambda entry: entry.header_offset):
+        if entry.header_offset < free_from:
+            raise InputError(
+                repr(entry.filename)[:80], "separate bytes", "an entry that overlaps another entry"
+            )
+        free_from = entry.header_offset + LOCAL_HEADER + len(entry.filename) + entry.compress_size
+
+
+def _check_expansion(entries: list[zipfile.ZipInfo], most: float) -> None:
+    """Raise ValueError if all entries together expand to more than `most` bytes."""
+    expanded = sum(entry.file_size for entry in entries)
+    if expanded > most:
+        raise InputError("all that the archive expands to", f"at most {int(most):,} bytes", expanded)
 
 
 Entries = dict[str, zipfile.ZipInfo]

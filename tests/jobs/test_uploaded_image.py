@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 from working import wait
 
-from ranking.core.run_settings import OwnImageSettings
 from ranking.features import load_features
-from ranking.jobs.uploaded_image import describe, described
+from ranking.jobs.uploaded_image import described
+from ranking.storage.run import LOCK, RECORD
 from ranking.storage.store import Store
 
 PARTS = [("Colour", {})]
@@ -26,16 +26,17 @@ def jpeg(size: tuple[int, int], orientation: int = 1) -> bytes:
     return stream.getvalue()
 
 
-def test_an_own_image_is_described_as_it_would_be_here_and_as_it_is_seen(tmp_path):
-    store, file = Store(tmp_path / "home"), tmp_path / "mine.jpg"
-    file.write_bytes(jpeg((60, 40), orientation=6))
-    settings = OwnImageSettings(tuple(PARTS))
-    with described(store, file.read_bytes(), PARTS) as (images, features):
+def kept(store: Store) -> set[str]:
+    """The names of the files in the folders of runs."""
+    return {file.name for file in (store.home / "runs").rglob("*") if file.is_file()}
+
+
+def test_an_own_image_is_described_as_it_is_seen_and_not_kept(tmp_path):
+    store = Store(tmp_path / "home")
+    with described(store, jpeg((60, 40), orientation=6), PARTS) as (images, features):
         assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
-        describe(store, file, settings, tmp_path / "set", tmp_path)
         np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path))
-        np.testing.assert_array_equal(features, load_features(images, PARTS, tmp_path / "new"))
-    assert not list((store.home / "runs").iterdir()), "nothing is kept"
+    assert kept(store) <= {RECORD, LOCK}
 
 
 def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
@@ -47,7 +48,7 @@ def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=part), described(store, data, PARTS):
             pass
         monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
-    wait(lambda: not list((store.home / "runs").iterdir()))
+    wait(lambda: kept(store) <= {RECORD, LOCK})
 
 
 def test_only_the_requested_model_is_copied_beside_an_uploaded_image(tmp_path):

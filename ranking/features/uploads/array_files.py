@@ -6,7 +6,6 @@ than its file has, or more than the limits allow.
 
 from __future__ import annotations
 
-import io
 import math
 import weakref
 import zipfile
@@ -24,13 +23,12 @@ import numpy.typing as npt
 from ranking.core import Problem
 from ranking.core.text import readable
 from ranking.files import Limits, Unusable
-from ranking.files.archives import LONGEST_HEADER, check_array, check_text
 from ranking.files.limits import variable
 from ranking.files.parquet import batches, item_type, open_parquet
 
 Array = npt.NDArray[Any]
 NUMBERS = "biuf"
-HEAD = LONGEST_HEADER + 1_000  # bytes in which the header of an array must end
+INTACT = "an intact ZIP file"
 MAX_IDS, LONGEST_ID = 1_000_000, 1_000  # ids of samples, and characters of one
 ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
 ALL_NUMBERS = "all columns of numbers"
@@ -88,15 +86,17 @@ class NpyFile(ArrayFile):
     kind = "one array of NumPy (.npy)"
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        self._path, self._limits = path, limits
+        self._path = path
         with path.open("rb") as file:
-            self.arrays = [array_info("array", file, path.stat().st_size, limits)]
+            self.arrays = [array_info("array", file, limits)]
 
     def numbers(self, name: str, ids: str) -> Array:
-        return as_rows(np.load(self._path, mmap_mode="r", allow_pickle=False))
+        with _reading("an intact array"):
+            return as_rows(np.load(self._path, mmap_mode="r", allow_pickle=False))
 
     def texts(self, name: str) -> list[str]:
-        return cells(np.load(self._path, mmap_mode="r", allow_pickle=False))
+        with _reading("an intact array"):
+            return cells(np.load(self._path, mmap_mode="r", allow_pickle=False))
 
 
 class NpzFile(ArrayFile):
@@ -105,7 +105,7 @@ class NpzFile(ArrayFile):
     kind = "arrays of NumPy (.npz)"
 
     def __init__(self, path: Path, limits: Limits) -> None:
-        with _unpacking():
+        with _reading(INTACT):
             self._zip = zipfile.ZipFile(path)
         weakref.finalize(self, self._zip.close)
         entries = [entry for entry in self._zip.infolist() if entry.filename.endswith(".npy")]
@@ -116,8 +116,8 @@ class NpzFile(ArrayFile):
 
     def _info(self, shown: str, entry: zipfile.ZipInfo, limits: Limits) -> ArrayInfo:
         try:
-            with _unpacking(), self._zip.open(entry) as file:
-                return array_info(shown, file, entry.file_size, limits)
+            with _reading(INTACT), self._zip.open(entry) as file:
+                return array_info(shown, file, limits)
         except Unusable as error:
             return ArrayInfo(shown, (), "", f"expected {error.expected}, got {error.came}")
 
@@ -128,18 +128,18 @@ class NpzFile(ArrayFile):
         return cells(self._unpacked(name))
 
     def _unpacked(self, name: str) -> Array:
-        with _unpacking(), self._zip.open(self._entries[name]) as file:
+        with _reading(INTACT), self._zip.open(self._entries[name]) as file:
             array: Array = np.lib.format.read_array(file, allow_pickle=False)
             return array
 
 
 @contextmanager
-def _unpacking() -> Iterator[None]:
-    """Raise errors of a damaged ZIP file, or one with a password, as Unusable."""
+def _reading(expected: str) -> Iterator[None]:
+    """Raise errors of a damaged array or ZIP file, or of one with a password, as Unusable."""
     try:
         yield
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
-        raise Unusable("an intact ZIP file", readable(str(error)) or "it ends early") from error
+        raise Unusable(expected, readable(str(error)) or "it ends early") from error
 
 
 class ParquetFile(ArrayFile):
@@ -235,18 +235,23 @@ def _no_feature(shown: str) -> Problem:
     )
 
 
-def array_info(name: str, file: IO[bytes], size: int, limits: Limits) -> ArrayInfo:
-    """Return a description of the array in `size` bytes of `file`, from its header."""
-    head = io.BytesIO(file.read(HEAD))
+def array_info(name: str, file: IO[bytes], limits: Limits) -> ArrayInfo:
+    """Return a description of the array in a file, from its header."""
     try:
-        check_array(head, size, "it")
-    except ValueError as error:
-        pickle = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
-        return ArrayInfo(name, (), "", pickle if "got object" in str(error) else readable(str(error), 200))
-    dtype, shape = _header(head)
-    why = _unfit(size, "vector_bytes" if dtype.kind in NUMBERS else "table_bytes", limits)
-    if math.prod(shape) == 0:
-        why = "it is empty"
+        version = np.lib.format.read_magic(file)
+        read = (
+            np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+        )
+        shape, _, dtype = read(file)
+    except Exception as error:  # NumPy may raise any error for a damaged header
+        return ArrayInfo(name, (), "", f"its header is damaged ({readable(str(error), 150)})")
+    if dtype.hasobject:
+        why = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
+        return ArrayInfo(name, (), "", why)
+    if dtype.kind not in f"{NUMBERS}U":
+        return ArrayInfo(name, (), "", f"it holds {readable(str(dtype), 80)}, neither numbers nor text")
+    limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
+    why = _unfit(math.prod(shape) * dtype.itemsize, limit, limits)
     return ArrayInfo(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
 
 
@@ -256,14 +261,6 @@ def _unfit(size: int, limit: str, limits: Limits) -> str:
     if size > most:
         return f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} sets the limit"
     return "" if size else "it is empty"
-
-
-def _header(head: IO[bytes]) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Return the type and the shape in a header that was checked."""
-    head.seek(0)
-    np.lib.format.read_magic(head)
-    shape, _, dtype = np.lib.format.read_array_header_1_0(head, LONGEST_HEADER)
-    return dtype, shape
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
@@ -282,11 +279,9 @@ def as_rows(array: Array) -> Array:
 
 
 def cells(array: Array) -> list[str]:
-    """Return the entries of an array as text; ValueError if they are not valid text.
+    """Return the entries of an array as text.
 
     >>> cells(np.array([3, 1])), cells(np.array(["a", "b"]))
     (['3', '1'], ['a', 'b'])
     """
-    if array.dtype.kind == "U":
-        check_text(array, "the ids")
     return [str(cell) for cell in array.tolist()]

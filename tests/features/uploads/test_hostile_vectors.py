@@ -44,12 +44,6 @@ def claiming(header: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def test_ids_of_letters_that_there_are_not_are_refused(look):
-    ids = np.array([f"sample {row}" for row in range(9)])
-    ids.view(np.uint32)[:] = 0x7FFFFFFF
-    assert "Unicode" in look(npz(ids=ids, features=np.arange(18.0).reshape(9, 2)))
-
-
 def test_pickles_are_never_opened(look, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     objects = np.array([Trap()] * 9, object)
