@@ -132,7 +132,7 @@ def test_a_broken_rule_is_seen(tmp_path):
         "ranking/commands/trash.py": "",
         "ranking/jobs/jobs.py": "import streamlit.runtime as runtime\n",
         "ranking/experiments/study.py": "from ranking.storage import store\n",
-        "ranking/workspace/store.py": "",
+        "ranking/storage/store.py": "",
     }.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import sqlite3
 from dataclasses import asdict
 from typing import Any
 
@@ -13,9 +11,7 @@ from refusals import refused
 from tiny_actions import Enough, count_training_runs, images, planned, run_tiny
 
 from ranking.core.errors import HomeError
-from ranking.core.json_numbers import json_numbers
 from ranking.experiments.cross_validation.plan import paths_of
-from ranking.experiments.cross_validation.running import results_of
 from ranking.experiments.cross_validation.trial_store import TrialStore
 
 IMAGES = images(30)
@@ -63,40 +59,7 @@ def test_a_trial_is_kept_to_the_last_bit(tmp_path):
         store.scores("missing")
 
 
-def test_experiments_of_earlier_versions_still_open_and_their_folders_of_states_go(tmp_path):
-    """The table of these versions, under the keys that trials still have."""
-    plan = planned(IMAGES, methods=METHODS, folds=2)
-    run_tiny(plan, TrialStore(tmp_path / "now"), count=30)
-    now, old = TrialStore(tmp_path / "now"), tmp_path / "old"
-    for folder in ("claims", "states/passed", "ends"):
-        (old / folder).mkdir(parents=True)
-    (old / "states" / "passed" / "one").write_bytes(bytes(10))
-    with sqlite3.connect(old / "cells.sqlite") as database:
-        database.execute("pragma journal_mode = wal")
-        database.execute(
-            "create table cell (key text primary key, measures text not null, seconds real not null, "
-            "certificate text not null, scores blob not null, made real not null)"
-        )
-        for key, one in now.outcomes().items():
-            proof = json.dumps(json_numbers(asdict(one.certificate)))
-            row = (key, json.dumps(dict(one.measures)), one.seconds, proof, now.scores(key).tobytes(), 0.0)
-            database.execute("insert into cell values (?, ?, ?, ?, ?, ?)", row)
-    database.close()
-    results, expected = results_of(plan, TrialStore(old)), results_of(plan, now)
-    assert len(results.outcomes) == len(plan.validation) + plan.most_tests
-    for place, outcome in expected.outcomes.items():
-        assert vars(results.outcomes[place]) == vars(outcome)
-        np.testing.assert_array_equal(
-            TrialStore(old).scores(results.keys[place]), now.scores(results.keys[place])
-        )
-    assert {file.name for file in old.iterdir()} >= {"cells.sqlite", "trials"}
-    assert not {"claims", "states", "ends"} & {file.name for file in old.iterdir()}
-
-
 def test_what_cannot_be_read_is_an_error_of_the_home(tmp_path):
-    (tmp_path / "cells.sqlite").write_bytes(b"no database " * 100)
-    with pytest.raises(HomeError, match=tmp_path.name):
-        TrialStore(tmp_path).outcomes(["one"])
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(HomeError, match="file"):
         TrialStore(tmp_path / "file")

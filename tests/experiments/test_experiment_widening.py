@@ -146,22 +146,6 @@ def test_an_experiment_with_longer_grids_keeps_the_cells_of_the_first(tmp_path):
             assert means[1] >= means[0] - 1e-12, "there are more to choose from"
 
 
-def test_a_protocol_of_before_keeps_its_grid_and_its_unit_of_C():
-    stored = Protocol("abc", (("HOG", {}),)).to_json()
-    assert Protocol.from_json(stored) == Protocol("abc", (("HOG", {}),)), (
-        "a new one is read as it was written"
-    )
-    del stored["widen"]
-    old = Protocol.from_json(stored)
-    assert not old.widen
-    assert dict(old.methods) == {
-        name: ({} if name == "AP-SVM" else {"unit": "paper"})
-        for name in ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
-    }
-    hoap = compared_methods_of(old)[3]
-    assert (hoap.beginning(hoap.points[0]) or {})["unit"] == "paper"
-
-
 def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
     """Gaussians of equal shape, for which one direction is best by either loss. With the paper's unit of C and a grid
     of 1, 10 and 100, AP-SVM is ahead by .12, on one query significantly (Holm)."""
