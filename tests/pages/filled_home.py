@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from dataclasses import dataclass
@@ -13,7 +12,6 @@ from imports_here import import_here
 from shapes import write_shapes
 from training_runs import finished
 
-from pages.parts.views.lesson_settings import Lesson
 from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
@@ -95,15 +93,6 @@ def content_of_sets(home: Path) -> dict[Path, tuple[int, int]]:
 def train_here(store: Store, key: str, query: str, method: str = "AP-SVM", **settings: Any) -> Run:
     """A finished training."""
     return finished(store, train_settings(key, query, method, **settings))
-
-
-def teach(home: Path, lesson: Lesson) -> Path:
-    """Do a lesson's trainings, on the scenes that come with the program; returns the home."""
-    store = Store(home)
-    key = store.sets.add(folder_of("Action figures"), "Action figures")
-    for method in lesson.methods:
-        finished(store, json.loads(json.dumps(lesson.settings_of(key, method).to_json())))
-    return home
 
 
 def train_settings(key: str, query: str = "3", method: str = "AP-SVM", **settings: Any) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def compared_on_test(baselines):
     return (
         cache.comparison(chosen, "test"),
         cache.redrawn(chosen, "test"),
-        cache.sets.get(baselines.laboratory.figures),
+        cache.image_set(baselines.laboratory.figures),
     )
 
 
@@ -202,7 +202,7 @@ def test_a_run_is_compared_with_that_whose_settings_were_changed_for_it(baseline
 
 def test_bundled_runs_are_compared_only_where_there_is_nothing_else(baselines, open_page, monkeypatch):
     bundled = {baselines.svm: None}
-    monkeypatch.setattr(examples, "run_folders", lambda: bundled)
+    monkeypatch.setattr(examples, "is_example", lambda folder: folder.name in bundled)
     app = open_page("compare", run=baselines.ap_svm)
     assert address(app)["compared"] == f"{baselines.ap_svm},{baselines.hob_svm}"
     app = open_page("compare", run=baselines.svm)
@@ -213,7 +213,9 @@ def test_bundled_runs_are_compared_only_where_there_is_nothing_else(baselines, o
 
 
 def test_looks_are_of_methods_and_never_shared(baselines, open_page):
-    svm, large, small = map(baselines.store.run, (baselines.svm, baselines.ap_svm, baselines.ap_svm_small))
+    svm, large, small = map(
+        baselines.store.runs.get, (baselines.svm, baselines.ap_svm, baselines.ap_svm_small)
+    )
     app = open_page("compare", compared=",".join(run.id for run in (small, large, svm)))
     own = of_methods({name: name for name in NAMES})
     colours = [row["colour"] for row in rows_of(app)["rows"]]

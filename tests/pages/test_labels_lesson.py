@@ -12,13 +12,15 @@ import pytest
 from homes import runs_of_labels_lesson
 from shown import address, all_steps, charts_of, choose, components, numbers_in, page_of, press, texts, values
 
+from pages.parts.runs.label_models import BASELINE as BASELINE_METHOD
 from pages.parts.runs.label_models import OWN as OWN_METHOD
-from pages.parts.views import labels_lesson_data, labels_lesson_views
+from pages.parts.views import labels_lesson_data, labels_lesson_views, lesson_settings
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS
 from pages.parts.views.lesson_settings import LABELS_SET
 from ranking import method_class
+from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import Thumbnails, load_image_set
-from ranking.storage.examples import folder_of, run_folders
+from ranking.storage.examples import folder_of, is_example
 
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -44,7 +46,7 @@ def inference(lesson, model, row, answers):
 
 def test_the_lesson_has_the_scores_and_gaps_of_the_bundled_runs(scenes_home, lesson, curves):
     runs = runs_of_labels_lesson(scenes_home)
-    assert {run.id for run in runs} <= run_folders().keys()
+    assert all(is_example(run.folder) for run in runs)
     for name, run in zip((OWN, BASELINE), runs, strict=True):
         method, prediction = (
             method_class(run.settings["method"]).load(run.model_file),
@@ -75,12 +77,14 @@ def test_scenes_have_the_labels_and_pictures_of_the_image_set(lesson, open_page)
     assert shown == Thumbnails(images.folder).image(int(lesson.scenes[lesson.examples[1]]))
 
 
-def test_a_run_that_was_deleted_is_trained_again(scenes_home, open_page, started):
-    own, _ = runs_of_labels_lesson(scenes_home)
-    scenes_home.runs.delete(own.id)
+def test_runs_that_are_not_bundled_are_trained(scenes_home, open_page, started, monkeypatch):
+    def other_features(key, method):
+        return LabelTrainSettings(key, (("Colour", {}),), method)
+
+    monkeypatch.setattr(lesson_settings, "labels_run", other_features)
     assert open_page("labels_lesson").get("progress")
     open_page("labels_lesson")
-    assert [run.settings for run in started] == [own.settings], "once"
+    assert [run.settings["method"] for run in started] == [OWN_METHOD, BASELINE_METHOD], "once"
 
 
 def test_scenes_are_those_whose_first_answer_moves_other_labels_most(lesson):

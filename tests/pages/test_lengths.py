@@ -20,7 +20,6 @@ from ranking.experiments.study import Context
 from ranking.metrics.ablation_curves import AblationResult, Curve, Measured
 from ranking.storage.run import Run
 
-LATER = {"ties": "equal", "votes": "remaining order"}
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
 
 
@@ -123,7 +122,7 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     [run] = kinds(started, "midrank")
     settings = AblationSettings.from_json(run.settings)
     assert (settings.set, settings.criterion, settings.study) == (orders_here.key, "brightness", "fusion")
-    assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50, **LATER}
+    assert settings.method_settings == {"C": 10.0, "constant": 0.0, "subsequences": 50}
     assert settings.drawing == {"first": "highest number", "of": "any samples", **drawing}
     assert app.query_params["study_run"] == run.id
     assert app.get("progress")
@@ -137,7 +136,7 @@ def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here,
     press(app, "start study")
     [run] = kinds(started, "midrank")
     settings = AblationSettings.from_json(run.settings)
-    assert settings.method_settings == {"subsequences": 20, **LATER}
+    assert settings.method_settings == {"subsequences": 20}
     assert (settings.drawing["train"], settings.drawing["length"]) == (31, 5)
 
 

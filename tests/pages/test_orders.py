@@ -232,7 +232,7 @@ def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_her
 
 
 def test_few_values_are_reported_before_training(orders_here, open_page, monkeypatch):
-    images = cache.sets.get(orders_here.key)
+    images = cache.image_set(orders_here.key)
     years = images.numbers_of("year")[~images.test]
     count = len(set(years[~np.isnan(years)].tolist()))
     for method, enough, warned in (

@@ -56,7 +56,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     press(app, "next step")
     assert app.query_params["pairs_step"] == "2"
     examples, cues = pair_cues.pair_examples(orders_here.key, "year")
-    years = cache.sets.get(orders_here.key).numbers_of("year")
+    years = cache.image_set(orders_here.key).numbers_of("year")
     assert (np.diff(years[examples.sequence]) < 0).all()
     [table] = [item.value for item in app.markdown if item.value.startswith("| ")]
     counts = [explained(examples.sequence, cue) for cue in cues.T]
