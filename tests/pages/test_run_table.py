@@ -234,9 +234,8 @@ def test_hostile_class_names_are_guarded_in_the_table(label_home):
     assert any(row["classes"].startswith(f"'{labels.HOSTILE}") for row in rows)
 
 
-def test_run_without_its_set_names_the_one_that_is_missing(laboratory, open_page, change):
+def test_run_without_its_set_names_the_one_that_is_missing(laboratory, open_page):
     run = laboratory.store.runs.get(laboratory.on_shapes)
-    shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
     shutil.rmtree(laboratory.home / "sets" / laboratory.shapes)
     app = open_page("train", run=run.id)
     assert not app.warning, "nothing is wrong with the address"
