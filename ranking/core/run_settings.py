@@ -56,7 +56,8 @@ class ImportSettings(StoredSettings):
         >>> ImportSettings(upload="zoo.zip").file_name, ImportSettings("Digits").file_name
         ('zoo.zip', 'Digits')
         """
-        return self.upload or str(self.source_settings.get("folder") or self.source)
+        paths = self.source_settings
+        return self.upload or str(paths.get("folder") or paths.get("file") or self.source)
 
 
 @dataclass(frozen=True)

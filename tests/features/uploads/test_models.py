@@ -244,7 +244,9 @@ def kept(tmp_path, images):
     def add(settings, title="net"):
         uploaded = tmp_path / "net.onnx"
         uploaded.write_bytes(mean_colour())
-        return store.add_network(uploaded, {"model": model_name(uploaded), "columns": 3, **settings}, title)
+        return store.features.keep_network(
+            uploaded, {"model": model_name(uploaded), "columns": 3, **settings}, title
+        )
 
     return store, add
 
