@@ -147,11 +147,13 @@ def poll(store: Store, run_id: str) -> Run:
     )  # the worker may have ended it, or it may have been cancelled, since it was read
     if run.state in ENDED:
         return run
-    _clear(store, run)  # first: if the run has filled the disk, no record can be written
+    if run.intake:
+        store.runs.free(run)  # first: if the run has filled the disk, no record can be written
     if run.cancelled is not None:
         store.runs.end(run_id, "cancelled", why_it_ended(run))
     else:
         store.runs.end(run_id, "failed", why_it_ended(run, _cause_of_death(run)))
+    _clear(store, run)  # last, because its files say how it ended
     _children.pop(run_id, None)
     return store.runs.get(run_id)
 
