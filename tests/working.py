@@ -27,6 +27,7 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 # One that holds its lock and does nothing until it is killed; it costs no start of Python.
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
+RECORDS = {"lock", "run.json"}  # what is left of an import that did not finish
 LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
 
 
@@ -154,6 +155,22 @@ def contents(store: Store) -> dict[str, bytes]:
     """All files and folders of a home, once the trash is empty."""
     wait(lambda: not any((store.home / "trash").iterdir()))
     return {str(path): path.read_bytes() if path.is_file() else b"" for path in files_of(store)}
+
+
+def kept(store: Store) -> dict[str, bytes]:
+    """The files of a home but the records of runs and the queue."""
+    files = {Path(path): data for path, data in contents(store).items() if Path(path).is_file()}
+    queued = store.home / "queue"
+    return {
+        str(path): data
+        for path, data in files.items()
+        if path.name not in RECORDS and not path.is_relative_to(queued)
+    }
+
+
+def is_cleared(run: Run) -> bool:
+    """Whether of an import only its record is left."""
+    return {path.name for path in run.folder.iterdir()} <= RECORDS
 
 
 def files_of(store: Store) -> list[Path]:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import errno
+import gc
 import os
 import re
 import resource
@@ -79,3 +82,10 @@ def _lost_memory(error: BaseException | None) -> bool:
         )
     )
     return worded or _lost_memory(error.__cause__ or error.__context__)
+
+
+def release_memory() -> None:
+    """Return memory that is no longer used to the system. Without this, a process keeps most of its highest use."""
+    gc.collect()
+    with contextlib.suppress(AttributeError):  # it exists in the GNU C library only
+        ctypes.CDLL(None).malloc_trim(0)

@@ -34,7 +34,7 @@ from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with
 from ranking.jobs.import_questions import Decision, ask
 from ranking.jobs.importing import steps_of, uploads_named
 from ranking.jobs.jobs import LOCK_VARIABLE
-from ranking.jobs.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of
+from ranking.jobs.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of, release_memory
 from ranking.storage import queue
 from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run, State, take_lock
@@ -185,6 +185,7 @@ def import_(store: Store, run: Run, report: Report) -> Result:
                 break
             report.flush()
         queue.leave(store.home, run)
+        release_memory()
         decision = ask(run, report, replace(question, number=number))
         _wait_for_turn(store, run, report)
     run.question_file.unlink(missing_ok=True)

@@ -30,11 +30,12 @@ from working import (
     Held,
     be_patient,
     cancelled,
-    contents,
     ended,
     events_of,
     heard,
+    is_cleared,
     iterating,
+    kept,
     kill,
     kill_all,
     raising,
@@ -56,6 +57,7 @@ from ranking.jobs.events import (
 )
 from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
 from ranking.storage.run import Kind, Run
+from ranking.storage.runs import Runs
 from ranking.storage.store import Store
 
 TASKS: tuple[tuple[Kind, str], ...] = (
@@ -301,39 +303,35 @@ def fill(run: Run) -> None:
     run.uploaded_file.write_bytes(b"zip")
 
 
-def fill_the_disk(monkeypatch: pytest.MonkeyPatch, read: bool = False) -> None:
-    """Write no row while an import fills the disk, and read one only with `read`: SQLite needs some kilobytes."""
+def fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write no record while an import fills the disk."""
+    end = Runs.end
 
-    def guarded(original: Any) -> Any:
-        def call(store: Store, run_id: str, *arguments: Any, **named: Any) -> Any:
-            folder = store.home / "runs" / run_id
-            if (folder / "upload.zip").exists() or (folder / "draft").exists():
-                raise HomeError("disk I/O error")
-            return original(store, run_id, *arguments, **named)
+    def guarded(runs: Runs, run_id: str, *arguments: Any, **named: Any) -> bool:
+        run = runs.get(run_id)
+        if run.uploaded_file.exists() or run.draft.exists():
+            raise HomeError("disk I/O error")
+        return end(runs, run_id, *arguments, **named)
 
-        return call
-
-    monkeypatch.setattr(Store, "end_run", guarded(Store.runs.end))
-    if not read:
-        monkeypatch.setattr(jobs, "poll", guarded(jobs.poll))
+    monkeypatch.setattr(Runs, "end", guarded)
 
 
-@pytest.mark.parametrize("server", ["watches", "has gone", "cannot read either"])
+@pytest.mark.parametrize("server", ["watches", "has gone"])
 def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     if server == "has gone":
         monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
-    fill_the_disk(monkeypatch, read=server != "cannot read either")
-    before = contents(store)
+    fill_the_disk(monkeypatch)
+    before = kept(store)
     run = jobs.start(store, "import", {}, fill)
-    assert contents(store) != before
+    assert kept(store) != before
     kill(run)
     wait(lambda: not run.alive)
     if server == "has gone":
-        assert run.folder.exists()
+        assert run.draft.exists()
         jobs.recover(store)
-    wait(lambda: not run.folder.exists())
-    assert (store.runs.get(run.id).state, contents(store)) == ("failed", before)
+    wait(lambda: is_cleared(run))
+    assert (store.runs.get(run.id).state, kept(store)) == ("failed", before)
 
 
 def test_what_a_worker_leaves_waits_where_the_home_is_away(store, held, monkeypatch):
@@ -363,7 +361,7 @@ def test_an_import_whose_worker_reported_its_end_and_died_before_it_cleared_up_i
     run = jobs.start(store, "import", {}, fill)
     store.runs.end(run.id, "failed", "no image")
     kill(run)
-    wait(lambda: not run.folder.exists())
+    wait(lambda: is_cleared(run))
     assert store.runs.get(run.id).reason == "no image"
 
 
@@ -374,11 +372,11 @@ def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeyp
         fill(run)
         raise OSError(28, "No space left on device")
 
-    before = contents(store)
+    before = kept(store)
     run = jobs.start(store, "import", {}, fill_up)
     assert run.state == "failed"
     assert "No space left on device" in run.reason
-    assert contents(store) == before
+    assert kept(store) == before
 
 
 # ------------------------------------------------------------------------------------------------- cancel
@@ -447,6 +445,7 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
 SERVER = """
 import sys
 from ranking.jobs import jobs
+from ranking.storage.runs import Runs
 from ranking.storage.store import Store
 jobs.WORKER = tuple(sys.argv[2:])
 print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.01]]}).id, flush=True)

@@ -25,7 +25,20 @@ from hidden_squares import settings_of, squares_of
 from labelled_pictures import patches_of
 from PIL import Image
 from refusals import refused
-from working import Held, contents, ended, events_of, heard, here, kill, raising, steps_of, wait
+from working import (
+    RECORDS,
+    Held,
+    ended,
+    events_of,
+    heard,
+    here,
+    is_cleared,
+    kept,
+    kill,
+    raising,
+    steps_of,
+    wait,
+)
 
 from ranking import Query, method_class, method_names
 from ranking.core import ImageSet, SampleMethod
@@ -76,6 +89,7 @@ from ranking.methods.linear import LinearMethod
 from ranking.metrics.ablation_curves import AblationResult
 from ranking.storage import workspaces
 from ranking.storage.run import ENDED, Run
+from ranking.storage.runs import Runs
 from ranking.storage.space import WORKSPACE_LIMIT, FullError, SpaceWatch, bytes_of
 from ranking.storage.store import Store
 
@@ -194,7 +208,7 @@ def test_an_import_ends_as_an_image_set_with_its_report(imported, digits):
 
 
 def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
-    before = contents(empty)
+    before = kept(empty)
     settings = {"source": "Digits", "source_settings": {}}
     run = jobs.start(empty, "import", settings, lambda run: run.uploaded_file.write_bytes(b"zip"))
     assert heard(run, what="Importing images")["total"] == 1797
@@ -202,8 +216,8 @@ def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
         assert {file.read_text() for file in Path(f"/proc/{run.pid}/task").glob("*/children")} == {""}
     jobs.cancel(empty, run.id)
     assert ended(empty, run).state == "cancelled"
-    wait(lambda: not run.folder.exists())
-    assert contents(empty) == before
+    wait(lambda: is_cleared(run))
+    assert kept(empty) == before
 
 
 # ------------------------------------------------------------------- uploads, and that nothing of them is left
@@ -223,7 +237,7 @@ def zoo(tmp_path: Path) -> Path:
 
 UPLOAD = ImportSettings(upload="My zoo.zip").to_json()
 CLASS_FOLDERS = ImportSettings("Class folders", upload="My zoo.zip").to_json()
-ALWAYS = ("events.jsonl", "lock", "row.json")  # what is in the folder of every run
+ALWAYS = RECORDS | {"events.jsonl"}  # what is in the folder of every run
 
 
 def uploaded(store: Store, zoo: Path) -> Run:
@@ -241,8 +255,8 @@ def test_an_upload_is_read_shown_read_again_and_added_by_one_process(empty, zoo)
     assert (preview.content.title, preview.content.images, len(preview.content.crops)) == ("My zoo", 15, 12)
     files = {"upload.zip", "question.json", "stderr.txt", *ALWAYS}
     assert {path.name for path in run.folder.iterdir()} == files
-    pid, places = empty.runs.get(run.id).pid, empty.queue_of("images")
-    wait(lambda: not places._has(run.id))
+    pid = empty.runs.get(run.id).pid
+    wait(lambda: not list((empty.home / "queue" / "imports").iterdir()))
     decide(run, Decision(0, changes={"title": "no answer to this question"}))
     decide(run, Decision(1, False, {"source_settings": {"seed": 3}}))
     question = wait(lambda: open_question(run))
@@ -257,7 +271,7 @@ def test_an_upload_is_read_shown_read_again_and_added_by_one_process(empty, zoo)
 def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves_no_byte(
     empty, zoo, monkeypatch
 ):
-    before = contents(empty)
+    before = kept(empty)
     run = uploaded(empty, zoo)
     wait(lambda: open_question(run))
     jobs.recover(empty)
@@ -265,19 +279,19 @@ def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves
     jobs.cancel(empty, run.id)
     run = ended(empty, run)
     assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
-    wait(lambda: not run.folder.exists())
+    wait(lambda: is_cleared(run))
     monkeypatch.setattr(import_questions, "WAIT_HOURS", 0.0)
     run = empty.runs.create("import", UPLOAD)
     run.uploaded_file.write_bytes(zoo.read_bytes())
     assert worker.main([str(empty.home), run.id]) == 0
     run = empty.runs.get(run.id)
     assert (run.state, run.reason) == ("cancelled", UNDECIDED)
-    assert contents(empty) == before
+    assert kept(empty) == before
 
 
 def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, zoo):
     for step in ("Reading it as Class folders", WAITING, "Importing images"):
-        before = contents(empty)
+        before = kept(empty)
         run = uploaded(empty, zoo)
         if step == "Importing images":
             decide(run, Decision(1))
@@ -286,8 +300,8 @@ def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, 
         run = ended(empty, run)
         assert run.state == "failed"
         assert ("My zoo.zip crashed its reader" in run.reason) == (step != WAITING), run.reason
-        wait(lambda run=run: not run.folder.exists())
-        assert contents(empty) == before
+        wait(lambda run=run: is_cleared(run))
+        assert kept(empty) == before
         assert empty.sets.rows() == []
     first, again = (here(empty, UPLOAD, "import", zoo) for _ in range(2))
     assert (first.result["known"], again.result["known"]) == (False, True)
@@ -309,13 +323,13 @@ def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, 
     stop("progress", lambda what, done, total: what == "Importing images")
     run = here(empty, CLASS_FOLDERS, "import", zoo)
     assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
-    assert not run.folder.exists()
+    assert is_cleared(run)
 
 
 def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, tmp_path, failures):
     (tmp_path / "bad.zip").write_bytes(os.urandom(5000))
     (tmp_path / "VOC").mkdir()
-    before = contents(empty)
+    before = kept(empty)
     folder = {"source": "PASCAL VOC", "source_settings": {"folder": str(tmp_path / "VOC")}}
     for settings, upload, name in (
         (UPLOAD, tmp_path / "bad.zip", "My zoo.zip"),
@@ -328,28 +342,28 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, t
         assert isinstance(failures[-1], ValueError)
         assert name in run.reason
         assert str(empty.home) not in run.reason, "how it is called here is nobody's business"
-        wait(lambda run=run: not run.folder.exists())
-        assert contents(empty) == before
+        wait(lambda run=run: is_cleared(run))
+        assert kept(empty) == before
     assert isinstance(failures[-1], InputError), "the uploaded copy has gone"
 
 
 def test_an_import_that_fills_the_disk_is_deleted_before_it_fails(empty, zoo, monkeypatch):
     """Its standard error and its events lie on that disk too, and no row can be written there."""
     full = OSError(errno.ENOSPC, "No space left on device")
-    fail, end_run = raising(full), Store.runs.end
+    fail, end = raising(full), Runs.end
 
-    def guarded(store: Store, run_id: str, *arguments: Any) -> bool:
-        assert not (store.home / "runs" / run_id / "draft").exists()
-        return end_run(store, run_id, *arguments)
+    def guarded(runs: Runs, run_id: str, *arguments: Any) -> bool:
+        assert not runs.get(run_id).draft.exists()
+        return end(runs, run_id, *arguments)
 
-    monkeypatch.setattr(Store, "end_run", guarded)
+    monkeypatch.setattr(Runs, "end", guarded)
     monkeypatch.setattr("ranking.datasets.folder.ImageSetWriter.finish", fail)
     monkeypatch.setattr(worker.traceback, "print_exc", fail)
     monkeypatch.setattr(Report, "state", lambda self, state, reason="": fail() if reason else None)
-    before = contents(empty)
+    before = kept(empty)
     run = here(empty, {"source": "Class folders", "source_settings": {"folder": str(zoo)}}, "import")
     assert (run.state, run.reason) == ("failed", reason_of(full))
-    assert contents(empty) == before
+    assert kept(empty) == before
 
 
 def test_an_import_ends_when_its_workspace_is_full_also_at_its_end(tmp_path, zoo, monkeypatch, failures):
@@ -392,7 +406,7 @@ def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, mon
     assert waited == [True]
     assert (run.state, run.reason, run.result) == ("failed", Limits(seconds=1).too_slow, {})
     assert "RANKING_INTAKE_SECONDS" in run.reason
-    assert not run.folder.exists(), "whoever started it may be gone"
+    assert is_cleared(run), "whoever started it may be gone"
 
 
 # ------------------------------------------------------------------------------------------------- train
