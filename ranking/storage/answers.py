@@ -1,27 +1,22 @@
 """Answers of users as events that are only appended, and the state that follows from them.
 
-An answer is an event: yes, no, skip or undo, for one label of one image. A browser numbers the events of its session
-from 1 and sends all events that are not yet confirmed, again and again; stored events are ignored, so nothing is lost
-and nothing counts twice. Events of several browsers are in the order of arrival.
+An answer is an event: yes, no, skip or undo, for one label of one image. The events of several browser tabs are in the
+order of arrival.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
-from ranking.core import is_number
-from ranking.core.errors import InputError
 from ranking.storage.home import Home, is_expired
 from ranking.storage.records import Damage, Lines
-from ranking.storage.run import checked_key, is_count, is_run_id, is_set_key, is_time
+from ranking.storage.run import checked_key
 from ranking.storage.space import check_space
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
-LONGEST_TEXT = 1000  # characters of the name of an image, a label or a strategy
 
 
 @dataclass(frozen=True)
@@ -32,7 +27,7 @@ class AnswerEvent:
     set, the id of the image, the name of the label; for an undo, the label whose last answer it undoes. run, strategy:
     the run that asked, and its question strategy. inside, outside: the best values with the label in the top k and
     outside (c-star, section 5), None where infinite or not yet known. counted: how many events of the image had been
-    taken into account when the question was chosen. time: by the browser's clock, in seconds since the epoch.
+    taken into account when the question was chosen. time: in seconds since the epoch.
     """
 
     session: str
@@ -48,59 +43,8 @@ class AnswerEvent:
     counted: int
     time: float
 
-    @classmethod
-    def from_json(cls, values: object) -> AnswerEvent:
-        """Read what a browser sent; ValueError that names the invalid part."""
-        names = [field.name for field in fields(cls)]
-        if not isinstance(values, Mapping) or sorted(values) != sorted(names):
-            raise InputError("answer", f"an object of {', '.join(names)}", f"{values!r:.80}")
-        for name, (expected, accepts) in CHECKS.items():
-            if not accepts(values[name]):
-                raise InputError(f"{name} of an answer", expected, f"{values[name]!r:.80}")
-        return cls(**values)
-
     def to_json(self) -> dict[str, Any]:
         return {field.name: getattr(self, field.name) for field in fields(self)}
-
-
-def _is_text(value: object) -> bool:
-    """Whether a value is text that a database and a file can store: lone surrogates cannot be written."""
-    return (
-        isinstance(value, str) and 0 < len(value) <= LONGEST_TEXT and not re.search("[\ud800-\udfff]", value)
-    )
-
-
-def _matches(value: object, accepts: Callable[[str], bool]) -> bool:
-    return isinstance(value, str) and accepts(value)
-
-
-def _is_session(text: str) -> bool:
-    return re.fullmatch(r"[0-9a-f]{32}", text) is not None
-
-
-def _is_value(value: object) -> bool:
-    return value is None or is_number(value)
-
-
-TEXT = f"text of 1 to {LONGEST_TEXT} characters"
-# For each part of an answer: a description of valid values, and a function that checks one.
-CHECKS: dict[str, tuple[str, Callable[[Any], bool]]] = {
-    "session": ("32 hexadecimal digits", lambda value: _matches(value, _is_session)),
-    "number": ("a whole number from 1", lambda value: is_count(value) and value > 0),
-    "set": ("the key of an image set", lambda value: _matches(value, is_set_key)),
-    "image": (TEXT, _is_text),
-    "label": (TEXT, _is_text),
-    "kind": (
-        ", ".join(get_args(AnswerKind)),
-        lambda value: _matches(value, get_args(AnswerKind).__contains__),
-    ),
-    "run": ("the id of a run", lambda value: _matches(value, is_run_id)),
-    "strategy": (TEXT, _is_text),
-    "inside": ("a number or nothing", _is_value),
-    "outside": ("a number or nothing", _is_value),
-    "counted": ("a whole number from 0", is_count),
-    "time": ("seconds since the epoch", is_time),
-}
 
 
 @dataclass(frozen=True)
@@ -160,24 +104,12 @@ class Answers:
     def __init__(self, home: Home) -> None:
         self._home = home
 
-    def append(self, events: Sequence[AnswerEvent]) -> int:
-        """Store all of `events` on disk before returning, or none; return the number of new ones.
-
-        An event with a stored session and number is ignored: the first one counts. FullError if a workspace is full.
-        """
+    def append(self, events: Sequence[AnswerEvent]) -> None:
+        """Store all of `events` on disk before returning, or none. FullError if a workspace is full."""
         check_space(self._home.path)
-        new = 0
         with self._home.change():
             for set_key in {event.set for event in events}:
-                known = {(event.session, event.number) for event in self.events(set_key)}
-                known |= {(event.session, event.number) for event in _events(self._deleted(set_key))}
-                fresh = dict[tuple[str, int], AnswerEvent]()
-                for event in events:
-                    if event.set == set_key and (event.session, event.number) not in known:
-                        fresh.setdefault((event.session, event.number), event)
-                self._lines(set_key).append([event.to_json() for event in fresh.values()])
-                new += len(fresh)
-        return new
+                self._lines(set_key).append([event.to_json() for event in events if event.set == set_key])
 
     def events(self, set_key: str, image: str | None = None) -> list[AnswerEvent]:
         """Return all events of an image set, or of one of its images, in the order of arrival."""

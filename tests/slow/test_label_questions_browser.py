@@ -23,11 +23,17 @@ def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> I
 BUTTON = '.st-key-question [class*="st-key-widget-undo"]'  # its class names the question
 
 
+def idle(page: Page) -> None:
+    """Wait until nothing runs: React binds the keys of buttons some time after it has drawn them."""
+    settle(page)
+    page.evaluate("new Promise((done) => requestIdleCallback(() => done()))")
+
+
 def ready(page: Page) -> Page:
     page.locator(".st-key-question h3").wait_for()
-    settle(page)
+    idle(page)
     page.wait_for_timeout(300)
-    settle(page)  # an address or a rival may have had the page run once more
+    idle(page)  # an address or a rival may have had the page run once more
     return page
 
 
@@ -59,10 +65,9 @@ def press(page: Page, keys: str) -> list[str]:
         labels.append(asked(page))
         before = page.locator(BUTTON).get_attribute("class")
         page.keyboard.press(key)
-        page.wait_for_function(
-            "([button, before]) => document.querySelector(button)?.className !== before", arg=[BUTTON, before]
-        )
-        settle(page)
+        changed = "([button, before]) => document.querySelector(button)?.className !== before"
+        page.wait_for_function(changed, arg=[BUTTON, before])
+        idle(page)
     return labels
 
 
@@ -106,8 +111,7 @@ def test_a_doubled_and_a_held_key_answer_one_question(open_questions, answers):
             new KeyboardEvent(kind, { key: "1", keyCode: 49, bubbles: true, cancelable: true })) }"""
     )
     saved(page, 1)
-    settle(page)
-    page.wait_for_timeout(300)
+    idle(page)
     second = asked(page)
     for _ in range(20):  # a key that is held repeats
         page.keyboard.down("0")

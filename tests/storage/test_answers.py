@@ -10,7 +10,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from refusals import refused
 from working import trouble
 
 from ranking.storage import records
@@ -37,17 +36,8 @@ def lines_of(store) -> Path:
     return store.home / "sets" / SET / ANSWERS
 
 
-def test_an_event_that_is_sent_again_counts_once(answers):
-    log = [event(number, f"label {number}") for number in range(1, 31)]
-    new = [answers.append(log[: length + 1]) for length in range(30)]
-    assert new == [1] * 30
-    assert answers.append(log) == answers.append([]) == 0
-    assert answers.events(SET, "7") == log
-
-
-def test_the_first_event_of_a_number_stands_and_those_of_two_tabs_are_in_the_order_of_arrival(answers):
-    answers.append([event(1, "sand", "yes")])
-    assert answers.append([event(1, "sand", "no"), event(2, "sea", "no")]) == 1
+def test_events_of_two_tabs_are_in_the_order_of_arrival(answers):
+    answers.append([event(1, "sand"), event(2, "sea", "no")])
     answers.append([event(1, "sand", "no", SECOND)])
     answers.append([event(3, "sky")])
     stored = [(each.label, each.kind) for each in answers.events(SET, "7")]
@@ -59,7 +49,6 @@ def test_deleted_answers_are_restored_or_removed_after_thirty_days_or_at_once(st
     answers.delete(SET)
     assert (answers.events(SET), answers.images(SET), len(answers.deleted(SET))) == ([], {}, 2)
     assert len(answers.events("c" * 16)) == 1
-    assert answers.append([event(1, "sand")]) == 0, "it is known"
     answers.append([event(4, "sky")])
     answers.restore(SET)
     assert {each.label for each in answers.events(SET)} == {"sand", "sea", "sky"}
@@ -78,7 +67,7 @@ def test_answers_are_on_disk_when_append_returns(store):
     program = (
         "import json, os, sys; from ranking.storage.answers import AnswerEvent\n"
         "from ranking.storage.store import Store\n"
-        "Store(sys.argv[1]).answers.append([AnswerEvent.from_json(json.loads(sys.argv[2]))]); os.kill(os.getpid(), 9)"
+        "Store(sys.argv[1]).answers.append([AnswerEvent(**json.loads(sys.argv[2]))]); os.kill(os.getpid(), 9)"
     )
     sent = json.dumps(event(1, "sand").to_json())
     subprocess.run([sys.executable, "-c", program, str(store.home), sent], check=False)
@@ -107,7 +96,8 @@ def test_answers_that_do_not_fit_on_the_disk_are_refused_whole(store, monkeypatc
         store.answers.append([event(2, "sea"), event(3, "sky")])
     assert [each.label for each in store.answers.events(SET)] == ["sand"]
     assert store.damage() == []
-    assert store.answers.append([event(2, "sea")]) == 1
+    store.answers.append([event(2, "sea")])
+    assert [each.label for each in store.answers.events(SET)] == ["sand", "sea"]
 
 
 def test_images_and_sets_are_kept_apart(answers):
@@ -142,27 +132,3 @@ def test_folding_equals_a_stack_for_each_label():
         assert folded.answers == {name: kind == "yes" for name, kind in last.items() if kind != "skip"}
         assert folded.skipped == {name for name, kind in last.items() if kind == "skip"}
         assert len(folded.standing) == sum(map(len, stacks.values()))
-
-
-def test_what_is_no_answer_is_refused():
-    answer = event(1, "sand").to_json()
-    assert AnswerEvent.from_json(json.loads(json.dumps(answer))) == event(1, "sand")
-    for name, values in (
-        ("session", ["1" * 31, None]),
-        ("number", [0, True, 2**60]),
-        ("set", ["../../etc/passwd"]),
-        ("image", [""]),
-        ("label", ["x" * 1001, "\ud800", ["sand"]]),
-        ("kind", ["maybe", ["yes"]]),
-        ("run", ["../run"]),
-        ("inside", [float("inf")]),
-        ("outside", ["1"]),
-        ("counted", [-1]),
-        ("time", [float("nan"), 1e30]),
-    ):
-        for value in values:
-            with refused(f"{name} of an answer", f"{value!r:.80}"):
-                AnswerEvent.from_json({**answer, name: value})
-    for value in (None, [], "yes", {}, {**answer, "more": 1}):
-        with refused("answer", f"{value!r:.80}"):
-            AnswerEvent.from_json(value)

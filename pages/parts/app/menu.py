@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import NamedTuple, NoReturn
+from typing import NamedTuple
 
 import streamlit as st
 
@@ -60,26 +59,12 @@ PLACES = {
     },
 }
 PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}
-# Former URLs, and the page and parameters that they redirect to.
-MOVED = {
-    "max_marginals": ("neighbours", {keys.NEIGHBOURS_VIEW: "labellings"}),
-    "sample_graph": ("neighbours", {keys.NEIGHBOURS_VIEW: "graph"}),
-}
 
 
 def all_pages() -> list[st.Page]:
-    """Every page of the laboratory, in the order of the menu, and the redirects of former URLs."""
+    """Every page of the laboratory, in the order of the menu."""
     first = next(iter(PAGES))
-    pages = [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
-    moved = [
-        st.Page(partial(_lead_on, page, changes), title=PAGES[page], url_path=name)
-        for name, (page, changes) in MOVED.items()
-    ]
-    return pages + moved
-
-
-def _lead_on(page: str, changes: dict[str, str]) -> NoReturn:
-    st.switch_page(f"pages/{page}.py", query_params={**st.query_params.to_dict(), **changes})
+    return [st.Page(f"pages/{name}.py", title=title, default=name == first) for name, title in PAGES.items()]
 
 
 def show_again() -> None:
