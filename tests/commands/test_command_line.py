@@ -96,7 +96,9 @@ def test_a_localisation_run_is_kept_and_ranks_images_with_their_windows(store, t
 
 def test_an_experiment_prints_and_writes_its_tables(images, tmp_path, command):
     methods, grids = [["SVM", {}], ["AP-SVM", {}]], {"C": [1.0, 10.0]}
-    file = settings_file(tmp_path, images, queries=["day"], methods=methods, grids=grids, folds=2, widen=False)
+    file = settings_file(
+        tmp_path, images, queries=["day"], methods=methods, grids=grids, folds=2, widen=False
+    )
     page, again, protocol = (tmp_path / name for name in ("output.html", "again.html", "protocol"))
     out, err = command("experiment", file, "-o", page, f"--protocol={protocol}")
     assert out.count("\n\n") == 4, "five tables"
