@@ -33,6 +33,7 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
+from ranking.core.run_settings import OwnImageSettings
 from ranking.jobs import jobs
 from ranking.storage.run import Run
 from ranking.storage.store import Store
@@ -61,7 +62,9 @@ def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
-    """The runs that pages start; this process holds them as a worker would, and leaves them queued."""
+    """The runs that pages start; this process holds them as a worker would, and leaves them queued. An image of the
+    user, for which a page waits, has a real worker."""
+    start_worker, poll = jobs.start, jobs.poll
     runs: list[Run] = []
     locks: list[int] = []
 
@@ -69,6 +72,8 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
         locks.append(jobs.take_lock(folder))
 
     def start(store: Store, kind: Any, settings: Any, fill: Any = None, *, once: bool = False) -> Run:
+        if settings.get("task") == OwnImageSettings.task:
+            return start_worker(store, kind, settings, fill)
         run = store.runs.create(kind, json.loads(json.dumps(settings)), hold, once=once)
         if fill is not None:
             fill(run)
@@ -76,9 +81,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
             runs.append(run)
         return run
 
+    def look(store: Store, run_id: str) -> Run:
+        run = store.runs.get(run_id)
+        return poll(store, run_id) if run.task == OwnImageSettings.task else run
+
     monkeypatch.setattr(jobs, "start_once", functools.partial(start, once=True))
     monkeypatch.setattr(jobs, "start", start)
-    monkeypatch.setattr(jobs, "poll", lambda store, run_id: store.runs.get(run_id))
+    monkeypatch.setattr(jobs, "poll", look)
     yield runs
     for lock in locks:
         os.close(lock)
