@@ -60,6 +60,12 @@ class Home:
             return "the shared data folder"
         return home_in_words(self.path) if is_workspace(self.path) else f"the data folder {self.path}"
 
+    def check(self) -> None:
+        """Raise HomeError if the data folder is gone: empty lists would not say so."""
+        if not self.shared:
+            with explained(self.called):
+                os.stat(self.runs)
+
     @contextmanager
     def change(self) -> Iterator[None]:
         """Hold the lock under which all processes and threads change records. It must not be nested."""

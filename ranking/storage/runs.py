@@ -229,6 +229,7 @@ class Runs:
 
 
 def _runs_in(home: Home) -> list[Run]:
+    home.check()
     return RUNS.read_all(home.runs, home.shared)[0]
 
 

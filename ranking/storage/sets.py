@@ -253,6 +253,7 @@ SETS = Records(RECORD, _row)
 
 def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
     """Return the image sets of a data folder, newest first: the deleted ones, or the others."""
+    home.check()
     rows, damaged = SETS.read_all(home.sets, home.shared)
     for folder in (damage.path for damage in damaged if is_set(damage.path)):
         with contextlib.suppress(InputError):  # `damage` names it

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ranking.core.errors import explained
 from ranking.storage import examples, queue
 from ranking.storage.answers import Answers
 from ranking.storage.corrections import Corrections
@@ -50,13 +51,14 @@ class Store:
 
     def sweep(self) -> None:
         """Finish or remove what crashes have left, and remove what was deleted long ago."""
-        queue.remove_dead(self.home)
-        self.runs.sweep()
-        self.sets.sweep()
-        self.answers.sweep()
-        if not any(run.alive for run in self.runs.all_own()):
-            home = self._home
-            remove_partial_files((home.runs, home.features, home.edges, home.vectors, home.models))
+        home = self._home
+        with explained(home.called):
+            queue.remove_dead(self.home)
+            self.runs.sweep()
+            self.sets.sweep()
+            self.answers.sweep()
+            if not any(run.alive for run in self.runs.all_own()):
+                remove_partial_files((home.runs, home.features, home.edges, home.vectors, home.models))
 
 
 def shared_with(home: Path) -> list[Path]:

@@ -20,6 +20,7 @@ from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
 from ranking.features.uploaded_vectors import short_name
+from ranking.storage.run import RECORD
 
 
 @pytest.fixture
@@ -85,7 +86,9 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
     run = laboratory.store.runs.get(started[-1].id)
     assert run.reason in errors(app)[0]
     assert "my_pickle.npy" in text_of(app)
-    assert not run.folder.exists()
+    assert [file.name for file in run.folder.iterdir() if file.name != "lock"] == [RECORD], (
+        "nothing else is left"
+    )
 
 
 def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, open_page, images, vectors):

@@ -100,4 +100,4 @@ def test_a_set_loses_its_images_its_thumbnails_and_all_files(laboratory, open_pa
     assert "Contact sheet as PNG" not in offered(ranked)
     assert "Ranking as CSV" in offered(ranked), "which needs no picture"
     shutil.rmtree(images.folder)
-    assert open_page("train", set=images.key).error
+    assert open_page("train", set=images.key).warning, "it is not listed"

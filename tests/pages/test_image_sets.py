@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 from datetime import datetime
 from types import SimpleNamespace
 
@@ -67,8 +68,6 @@ def test_pages_of_the_contact_sheet_and_what_another_set_forgets(laboratory, ope
         "classes that are numbers: the first is on top"
     )
     assert "delete set" in button_keys(app)
-    figures = open_page("image_sets", set=laboratory.figures)
-    assert "delete set" not in button_keys(figures), "it comes with the program"
     app.get("pagination")[0].set_value(2).run()
     assert address(app)["sheet"] == "2"
     assert whole_image(app)["alt"].startswith("Image 0048")
@@ -99,7 +98,7 @@ def test_how_even_the_classes_are_is_counted():
             image_set(range(len(shown)), [False] * len(shown), labels=labels, classes=classes)
         )
 
-    assert counts_in([text_about(tuple("0123456789"), np.arange(100) % 10)]) == [[1, 10]]
+    assert counts_in([text_about(tuple("0123456789"), np.arange(100) % 10)]) == [[10, 100]]
     text = text_about(("a*", "b", "c"), [0] * 12 + [1] * 5 + [2] * 7)
     assert re.findall(r"“(.*?)”", text) == ["b", escaped("a*")], "the rarest and the most frequent"
     assert counts_in([text]) == [[5, 24, 12]]
@@ -145,7 +144,8 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
         laboratory.store.runs.update(run.id, ended=ended)
         return laboratory.store.runs.get(run.id)
 
-    first = failed(1e9)
+    then = round(time.time()) - 100
+    first = failed(then)
     assert importing._which_try(first) == "", "it is the only one"
     app = open_page("image_sets", **{"import": first.id})
     [error] = app.error
@@ -153,9 +153,9 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
     [form] = [part for part in app.expander if part.error]
     assert [button.key for button in form.button] == ["read path", "close import", "add source"]
     assert "my *zoo*.zip" in text_of(app), "the upload has to be dropped once more"
-    second = failed(1e9 + 7)
+    second = failed(then + 7)
     tries = [importing._which_try(run) for run in (first, second)]
-    times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (1e9, 1e9 + 7)]
+    times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (then, then + 7)]
     assert tries == [f"try 1, {times[0]}", f"try 2, {times[1]}"]
     turn_to(app, **{"import": second.id})
     assert tries[1] in plain(app.error[0])

@@ -140,9 +140,11 @@ def test_every_cache_of_what_a_data_folder_holds_is_keyed_by_it():
     # Files that come with the program; scores, by their content.
     of_no_home = "_ready_made", "inference_problem", "_inference_trace"
     for definition in cached:
-        assert "(home: str" in definition or definition.removeprefix("def ").startswith(of_no_home), (
-            definition
-        )
+        assert (
+            "(home: str" in definition
+            or "(folder: Path)" in definition
+            or definition.removeprefix("def ").startswith(of_no_home)
+        ), definition
 
 
 def test_visitors_type_no_paths(anna, started, open_page, monkeypatch):

@@ -22,7 +22,9 @@ def show() -> None:
         with st.popover(
             "Link to your workspace", icon=":material/key:"
         ):  # closed: pages are shown on projectors
-            address = urlsplit(st.context.url)._replace(query=urlencode({keys.WORKSPACE: workspaces.name()}))
+            address = urlsplit(st.context.url or "")._replace(
+                query=urlencode({keys.WORKSPACE: workspaces.name()})
+            )
             st.code(address.geturl(), language=None)
         st.caption(
             "Your imports, training runs and answers are stored in this workspace. Anyone who has the link can open "

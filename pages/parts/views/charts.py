@@ -353,6 +353,8 @@ def how_even(images: ImageSet) -> str:
     """Name the rarest and the most frequent class."""
     counts = images.labels.sum(axis=0)
     least, most = int(counts.argmin()), int(counts.argmax())
+    if counts[least] == counts[most]:
+        return f"Each class is shown by {counts[least]:,} of {len(images):,} samples."
     return (
         f"“{escaped(images.classes[least])}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, "
         f"“{escaped(images.classes[most])}” the most frequent with {counts[most]:,}. For a rare class, accuracy is "
