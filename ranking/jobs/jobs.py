@@ -130,7 +130,8 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(
         HomeError, InputError
     ):  # the next poll ends the run when the data folder is back
-        poll(store, run.id)
+        if poll(store, run.id).state in ("failed", "cancelled"):
+            _clear(store, run)  # the worker may have died before it could
         _children.pop(run.id, None)
 
 

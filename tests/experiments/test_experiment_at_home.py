@@ -43,6 +43,7 @@ def settings_of(images: ImageSet, **changes: Any) -> dict[str, Any]:
         "queries": ["day", "calm"],
         "grids": grids,
         "folds": 3,
+        "widen": False,
         **changes,
     }
 

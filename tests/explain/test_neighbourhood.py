@@ -101,7 +101,7 @@ def plain(n: int, edges: list[list[int]], penalty: list[float]) -> Neighbourhood
 def test_members_and_edges_of_a_component_are_its_own():
     model = plain(6, [[0, 4], [4, 2], [1, 3]], [-1.0, -1.0, -2.0])
     assert [model.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
-    assert [sorted(model.features.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
+    assert [sorted(model.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
 
 
 def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties():

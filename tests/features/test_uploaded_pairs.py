@@ -46,7 +46,7 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     store = Store(tmp_path)
     names = [store.features.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
-        os.utime(edges_in(store.edges, KEY).path(name), (1000 - age, 1000 - age))
+        os.utime(edges_in(store.home / "edges", KEY).path(name), (1000 - age, 1000 - age))
     (store.home / "edges" / KEY / "csv-x.npy").touch()
     store.features.keep_edges("b" * 64, EDGES)
     assert store.features.edge_names(KEY) == names
@@ -61,7 +61,7 @@ def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it
             store.features.edges_of(key, unknown)
         assert str(tmp_path) in caught.value.expected
         assert caught.value.remedy
-    file = edges_in(store.edges, KEY).path(name)
+    file = edges_in(store.home / "edges", KEY).path(name)
     whole = file.read_bytes()
     np.save(file, EDGES + 1)
     with refused(f"pairs of {short_name(name)}", "others, int64 of shape (3, 2)"):

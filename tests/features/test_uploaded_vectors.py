@@ -41,7 +41,7 @@ def added(store, key, matrix, title="mine"):
     """The name of vectors that an import has added to a store."""
     draft, record = store.home / "draft.npy", KeptVectors(vectors_name(matrix), title, 9, "by order", 1.0)
     np.save(draft, matrix)
-    store.add_vectors(key, draft, record)
+    store.features.keep_vectors(key, draft, record)
     assert not draft.exists()
     return record.name
 
@@ -106,7 +106,7 @@ def test_added_vectors_are_a_file_and_its_record(filled):
     assert set(written) == {"title", "columns", "matched", "kept"}
     assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
     with refused("image set", "'gone'"):
-        store.add_vectors("gone", store.home / "draft.npy", record)
+        store.features.keep_vectors("gone", store.home / "draft.npy", record)
 
 
 def test_features_are_read_from_them_and_computed_of_no_picture(filled):

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
-import sqlite3
 import struct
 import subprocess
 import sys
@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
@@ -56,6 +55,7 @@ from ranking.jobs.events import (
     with_last_gap,
 )
 from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
+from ranking.storage.queue import RUNS_AT_ONCE, waits_for
 from ranking.storage.run import Kind, Run
 from ranking.storage.runs import Runs
 from ranking.storage.store import Store
@@ -116,15 +116,12 @@ def test_the_session_of_a_worker_weighs_less(store, monkeypatch):
     pytest.fail(weight)
 
 
-def test_a_row_that_vanishes_leaves_no_traceback(store, monkeypatch):
-    """As where the database is put back from a copy while a training runs."""
+def test_a_run_whose_folder_vanishes_leaves_no_traceback(store, monkeypatch):
     uncaught: list[object] = []
     monkeypatch.setattr(threading, "excepthook", uncaught.append)
     run = iterating(store, start(store, FOREVER))
-    kill_later = store.runs.get(run.id)
-    with closing(sqlite3.connect(store.home / "ranking.sqlite")) as database, database:
-        database.execute("delete from run")
-    kill(kill_later)
+    shutil.rmtree(run.folder)
+    kill(run)
     wait(lambda: run.id not in jobs._children)
     assert not uncaught
 
@@ -172,22 +169,22 @@ def test_what_differs_or_is_not_live_is_a_new_run(store, monkeypatch):
 @pytest.fixture
 def full(store: Store, held: Held) -> list[Run]:
     """As many live trainings as may work at once."""
-    return [held(store) for _ in range(jobs.MOST_AT_ONCE)]
+    return [held(store) for _ in range(RUNS_AT_ONCE)]
 
 
 def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
     waiting = [held(store, kind, {"task": task}) for kind, task in TASKS]
-    assert [jobs.waits_for(store, run) for run in waiting] == list(range(1, len(TASKS) + 1))
+    assert [waits_for(store.home, run) for run in waiting] == list(range(1, len(TASKS) + 1))
     for settings in ({}, {"task": "features"}):
-        assert jobs.waits_for(store, held(store, "import", settings)) == 0, settings
+        assert waits_for(store.home, held(store, "import", settings)) == 0, settings
 
 
 def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, held, full):
     first, second, third = (start(store, ["iterate", 1, 0.0]) for _ in range(3))
-    assert [jobs.waits_for(store, run) for run in (first, second, third)] == [1, 2, 3]
+    assert [waits_for(store.home, run) for run in (first, second, third)] == [1, 2, 3]
     kill(first)
     assert ended(store, first).state == "failed"
-    assert [jobs.waits_for(store, run) for run in (second, third)] == [1, 2]
+    assert [waits_for(store.home, run) for run in (second, third)] == [1, 2]
     assert cancelled(store, start(store, FOREVER)).state == "cancelled", "while it waits, or starts"
     held.let_die(full[0])
     second, third = ended(store, second), ended(store, third)
@@ -475,7 +472,9 @@ def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, mo
 
 def test_a_new_server_settles_the_runs_of_dead_workers_and_sweeps(store, held, monkeypatch):
     swept: list[list[str]] = []
-    monkeypatch.setattr(Store, "sweep", lambda self: swept.append([self.run(run.id).state for run in runs]))
+    monkeypatch.setattr(
+        Store, "sweep", lambda self: swept.append([self.runs.get(run.id).state for run in runs])
+    )
     _, dead, over = runs = held(store), store.runs.create("train", {}), store.runs.create("train", {})
     store.runs.end(over.id, "finished")
     jobs.recover(store)

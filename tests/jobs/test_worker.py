@@ -695,7 +695,7 @@ def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings,
 def test_a_worker_looks_now_and_then_whether_it_is_its_turn(store, digits, monkeypatch):
     slept: list[float] = []
     ahead = iter([3, 40, 1, 0])
-    monkeypatch.setattr(worker, "claim_turn", lambda store, run: next(ahead))
+    monkeypatch.setattr(worker.queue, "waits_for", lambda home, run: next(ahead))
     clock = SimpleNamespace(time=time.time, monotonic=time.monotonic, sleep=slept.append)
     monkeypatch.setattr(worker, "time", clock)
     run = here(store, training(digits))

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from contract_cases import BAGS, CASES, LABELS, ORDERS, SAMPLES, RanksSamples
+from contract_cases import BAGS, CASES, LABELS, ORDERS, SAMPLES
 from label_problems import images
 from order_problems import sequences
 from problems import Heard
@@ -349,20 +349,6 @@ def test_a_file_brings_everything_back(case: Any, tmp_path: Path) -> None:
         if case.starts and dtype == np.float32:
             later = [dataclasses.replace(method).fit(data, warm_start=start) for start in (method, loaded)]
             np.testing.assert_array_equal(case.weights(later[0]), case.weights(later[1]))
-
-
-def test_the_first_files_which_did_not_tell_pairs_nor_the_unit_of_C_are_read(tmp_path: Path) -> None:
-    case, path = RanksSamples("SVM"), tmp_path / "model.npz"
-    header, arrays = saved(trained(case), path)
-    header["settings"] = without(header["settings"], "unit")
-    np.savez(path, **whole(without(header, "pairs"), arrays))
-    old = method_class("SVM").load(path)
-    assert (old.C, old.unit) == (trained(case).C, "paper")
-    np.testing.assert_array_equal(
-        case.scores(old, case.problem()), case.scores(trained(case), case.problem())
-    )
-    with refused(case.wrong_features, 2):
-        old.score(Query(features=np.eye(2)))
 
 
 class Code:

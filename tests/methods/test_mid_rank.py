@@ -14,9 +14,8 @@ from refusals import refused
 
 from ranking import Query, make_method
 from ranking.core import ProgressEvent, SequenceSet
-from ranking.core.settings import settings_dict
 from ranking.inference.rank_fusion import VOTES
-from ranking.methods import mid_rank, saved
+from ranking.methods import mid_rank
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
@@ -207,17 +206,6 @@ def test_the_choice_of_a_length_can_be_stopped_too() -> None:
     assert len(events) == len(plain) + 5
     assert (method.lengths, method.best_length) == ((2, 3, 4), 2)
     assert not method.certificate.converged
-
-
-def test_a_file_of_an_earlier_version_keeps_its_meaning(tmp_path: Path) -> None:
-    made = sequences(10, levels=4)
-    method = make_method("MidRank", ties="forbidden", votes="kept", **FEW).fit(made)
-    header, arrays = {"method": "MidRank", "columns": 5}, method.arrays()
-    settings = {name: value for name, value in settings_dict(method).items() if name not in ("ties", "votes")}
-    saved.write(tmp_path / "m.npz", {**header, "settings": settings, "certificate": None}, arrays)
-    read = MidRank.load(tmp_path / "m.npz")
-    assert (read.ties, read.votes) == ("forbidden", "kept")
-    assert read.score_sequences(made).tolist() == method.score_sequences(made).tolist()
 
 
 def test_torn_files_are_refused() -> None:

@@ -56,7 +56,7 @@ def fill(home: Path, scratch: Path) -> Laboratory:
         run = store.runs.create("train", train_settings(digits))
         store.runs.end(run.id, state, f"{reason}. Last report: iteration 7, gap 0.5")
         ended[state] = run.id
-    few = {"C": 1.0, "max_iterations": 20, "solver": "cutting plane"}
+    few = {"C": 1.0, "unit": "paper", "max_iterations": 20, "solver": "cutting plane"}
     return Laboratory(
         home,
         digits,

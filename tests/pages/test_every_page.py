@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import pytest
 
-from pages.parts.app import frame, keys, menu
+from pages.parts.app import frame, home, keys, menu
 from pages.parts.app.frame import escaped
-from pages.parts.runs import sets, training_runs
+from pages.parts.runs import training_runs
 from pages.parts.studies.study_page import StudyPage
 
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
@@ -67,7 +67,7 @@ def test_first(page, fresh_home, started, open_page, monkeypatch):
 def test_empty(page, empty_home, started, open_page):
     app = open_page(page)
     assert has_menu(app)
-    assert {escaped(sets.NO_SETS)} >= {error.value for error in app.error}
+    assert {escaped(home.NO_EXAMPLES)} >= {error.value for error in app.error}
 
 
 @pytest.mark.parametrize("page", menu.PAGES)

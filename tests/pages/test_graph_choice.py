@@ -124,7 +124,7 @@ def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, ima
     [refusal] = errors(form)
     assert refusal.startswith("pairs.csv, line 5: ")
     assert box(form).value == FIRST_GRAPH
-    assert not list(laboratory.store.edges.rglob("*.npy"))
+    assert not list((laboratory.home / "edges").rglob("*.npy"))
     assert errors(form.run()) == [refusal], "as long as the file is there"
     choose(form.selectbox, "set", laboratory.digits)
     assert not form.error, "another set has nothing to do with it"
@@ -200,7 +200,7 @@ def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
 
 def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, images, edges):
     graph = on_edges.settings["graph"]
-    file = edges_in(home.store().edges, images.key).path(graph)
+    file = edges_in(home.store().home / "edges", images.key).path(graph)
     file.write_bytes(b"x")
     app = open_page("train", run=on_edges.id)
     assert any(short_name(graph) in error for error in errors(app))

@@ -154,7 +154,7 @@ def test_a_run_is_trained_with_corrections_only_where_that_is_switched_on(
     turn_to(app, run=started[-1].id)
     assert app.toggle(key="widget corrections").value, "the run's own settings"
     assert not compared(app)
-    corrections.undo(corrections.last_press(laboratory.digits, "3").id)
+    corrections.undo(laboratory.digits, corrections.last_press(laboratory.digits, "3").id)
     turn_to(app, run=started[-1].id)
     assert any("corrected labels 2 → 0" in text for text in compared(app)), "the run keeps what it was given"
 

@@ -41,4 +41,4 @@ def test_each_lesson_opens(lesson, compared, started, open_page):
     assert not app.error
     assert not app.warning
     if lesson == "neighbours_lesson":
-        assert "with cross-validated" in plain_texts(app), "of the bundled experiment"
+        assert "cross-validated C" in plain_texts(app), "of the bundled experiment"

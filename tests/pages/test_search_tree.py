@@ -83,7 +83,7 @@ def test_the_table_holds_every_order(tested, search):
 
 
 def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
-    for file in orders_here.store.features.glob("**/*"):
+    for file in (orders_here.home / "features").glob("**/*"):
         if file.is_file():
             file.unlink()
     app = open_page("search_tree", order_run=orders_here.baseline)

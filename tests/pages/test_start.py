@@ -8,8 +8,7 @@ import sys
 
 from shown import ROOT, components, errors, page_of, press, text_of
 
-from pages.parts.app import cache, menu
-from pages.parts.runs import sets
+from pages.parts.app import cache, home, menu
 from pages.parts.views.moving_image import OTHERS, SHOWN
 from ranking.metrics import moving
 from ranking.storage import examples
@@ -59,7 +58,7 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
 
 def test_a_home_without_image_sets_still_offers_to_import_some(empty_home, started, open_page):
     app = open_page("image_sets")
-    assert errors(app) == [sets.NO_SETS]
+    assert errors(app) == [home.NO_EXAMPLES]
     assert "widget path of an import" in [box.key for box in app.text_input]
 
 

@@ -178,7 +178,7 @@ def test_run_that_waits_tells_for_how_many(laboratory, started, open_page, monke
     def waiting(run):
         return jobs_panel.waits_for(run, 1) in str(app.get("progress")[0].proto)
 
-    monkeypatch.setattr(jobs_panel.jobs, "MOST_AT_ONCE", 1)
+    monkeypatch.setattr(jobs_panel.queue, "RUNS_AT_ONCE", 1)
     app = open_page("train", set=laboratory.digits)
     press(app, "train")
     assert not waiting(started[0])

@@ -31,7 +31,7 @@ def show(open_page):
 
 def trained(laboratory, key, query, kind, graph, **settings):
     """A HOB-SVM whose neighbours pay otherwise."""
-    run_settings = train_settings(key, query, "HOB-SVM", potentials=kind.name, **settings)
+    run_settings = train_settings(key, query, "HOB-SVM", potentials=kind.name, unit="paper", **settings)
     return finished(laboratory.store, {**run_settings, "graph": graph})
 
 
@@ -113,7 +113,7 @@ def test_cliques_are_shown_by_the_pairs_in_them(laboratory, show, monkeypatch):
     component_of = model.component_of[model.components.edges[:, 0]]
     assert (model.components.sizes[component_of] > 2).any()
     for number in np.unique(component_of):
-        assert np.ptp(model.penalty[model.features.edges_of(int(number))]) < 1e-12, "one clique, one penalty"
+        assert np.ptp(model.penalty[model.edges_of(int(number))]) < 1e-12, "one clique, one penalty"
     of_paper = laboratory.store.runs.get(laboratory.neighbours)
     for shown, kind in ((run, PottsCliques), (of_paper, AttractivePairs)):
         assert "bounds" not in shown.result
