@@ -109,7 +109,7 @@ def visit(browser: Any, server: Server) -> Iterator[Visit]:
     for context in contexts:
         for page in context.pages:
             if page.get_by_test_id("stException").count():
-                mishaps.append(f"an exception on {page.url}: {server.last_said()}")
+                mishaps.append(f"an exception on {page.url}: {server.last_log()}")
         context.close()
     assert not mishaps, mishaps
 

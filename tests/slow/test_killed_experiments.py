@@ -20,7 +20,7 @@ def scores(store: Store) -> dict[str, bytes]:
 def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path):
     store, alone = (Store(tmp_path / name) for name in ("killed", "alone"))
     patches(tmp_path / "set")
-    keys = {home.adopt(tmp_path / "set", "Patches") for home in (store, alone)}
+    keys = {home.sets.add(tmp_path / "set", "Patches") for home in (store, alone)}
     settings: dict[str, Any] = {
         "task": "experiment",
         "set": keys.pop(),
