@@ -82,23 +82,23 @@ worker._SoFar.keep = lambda self, scores: None
 recording.SECONDS = 1e9
 os.replace, os.fsync = dying(os.replace), dying(os.fsync)
 code = worker.main(sys.argv[2:])
-assert len(steps) == 10, steps
+assert len(steps) == 13, steps
 sys.exit(code)
 """
 
 
 def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
-    """Steps: the row in the folder as it tells the process, and as the run begins; the renaming of the features, the
-    fsync and renaming of the model, of the recording and of the scores, and the row as the run has ended: ten."""
-    for step in range(1, 12):
+    """Steps: the renaming of the features; the fsync and renaming of the record as it names the process, as the run
+    begins and as it has ended, of the model, of the recording and of the scores: thirteen."""
+    for step in range(1, 15):
         shutil.rmtree(store.features.cache)
         with monkeypatch.context() as patch:
             patch.setattr(jobs, "WORKER", (sys.executable, "-c", DYING, str(step)))
             run = ended(store, jobs.start(store, "train", training(store)))
         wait(lambda run=run: not run.alive)
-        assert run.state == ("finished" if step == 11 else "failed"), step
-        assert ("SIGKILL" in run.reason) == (step < 11)
-        assert run.model_file.exists() == (step > 5), step
+        assert run.state == ("finished" if step == 14 else "failed"), step
+        assert ("SIGKILL" in run.reason) == (step < 14)
+        assert run.model_file.exists() == (step > 7), step
         check_whole(run)
         jobs.recover(store)
         again = ended(store, jobs.start(store, "train", training(store)))
@@ -173,7 +173,7 @@ except OSError as error:
     print(error)
 ballast.unlink()
 jobs.recover(store)
-print(sorted({run.state for run in store.runs.all("train")}))
+print(sorted({run.state for run in store.runs.all_own("train")}))
 train()
 """
 

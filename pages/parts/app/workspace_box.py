@@ -22,10 +22,9 @@ def show() -> None:
         with st.popover(
             "Link to your workspace", icon=":material/key:"
         ):  # closed: pages are shown on projectors
-            address = urlsplit(st.context.url or "")._replace(
-                query=urlencode({keys.WORKSPACE: workspaces.name()})
-            )
-            st.code(address.geturl(), language=None)
+            address = urlsplit(st.context.url or "")
+            query = urlencode({keys.WORKSPACE: workspaces.name()})
+            st.code(address._replace(path=address.path or "/", query=query).geturl(), language=None)
         st.caption(
             "Your imports, training runs and answers are stored in this workspace. Anyone who has the link can open "
             "it, and only the link leads back to it: bookmark it, and share it only with people who work with you."
