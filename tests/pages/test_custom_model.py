@@ -56,4 +56,4 @@ def test_an_output_that_tells_nothing_and_a_file_that_is_no_model_are_refused(la
     previewed(laboratory, started, app.run(), b"\x08garbage", "net.onnx")
     run = laboratory.store.runs.get(started[-1].id)
     assert run.state == "failed"
-    assert not run.folder.exists()
+    assert {file.name for file in run.folder.iterdir()} <= {"run.json", "lock"}

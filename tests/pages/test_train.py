@@ -186,7 +186,7 @@ def test_run_that_waits_tells_for_how_many(laboratory, started, open_page, monke
     press(app, "train")
     assert len(started) == 2, "other settings are another run"
     assert waiting(started[1])
-    assert jobs.waits_for(laboratory.store, started[1]) == 1
+    assert jobs_panel.queue.waits_for(laboratory.store.home, started[1]) == 1
 
 
 def test_press_outlives_a_page_that_was_run_again_halfway(laboratory, started, open_page):
