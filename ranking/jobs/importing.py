@@ -51,7 +51,7 @@ def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
     settings = ImportSettings.from_json(run.settings)
     paths = [str(value) for name, value in settings.source_settings.items() if name in PATHS]
     check_source(store.home, paths)
-    progress(f"Reading {readable(settings.file_name)}", 0, 1)
+    progress(f"Reading {readable(settings.file_name, 300)}", 0, 1)
     from ranking.datasets.copies import keep_together, stored_copies
     from ranking.formats.tree_source import tree_sources
 

@@ -8,6 +8,7 @@ worker dies, whatever the cause. So any process, including one started later, ca
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import signal
 import subprocess
@@ -42,6 +43,8 @@ __all__ = [
     "start_once",
     "take_lock",
 ]
+
+log = logging.getLogger(__name__)
 
 WORKER = (sys.executable, "-m", "ranking.jobs.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # number of the open file that holds the worker's lock
@@ -127,12 +130,14 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
 def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     """Reap a worker and end its run, also when no browser is open."""
     child.wait()
-    with contextlib.suppress(
-        HomeError, InputError
-    ):  # the next poll ends the run when the data folder is back
+    try:
         if poll(store, run.id).state in ("failed", "cancelled"):
             _clear(store, run)  # the worker may have died before it could
-        _children.pop(run.id, None)
+    except HomeError:
+        return  # the next poll ends the run when the data folder is back, and needs the exit code
+    except InputError as error:
+        log.warning("run %s has no folder any more: %s", run.id, error)
+    _children.pop(run.id, None)
 
 
 def poll(store: Store, run_id: str) -> Run:
