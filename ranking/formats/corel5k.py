@@ -120,7 +120,7 @@ def _parts(data: bytes) -> dict[str, Part]:
         missing = [name for name in PARTS if name not in file]
         if missing:
             raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
-        return {name: file[name] for name in PARTS}
+        return {name: np.asarray(file[name]) for name in PARTS}  # what is no array of NumPy is read as bytes
 
 
 def _described(part: Part) -> str:
