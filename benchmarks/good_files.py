@@ -64,7 +64,7 @@ def numbered_images() -> ImageSet:
 
 def some_vectors(images: ImageSet) -> dict[str, list[bytes]]:
     """Return vectors for `images`, by the suffix of their file."""
-    rows, ids = numbered_set.features.vectors_of(images), images.ids.astype(str)
+    rows, ids = numbered_set.vectors_of(images), images.ids.astype(str)
     streams = [io.BytesIO() for _ in range(5)]
     np.save(streams[0], rows.astype(np.float32))
     np.save(streams[1], rows)

@@ -50,8 +50,8 @@ class Tab:
 
     async def open(self, page: str, **query: str) -> float:
         """Go to a page; return the seconds until its run has ended. The workspace in the URL is kept."""
-        room = {"room": self.query["room"]} if "room" in self.query else {}
-        self.page, self.query, self._script = page, {**room, **query}, ""
+        workspace = {"workspace": self.query["workspace"]} if "workspace" in self.query else {}
+        self.page, self.query, self._script = page, {**workspace, **query}, ""
         self._stop_repeating()
         self._elements.clear()
         return await self._ask()

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from tokenize import TokenError
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,8 @@ from ranking.files.typed_path import in_file, read_typed
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20
 MAX_CELLS = 200_000_000  # of the dense features
+# What reading a damaged file raises: NumPy splits the header of an array into tokens of Python.
+DAMAGED = (ValueError, OverflowError, TypeError, EOFError, TokenError, zipfile.BadZipFile, zlib.error)
 Part = npt.NDArray[Any]
 
 
@@ -86,7 +89,7 @@ class Corel5k(Source):
         data = read_typed(self.file, MAX_BYTES, "corel5k.npz")
         try:
             return read_corel5k(data)
-        except (ValueError, OverflowError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
+        except DAMAGED as error:
             raise in_file(readable(self.file, 255), "Corel5k as NPZ", error) from error
 
 
@@ -117,7 +120,7 @@ def _parts(data: bytes) -> dict[str, Part]:
         missing = [name for name in PARTS if name not in file]
         if missing:
             raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
-        return {name: file[name] for name in PARTS}
+        return {name: np.asarray(file[name]) for name in PARTS}  # what is no array of NumPy is read as bytes
 
 
 def _described(part: Part) -> str:

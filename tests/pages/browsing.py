@@ -24,7 +24,7 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 FLAGS += ["--disable-component-update", "--disable-background-networking"]
 # Streamlit's page asks for these below the page's own path first, then at the root.
 EXPECTED_404 = re.compile(r"/\w+/_stcore/(health|host-config)$")
-MILLISECONDS = 120_000  # two cores may be busy with something else
+MILLISECONDS = 240_000  # two cores may be busy with something else, and the first training computes features
 
 Page = Any
 Visit = Callable[..., Page]

@@ -13,7 +13,6 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import certificate, inference_scores, jobs_panel, runs
 from ranking import method_class, method_names
 from ranking.core.settings import settings_dict
-from ranking.jobs import jobs
 
 GO_TO = "widget go to "
 C_OF_AP_SVM = "method.AP-SVM.C"

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import sklearn.datasets  # noqa: F401 (the reader imports it at its first use, which is not the memory of reading)
 
 from ranking.features.graph import similarity
 from ranking.features.graph.similarity import affinity

@@ -133,12 +133,16 @@ class NpzFile(ArrayFile):
             return array
 
 
+# An OSError, because a damaged ZIP file may name a place before its beginning.
+DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+
+
 @contextmanager
 def _reading(expected: str) -> Iterator[None]:
     """Raise errors of a damaged array or ZIP file, or of one with a password, as Unusable."""
     try:
         yield
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+    except DAMAGED as error:
         raise Unusable(expected, readable(str(error)) or "it ends early") from error
 
 
