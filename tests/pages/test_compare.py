@@ -38,8 +38,8 @@ def baselines(laboratory, homes, monkeypatch):
     """A copy of the laboratory with four runs on one query, as the home of the app."""
 
     def train(here):
-        settings = (("SVM", 0.01), ("AP-SVM", 100.0), ("AP-SVM", 1.0))
-        return [train_here(here.store, here.figures, QUERY, method, C=C).id for method, C in settings]
+        settings = (("SVM", {"C": 0.01, "unit": "paper"}), ("AP-SVM", {"C": 100.0}), ("AP-SVM", {"C": 1.0}))
+        return [train_here(here.store, here.figures, QUERY, method, **given).id for method, given in settings]
 
     here, (svm, ap_svm, small) = trained_besides("rivals", train, laboratory, homes, monkeypatch)
     ids = {"svm": svm, "ap_svm": ap_svm, "ap_svm_small": small, "hob_svm": here.neighbours}
