@@ -28,7 +28,7 @@ class Strategy(NamedTuple):
 STRATEGIES = {
     "closest maxima": Strategy(
         "The label whose forced-inside and forced-outside maxima are closest (c-star, section 5).",
-        "The model is least certain here: its two best rankings are closest.",
+        "The model is least sure: its two maxima are closest.",
     ),
     "entropy": Strategy(
         "The label whose probability, by a logistic fit on its own score, is closest to 50%.",
