@@ -6,9 +6,8 @@ order of arrival.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Any, Literal
 
 from ranking.storage.home import Home, is_expired
@@ -131,13 +130,12 @@ class Answers:
         """Return the events that `restore` can restore."""
         return _events(self._deleted(set_key))
 
-    def empty_trash(self) -> None:
-        """Permanently remove all deleted answers."""
-        self._remove_deleted(lambda file: True)
-
     def sweep(self) -> None:
         """Permanently remove what was deleted long ago."""
-        self._remove_deleted(lambda file: is_expired(file.stat().st_mtime))
+        with self._home.change():
+            for file in self._home.sets.glob(f"*/{DELETED}"):
+                if is_expired(file.stat().st_mtime):
+                    file.unlink()
 
     def damage(self) -> list[Damage]:
         """Return the files with lines that cannot be read."""
@@ -154,12 +152,6 @@ class Answers:
             if source.file.exists():
                 target.append(source.read())
                 source.file.unlink()
-
-    def _remove_deleted(self, is_chosen: Callable[[Path], bool]) -> None:
-        with self._home.change():
-            for file in self._home.sets.glob(f"*/{DELETED}"):
-                if is_chosen(file):
-                    file.unlink()
 
 
 def _events(lines: Lines) -> list[AnswerEvent]:

@@ -16,7 +16,7 @@ from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_
 from ranking.storage.records import Damage, Json, Records, write_record
 from ranking.storage.run import Run, is_set_key, is_time
 from ranking.storage.runs import Runs
-from ranking.storage.space import bytes_of, check_space
+from ranking.storage.space import check_space
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.core import ImageSet
@@ -99,10 +99,6 @@ class Sets:
         """Return the runs that need an image set, including deleted ones that can be restored."""
         runs = self._runs.all_own(set_key=key) + self._runs.all_own(set_key=key, deleted=True)
         return [run for run in runs if not run.intake]
-
-    def bytes_of(self, key: str) -> int:
-        """Return the disk space of an image set and its uploads, in bytes."""
-        return sum(map(bytes_of, self._folders_of(key)))
 
     def damage(self) -> list[Damage]:
         """Return the folders of sets whose record was lost, and of those that cannot be opened. They are kept."""
