@@ -32,7 +32,7 @@ from timing import machine, memory_of, options_of, table
 
 from pages import Server, serving
 from ranking.jobs.import_questions import open_question
-from ranking.storage.run import ENDED, Run
+from ranking.storage.run import ENDED, RECORD, Run
 from ranking.storage.store import Store
 
 SIZE = (500, 375)
@@ -145,13 +145,13 @@ def watching(watch: Watch) -> Iterator[Watch]:
 
 
 def size_of(home: Path) -> dict[str, int]:
-    """Return every file of a data folder except its databases, with its bytes."""
-    sizes = {}
-    for path in home.rglob("*"):
-        databases = ("ranking.sqlite", "queue.sqlite", "imports.sqlite")
-        if path.is_file() and not path.name.startswith(databases):
-            sizes[str(path)] = path.stat().st_size
-    return sizes
+    """Return every file of a data folder with its bytes, without the records that say what was imported or cancelled
+    when, and their locks."""
+    return {
+        str(path): path.stat().st_size
+        for path in home.rglob("*")
+        if path.is_file() and path.name not in (RECORD, "lock")
+    }
 
 
 class Person:

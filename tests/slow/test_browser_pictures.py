@@ -189,10 +189,8 @@ def test_the_sample_graph_by_keys_alone(visit, filled):
     assert sample_of(page) == ids[-1]
     ready(page)
     assert of_focus(page, "focus.dataset.id") == ids[-1], "the focus stays"
-    rank = nodes.last.get_attribute("aria-label").partition(",")[0]
-    page.get_by_role("heading", name=f"to {rank}").or_(
-        page.get_by_role("heading", name=f"at {rank}")
-    ).wait_for()
+    rank = nodes.last.get_attribute("aria-label").partition(",")[0].removeprefix("rank ")
+    page.get_by_role("heading", name=f", {rank} with neighbours").wait_for()
     page.keyboard.press("Home")
     page.keyboard.press("Space")
     page.wait_for_function("id => new URLSearchParams(location.search).get('sample') === id", arg=ids[0])

@@ -290,6 +290,7 @@ def train(page: Page, training: Training, method: str) -> None:
         page.get_by_role("button", name=CANCEL).wait_for(state="detached")
         see(page, TRAINED, 1)
     else:
+        see(page, f"Show {re.escape(method)}\\b.*{JUST_TRAINED}")
         page.get_by_role("button", name=re.compile(f"^.*Show {re.escape(method)}\\b.*{JUST_TRAINED}")).click()
         see(page, re.escape(method), PLACES[training.place].pictures)
 
