@@ -13,7 +13,6 @@ from typing import Any, Literal
 from ranking.storage.home import Home, is_expired
 from ranking.storage.records import Damage, Lines
 from ranking.storage.run import checked_key
-from ranking.storage.space import check_space
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
 
@@ -104,8 +103,7 @@ class Answers:
         self._home = home
 
     def append(self, events: Sequence[AnswerEvent]) -> None:
-        """Store all of `events` on disk before returning, or none. FullError if a workspace is full."""
-        check_space(self._home.path)
+        """Store all of `events` on disk before returning, or none."""
         with self._home.change():
             for set_key in {event.set for event in events}:
                 self._lines(set_key).append([event.to_json() for event in events if event.set == set_key])

@@ -17,7 +17,6 @@ from ranking.core.spreadsheets import rows_csv
 from ranking.storage.home import Home
 from ranking.storage.records import Damage, Json, Lines
 from ranking.storage.run import checked_key
-from ranking.storage.space import check_space
 
 
 @dataclass(frozen=True)
@@ -54,9 +53,8 @@ class Corrections:
         """Set whether samples have the class `label`. original: by sample id, whether they have it in the image set.
 
         Changes are on disk when this returns. Returns the number of changed labels; samples that already have the label
-        do not count. FullError if a workspace is full.
+        do not count.
         """
-        check_space(self._home.path)
         with self._home.change():
             standing = self.standing(set_key, label)
             changed = {

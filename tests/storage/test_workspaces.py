@@ -130,8 +130,6 @@ def test_a_full_workspace_or_server_refuses_more_and_says_what_to_do(server, vis
     key = anna.sets.add(pictures, "Patches")
     acts = [
         lambda: anna.runs.create("train", {"set": key}),
-        lambda: anna.answers.append([answer("a" * 10, key)]),
-        lambda: anna.corrections.mark(key, "red", {"one": False}, True),
         lambda: anna.features.keep_edges(key, np.array([[0, 1]])),
     ]
     for variable, subject, remedy in (
