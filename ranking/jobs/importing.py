@@ -9,10 +9,10 @@ from __future__ import annotations
 import json
 import shutil
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ranking.core import ImageSet, OnStep
 from ranking.core.errors import InputError
@@ -25,6 +25,11 @@ from ranking.storage.space import check_space
 from ranking.storage.store import Store
 
 # Modules that read files are imported where they are used, because the first event does not wait for them.
+if TYPE_CHECKING:
+    from ranking.features.uploads.model_preview import ModelPreview
+    from ranking.features.uploads.vectors_preview import VectorsPreview
+
+P = TypeVar("P", "VectorsPreview", "ModelPreview")
 
 PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
 
@@ -139,18 +144,14 @@ def _import_vectors(
 
     run.draft.mkdir()
     target = run.draft / "vectors.npy"
-    while True:
-        preview = preview_vectors(
+
+    def read(settings: FeaturesSettings) -> VectorsPreview:
+        return preview_vectors(
             path, settings.file_name, images, target, settings.vectors, settings.ids, progress
         )
-        decision = yield Question("vectors", preview.to_json())
-        if decision.add:
-            break
-        settings = replace(settings, **decision.changes)
-    if preview.refused:
-        raise InputError(settings.file_name, "features to add", preview.refused)
+
+    preview, title = yield from _features_agreed("vectors", settings, read)
     check_space(store.home)
-    title = str(decision.changes.get("title") or settings.file_name)
     vectors = KeptVectors(preview.name, title, preview.columns, preview.matched, time.time())
     store.features.keep_vectors(settings.set, target, vectors)
     return {"name": vectors.name, "title": title}
@@ -168,17 +169,28 @@ def _import_model(
         )
     if settings.upload is None:
         shutil.copyfile(path, run.uploaded_file)
-    while True:
-        preview = preview_model(run.uploaded_file, images, settings.network, progress)
-        decision = yield Question("model", preview.to_json())
-        if decision.add:
-            break
-        settings = replace(settings, **decision.changes)
-    if preview.refused:
-        raise InputError(settings.file_name, "a model to add", preview.refused)
+    preview, title = yield from _features_agreed(
+        "model",
+        settings,
+        lambda settings: preview_model(run.uploaded_file, images, settings.network, progress),
+    )
     check_space(store.home)
-    title = str(decision.changes.get("title") or settings.file_name)
     return {"name": store.features.keep_network(run.uploaded_file, preview.settings, title), "title": title}
+
+
+def _features_agreed(
+    about: str, settings: FeaturesSettings, read: Callable[[FeaturesSettings], P]
+) -> Generator[Question, Decision, tuple[P, str]]:
+    """Read the features and ask, until the user agrees; return what was read, and the title to keep it under."""
+    while True:
+        preview = read(settings)
+        decision = yield Question(about, preview.to_json())
+        if not decision.add:
+            settings = replace(settings, **decision.changes)
+            continue
+        if preview.refused:
+            raise InputError(settings.file_name, "features to add", preview.refused)
+        return preview, str(decision.changes.get("title") or settings.file_name)
 
 
 def import_own_image(store: Store, run: Run, progress: OnStep) -> Steps:
