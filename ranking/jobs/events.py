@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ranking.core import ProgressEvent, StopTraining, is_number
+from ranking.core import ProgressEvent, StopTraining
 from ranking.core.json_numbers import json_numbers
 from ranking.storage.run import Run, State
 
@@ -62,31 +62,9 @@ def _parsed(line: bytes) -> Event:
         event = json.loads(line)
     except (ValueError, RecursionError):
         event = None
-    if not isinstance(event, dict) or not _is_whole(event):
+    if not isinstance(event, dict) or "event" not in event:
         return {"event": "unreadable", "line": line.decode(errors="replace")}
     return event
-
-
-def _is_whole(event: Event) -> bool:
-    """Return whether an event has the fields that readers of its kind need; unknown kinds may have any fields."""
-    if event.get("event") == "progress":
-        return isinstance(event.get("what"), str) and all(
-            map(is_number, (event.get("done"), event.get("total")))
-        )
-    if event.get("event") == "iteration":
-        bounds = [event.get(name, "") for name in ("dual", "gap", "relative_gap")]
-        known = [
-            event.get("iteration"),
-            event.get("primal"),
-            *(bound for bound in bounds if bound is not None),
-        ]
-        return all(map(is_number, known)) and _is_round(event.get("round", 0))
-    return isinstance(event.get("event"), str)
-
-
-def _is_round(value: object) -> bool:
-    """Return whether a value is a round number from 0; files written before rounds were stored have none."""
-    return type(value) is int and value >= 0
 
 
 def last_events(run: Run) -> list[Event]:

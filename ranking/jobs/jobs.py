@@ -26,23 +26,14 @@ from ranking.jobs.events import (
     TAIL_BYTES,
     events,
     last_events,
-    last_gap,
     why_it_ended,
 )
 from ranking.jobs.import_questions import WAITING
+from ranking.jobs.memory import reason_of
 from ranking.storage.run import ENDED, Kind, Run, take_lock
 from ranking.storage.store import Store
 
-__all__ = [
-    "cancel",
-    "events",
-    "last_gap",
-    "poll",
-    "recover",
-    "start",
-    "start_once",
-    "take_lock",
-]
+__all__ = ["cancel", "events", "poll", "recover", "start", "start_once"]
 
 log = logging.getLogger(__name__)
 
@@ -92,13 +83,11 @@ def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill:
             return run  # it exists already, with its worker
         try:
             if fill is not None:
-                fill(
-                    run
-                )  # outside any transaction: if this process dies, the lock is released and the run ended
+                # Outside the lock of the data folder: an upload is long. If this process dies, the run ends.
+                fill(run)
             child = _children[run.id] = _spawn(store, run, locks[0])
         except OSError as error:
-            _clear(store, run)  # first: if the upload has filled the disk, no record can be written
-            store.runs.end(run.id, "failed", f"the system could not start a worker: {error}")
+            store.runs.end(run.id, "failed", f"it could not be started: {reason_of(error)}")
             return store.runs.get(run.id)
         store.runs.update(run.id, pid=child.pid)
     finally:
@@ -131,8 +120,7 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     """Reap a worker and end its run, also when no browser is open."""
     child.wait()
     try:
-        if poll(store, run.id).state in ("failed", "cancelled"):
-            _clear(store, run)  # the worker may have died before it could
+        poll(store, run.id)
     except HomeError:
         return  # the next poll ends the run when the data folder is back, and needs the exit code
     except InputError as error:
@@ -148,26 +136,16 @@ def poll(store: Store, run_id: str) -> Run:
     if run.alive:
         _kill_if_overdue(run)
         return run
-    run = store.runs.get(
-        run_id
-    )  # the worker may have ended it, or it may have been cancelled, since it was read
+    # The worker may have ended it, or it may have been cancelled, since it was read.
+    run = store.runs.get(run_id)
     if run.state in ENDED:
         return run
-    if run.intake:
-        store.runs.free(run)  # first: if the run has filled the disk, no record can be written
     if run.cancelled is not None:
         store.runs.end(run_id, "cancelled", why_it_ended(run))
     else:
         store.runs.end(run_id, "failed", why_it_ended(run, _cause_of_death(run)))
-    _clear(store, run)  # last: its files say how it died
     _children.pop(run_id, None)
     return store.runs.get(run_id)
-
-
-def _clear(store: Store, run: Run) -> None:
-    """Remove the files of an import that did not finish."""
-    if run.intake:
-        store.runs.clear(run)
 
 
 def cancel(store: Store, run_id: str) -> None:
@@ -181,9 +159,8 @@ def cancel(store: Store, run_id: str) -> None:
         return
     if run.cancelled is None:
         store.runs.update(run_id, cancelled=time.monotonic())
-    _signal(
-        store.runs.get(run_id), signal.SIGTERM
-    )  # read again: now either the pid is set or the worker sees `cancelled`
+    # Read again: now either the pid is set or the worker sees `cancelled`.
+    _signal(store.runs.get(run_id), signal.SIGTERM)
     threading.Thread(target=_wait_until_ended, args=(store, run_id), daemon=True).start()
 
 

@@ -41,9 +41,8 @@ from ranking.storage.run import ENDED, Run, State, take_lock
 from ranking.storage.space import SpaceWatch
 from ranking.storage.store import Store
 
-if (
-    TYPE_CHECKING
-):  # modules that a worker does not need before its first event are imported where they are used
+# Modules that a worker does not need before its first event are imported where they are used.
+if TYPE_CHECKING:
     from ranking.explain.playback import Playback
     from ranking.features.projection import Projection
 
@@ -73,20 +72,22 @@ def main(arguments: Sequence[str]) -> int:
     store.runs.update(run.id, state="running", started=time.time())
     report.state("running")
     state, reason, result = _work(store, run, report)
-    if run.intake and state != "finished":
-        store.runs.clear(run)  # first: if the run has filled the disk, no record can be written
-    with contextlib.suppress(OSError):  # on a full disk the row may still fit, and the row is authoritative
+    # On a full disk the record of the run may still fit, and it is what counts.
+    with contextlib.suppress(OSError):
         report.state(state, reason)
-    store.runs.end(run.id, state, reason, result)  # last: its readers then see all events and files
+    # Last: who reads that the run has ended then sees all its events and files.
+    store.runs.end(run.id, state, reason, result)
     queue.leave(store.home, run)
     return 0
 
 
 def _wait_for_turn(store: Store, run: Run, report: Report) -> None:
     """Wait until the run may work, or is cancelled."""
-    queue.enter(store.home, run)
-    while (ahead := queue.waits_for(store.home, run)) and not report.stopped:
-        time.sleep(min(TURN_SECONDS * ahead, MOST_TURN_SECONDS))
+    while not report.stopped:
+        queue.enter(store.home, run)
+        if not (before := queue.waits_for(store.home, run)):
+            return
+        time.sleep(min(TURN_SECONDS * before, MOST_TURN_SECONDS))
 
 
 def _hold_lock(run: Run) -> None:
@@ -95,14 +96,13 @@ def _hold_lock(run: Run) -> None:
     if inherited is None:
         take_lock(run.folder)
     else:
-        os.set_inheritable(
-            int(inherited), False
-        )  # no child process may keep the lock after this process ends
+        # No child process may keep the lock after this process ends.
+        os.set_inheritable(int(inherited), False)
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
     """Execute `run`; return its final state, the reason, and the result; None keeps the result that is already
-    stored in its row."""
+    in its record."""
     works = {"import": import_, "train": train, "study": study}
     memory = INTAKE_MEMORY if run.intake else None
     try:
@@ -132,10 +132,7 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
 
     def end() -> None:
         try:
-            if store.runs.end(run.id, "failed", limits.too_slow):
-                store.runs.clear(
-                    run
-                )  # here, because after a restart of the server no process waits for this one
+            store.runs.end(run.id, "failed", limits.too_slow)
         finally:
             os._exit(1)
 
@@ -290,16 +287,14 @@ class _SoFar:
         now = time.monotonic()
         if now - self._written >= SO_FAR_SECONDS:
             self._written = now
-            with contextlib.suppress(
-                OSError
-            ):  # only a view for another page; on a full disk, training continues without it
+            # Only a view for another page: on a full disk, training continues without it.
+            with contextlib.suppress(OSError):
                 write_whole(self._file, lambda path: _save_scores(path, scores))
 
 
 def _record(run: Run, recording: Playback) -> None:
-    with contextlib.suppress(
-        OSError
-    ):  # only a view of the run; on a full disk, training continues without it
+    # Only a view of the run: on a full disk, training continues without it.
+    with contextlib.suppress(OSError):
         write_whole(run.playback_file, recording.save)
 
 

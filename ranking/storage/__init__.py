@@ -1,1 +1,1 @@
-"""Persistent storage: image sets, runs, answers, workspaces, and their databases."""
+"""Persistent storage: image sets, runs, answers and workspaces."""

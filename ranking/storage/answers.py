@@ -11,7 +11,7 @@ from dataclasses import dataclass, fields
 from typing import Any, Literal
 
 from ranking.storage.home import Home, is_expired
-from ranking.storage.records import Damage, Lines
+from ranking.storage.records import Damage, Json, Lines
 from ranking.storage.run import checked_key
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
@@ -110,7 +110,7 @@ class Answers:
 
     def events(self, set_key: str, image: str | None = None) -> list[AnswerEvent]:
         """Return all events of an image set, or of one of its images, in the order of arrival."""
-        return [event for event in _events(self._lines(set_key)) if image in (None, event.image)]
+        return [event for event in self._lines(set_key).read() if image in (None, event.image)]
 
     def images(self, set_key: str) -> dict[str, ImageAnswers]:
         """Return the answers for each image of a set that has events, in the order of first arrival."""
@@ -126,7 +126,7 @@ class Answers:
 
     def deleted(self, set_key: str) -> list[AnswerEvent]:
         """Return the events that `restore` can restore."""
-        return _events(self._deleted(set_key))
+        return list(self._deleted(set_key).read())
 
     def sweep(self) -> None:
         """Permanently remove what was deleted long ago."""
@@ -137,24 +137,24 @@ class Answers:
 
     def damage(self) -> list[Damage]:
         """Return the files with lines that cannot be read."""
-        return [damage for file in self._home.sets.glob(f"*/{ANSWERS}") for damage in Lines(file).damage()]
+        files = self._home.sets.glob(f"*/{ANSWERS}")
+        return [damage for file in files for damage in Lines(file, _event).damage()]
 
-    def _lines(self, set_key: str) -> Lines:
-        return Lines(self._home.sets / checked_key(set_key) / ANSWERS)
+    def _lines(self, set_key: str) -> Lines[AnswerEvent]:
+        return Lines(self._home.sets / checked_key(set_key) / ANSWERS, _event)
 
-    def _deleted(self, set_key: str) -> Lines:
-        return Lines(self._home.sets / checked_key(set_key) / DELETED)
+    def _deleted(self, set_key: str) -> Lines[AnswerEvent]:
+        return Lines(self._home.sets / checked_key(set_key) / DELETED, _event)
 
-    def _move(self, source: Lines, target: Lines) -> None:
+    def _move(self, source: Lines[AnswerEvent], target: Lines[AnswerEvent]) -> None:
         with self._home.change():
             if source.file.exists():
-                target.append(source.read())
+                target.append([event.to_json() for event in source.read()])
                 source.file.unlink()
 
 
-def _events(lines: Lines) -> list[AnswerEvent]:
-    return [AnswerEvent(**record) for record in lines.read() if record.keys() == NAMES]
+def _event(record: Json) -> AnswerEvent:
+    return AnswerEvent(**record)
 
 
 ANSWERS, DELETED = "answers.jsonl", "answers_deleted.jsonl"
-NAMES = {field.name for field in fields(AnswerEvent)}

@@ -100,18 +100,23 @@ class Corrections:
 
     def damage(self) -> list[Damage]:
         """Return the files with lines that cannot be read."""
-        return [
-            damage for file in self._home.sets.glob(f"*/{CORRECTIONS}") for damage in Lines(file).damage()
-        ]
+        files = self._home.sets.glob(f"*/{CORRECTIONS}")
+        return [damage for file in files for damage in Lines(file, _press_or_undo).damage()]
 
-    def _lines(self, set_key: str) -> Lines:
-        return Lines(self._home.sets / checked_key(set_key) / CORRECTIONS)
+    def _lines(self, set_key: str) -> Lines[Json]:
+        return Lines(self._home.sets / checked_key(set_key) / CORRECTIONS, _press_or_undo)
 
     def _presses(self, set_key: str) -> list[Json]:
         """Return the presses that stand."""
         lines = self._lines(set_key).read()
         undone = {line.get("undo") for line in lines}
-        return [line for line in lines if line.keys() == PRESS and line["press"] not in undone]
+        return [line for line in lines if "undo" not in line and line["press"] not in undone]
+
+
+def _press_or_undo(record: Json) -> Json:
+    if not isinstance(record, dict) or not ({"undo"} <= record.keys() or record.keys() >= PRESS):
+        raise TypeError("neither a press nor an undo")
+    return record
 
 
 CORRECTIONS = "corrections.jsonl"

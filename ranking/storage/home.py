@@ -1,10 +1,10 @@
 """The data folder: its layout, and how files in it are written.
 
 ``sets/<key>`` has an image set and what was added to it; ``runs/<id>`` a run; ``edges``, ``vectors`` and ``models``
-hold uploads (`ranking.storage.uploads`); ``features`` is a cache that may be removed at any time; ``trash`` holds
-folders that are being removed. There is no list of sets or runs: it is made by looking (`ranking.storage.records`). Any
-number of processes may use a data folder: a file is written whole and renamed into place, or appended to by whole
-lines, under the lock of the folder.
+hold uploads (`ranking.storage.uploads`); ``experiments`` holds finished trials; ``features`` and ``queue`` may be
+removed at any time; ``trash`` holds folders that are being removed. There is no list of sets or runs: it is made by
+looking (`ranking.storage.records`). Any number of processes may use a data folder: a file is written whole and renamed
+into place, or appended to by whole lines, under the lock of the folder.
 """
 
 from __future__ import annotations
@@ -21,10 +21,8 @@ from pathlib import Path
 from ranking.core.errors import HomeError, InputError, explained
 
 FOLDERS = ("sets", "runs", "edges", "vectors", "models", "features", "trash")
-WORKSPACES, SHARED = (
-    "workspaces",
-    "shared",
-)  # on a server: visitors' data folders, and the one that all may read
+# On a server: visitors' data folders, and the one that all may read.
+WORKSPACES, SHARED = "workspaces", "shared"
 PARTIAL, UNFINISHED = ".part", "unfinished-"  # suffix of a folder, and prefix of a file, while it is written
 DELETED_DAYS = 30  # how long what was deleted can be restored
 EARLIER = "ranking.sqlite"  # what only data folders of earlier versions contain

@@ -1,18 +1,20 @@
-"""The order in which runs start: at most `places` run at the same time on a machine, further ones wait in the order of
-pressing.
+"""The order in which runs start: a few work at the same time, further ones wait for those that were entered before.
 
-``queue/<imports or runs>/<time of pressing>-<id>`` in the data folder of a server names the folder of a run. An entry
-counts while the worker of its run lives, which holds the lock of the run, so nothing has to be repaired after a crash.
-A run may start as soon as fewer than `places` entries are before it; no entry ever comes before an earlier one.
+``queue/<imports or runs>/<time>-<id>`` in the data folder of a server names the folder of a run. The first entries, as
+many as there are places, work. An entry counts while its worker lives, so a crash leaves nothing to repair. New entries
+come last: what works goes on working. The folder may be removed at any time: runs that wait enter again.
 """
 
 from __future__ import annotations
 
+import fcntl
 import os
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
 from ranking.core.errors import HomeError
+from ranking.core.text import counted
 from ranking.storage.home import is_workspace, server_of
 from ranking.storage.run import LOCK, Run, is_held
 
@@ -23,21 +25,29 @@ IMPORTS_AT_ONCE = 2 * RUNS_AT_ONCE
 
 
 def enter(home: Path, run: Run) -> None:
-    """Enter a run of a data folder whose lock is held. Repeating it is harmless."""
-    entry = _entry(home, run)
-    entry.parent.mkdir(parents=True, exist_ok=True)
-    entry.write_text(str(home / "runs" / run.id))
+    """Enter a run of a data folder, whose lock is held, as the last one, if it is not there."""
+    folder = _folder(home, run)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two that enter at the same time see each other
+        if _entry(folder, run) is None:
+            (folder / f"{time.time_ns():020}-{run.id}").write_text(str(home / "runs" / run.id))
+    finally:
+        os.close(lock)
 
 
 def leave(home: Path, run: Run) -> None:
     """Remove the entry of a run, so that it counts no more although its worker lives."""
-    _entry(home, run).unlink(missing_ok=True)
+    if (entry := _entry(_folder(home, run), run)) is not None:
+        entry.unlink(missing_ok=True)
 
 
 def waits_for(home: Path, run: Run) -> int:
     """Return how many other runs must end before a run of a data folder may start; 0 if it has started."""
-    entry = _entry(home, run)
-    before = sum(1 for earlier in _live(entry.parent) if earlier.name < entry.name)
+    folder = _folder(home, run)
+    entry = _entry(folder, run)
+    before = sum(1 for earlier in _live(folder) if entry is not None and earlier.name < entry.name)
     return max(0, before - _places(run) + 1)
 
 
@@ -45,12 +55,13 @@ def check_waiting(home: Path, run: Run) -> None:
     """Raise HomeError if `home` is a workspace in which another run like `run` waits already."""
     if not is_workspace(home):
         return
-    live = sorted(_live(_entry(home, run).parent), key=lambda entry: entry.name)
+    live = sorted(_live(_folder(home, run)), key=lambda entry: entry.name)
     own = [place for place, entry in enumerate(live) if Path(entry.read_text()).parents[1] == home]
     if own and own[-1] >= _places(run):
+        before = counted(own[-1] - _places(run) + 1, "run")
         raise HomeError(
-            f"cannot start another run: one of yours is waiting already, with {own[-1]} before it on this server; "
-            "wait until it starts, or cancel it"
+            f"cannot start another run: one of yours is already queued behind {before}; wait until it starts, or "
+            "cancel it"
         )
 
 
@@ -65,9 +76,12 @@ def _places(run: Run) -> int:
     return IMPORTS_AT_ONCE if run.intake else RUNS_AT_ONCE
 
 
-def _entry(home: Path, run: Run) -> Path:
-    folder = server_of(home) / "queue" / ("imports" if run.intake else "runs")
-    return folder / f"{int(run.created * 1e6):020}-{run.id}"
+def _folder(home: Path, run: Run) -> Path:
+    return server_of(home) / "queue" / ("imports" if run.intake else "runs")
+
+
+def _entry(folder: Path, run: Run) -> Path | None:
+    return next(folder.glob(f"*-{run.id}"), None)
 
 
 def _live(folder: Path) -> Iterator[Path]:

@@ -1,7 +1,7 @@
 """Records: JSON files that describe the folder they are in, and files of JSON lines that are only appended to.
 
 Both are parsed again only when they have changed, so that a list of all runs costs little more than looking at the
-files. What cannot be read is skipped and named (`Damage`): at most what that file held is lost.
+files. What cannot be read is kept, skipped and named (`Damage`): at most what that file held is lost.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
+from ranking.core.text import counted
 from ranking.storage.home import write_whole
 
 T = TypeVar("T")
@@ -22,10 +23,10 @@ CACHED = 8192  # records that a process keeps parsed
 
 
 class Damage(NamedTuple):
-    """A folder or file that cannot be read, and why, in words."""
+    """A folder or file that cannot be read, and what is lost, in a sentence."""
 
     path: Path
-    why: str
+    lost: str
 
 
 def write_record(file: Path, record: Json) -> None:
@@ -50,28 +51,31 @@ class Records(Generic[T]):
             return self._known(file, shared, status.st_ino, status.st_mtime_ns, status.st_size)
         except (FileNotFoundError, NotADirectoryError) as error:
             raise self._damaged(Path(folder), "none") from error
-        except (OSError, ValueError, RecursionError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise self._damaged(Path(folder), "a damaged one") from error
 
-    def read_all(self, folders: Path, shared: bool = False) -> tuple[list[T], list[Damage]]:
+    def read_all(self, folders: Path, shared: bool = False) -> tuple[list[T], list[Path]]:
         """Return what the records of all folders in `folders` mean, and the folders whose record cannot be read."""
-        sound, damaged = list[T](), list[Damage]()
+        sound, damaged = list[T](), list[Path]()
         for folder in folders_in(folders):
             try:
                 sound.append(self.read(folder, shared))
-            except InputError as error:
-                damaged.append(Damage(Path(folder), str(error)))
+            except InputError:
+                damaged.append(Path(folder))
         return sound, damaged
 
     def _parse(self, file: str, shared: bool, *version: int) -> T:
-        record = json.loads(Path(file).read_bytes())
-        json.dumps(record, allow_nan=False, ensure_ascii=False).encode()  # raises for NaN and lone surrogates
+        record = json.loads(Path(file).read_bytes(), parse_constant=_no_number)
         if not isinstance(record, dict):
             raise ValueError("not an object")
         return self._make(Path(file).parent, record, shared)
 
     def _damaged(self, folder: Path, came: str) -> InputError:
         return InputError(f"folder {folder.name}", f"a valid file {self.name}", came)
+
+
+def _no_number(text: str) -> None:
+    raise ValueError(f"{text} is no number")
 
 
 def folders_in(folder: Path) -> list[str]:
@@ -83,11 +87,12 @@ def folders_in(folder: Path) -> list[str]:
         return []
 
 
-class Lines:
-    """A file of JSON objects, one per line. The caller of `append` holds the lock of its data folder."""
+class Lines(Generic[T]):
+    """A file of JSON objects, one per line. make: what an object means; TypeError if it is not valid. The caller of
+    `append` holds the lock of its data folder."""
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    def __init__(self, file: Path, make: Callable[[Json], T]) -> None:
+        self.file, self._make = file, make
 
     def append(self, records: Sequence[Json]) -> None:
         """Write all records to disk before returning, or none."""
@@ -109,33 +114,32 @@ class Lines:
         finally:
             os.close(handle)
 
-    def read(self) -> tuple[Json, ...]:
-        """Return all records, which must not be changed; lines that are damaged are skipped."""
-        return self._read()[0]
+    def read(self) -> tuple[T, ...]:
+        """Return what all lines mean, which must not be changed; lines that are damaged are skipped."""
+        read: tuple[T, ...] = self._read()[0]
+        return read
 
     def damage(self) -> list[Damage]:
         """Return the file if lines in it are damaged."""
         lost = self._read()[1]
-        return [Damage(self.file, f"{lost} damaged lines in {self.file.name} were skipped")] if lost else []
+        place = f"sets/{self.file.parent.name}/{self.file.name}"
+        skipped = f"{counted(lost, 'damaged line')} of {place} cannot be read; all others are used."
+        return [Damage(self.file, skipped)] if lost else []
 
-    def _read(self) -> tuple[tuple[Json, ...], int]:
+    def _read(self) -> tuple[tuple[Any, ...], int]:
         try:
             status = os.stat(self.file)
-            return _lines(str(self.file), status.st_ino, status.st_mtime_ns, status.st_size)
+            return _lines(str(self.file), self._make, status.st_ino, status.st_mtime_ns, status.st_size)
         except FileNotFoundError:
             return (), 0
 
 
 @lru_cache(maxsize=256)
-def _lines(file: str, *version: int) -> tuple[tuple[Json, ...], int]:
-    records, lost = list[Json](), 0
-    for line in Path(file).read_bytes().splitlines():
+def _lines(file: str, make: Callable[[Json], Any], *version: int) -> tuple[tuple[Any, ...], int]:
+    sound, lost = list[Any](), 0
+    for line in filter(bytes.strip, Path(file).read_bytes().splitlines()):
         try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
-        if isinstance(record, dict):
-            records.append(record)
-        else:
-            lost += bool(line.strip())
-    return tuple(records), lost
+            sound.append(make(json.loads(line)))
+        except (ValueError, TypeError, RecursionError):
+            lost += 1
+    return tuple(sound), lost

@@ -26,9 +26,7 @@ ENDED = ("finished", "cancelled", "failed")
 SAMPLES = TrainSettings.task
 # The task of a run whose settings do not name it.
 IMPLIED_TASKS = {"import": ImportSettings.task, "train": SAMPLES}
-LAST_TIME = 32_503_680_000.0  # the year 3000, in seconds since the epoch: no run has a later time
 LOCK, RECORD = "lock", "run.json"  # the names that are needed before there is a Run
-TIMES = ("started", "ended", "deleted", "cancelled")  # None if they have not happened
 
 
 def task_of(kind: str, settings: Mapping[str, Any]) -> str:
@@ -220,23 +218,25 @@ def record_of(run: Run) -> dict[str, Any]:
 
 
 def _run(folder: Path, record: dict[str, Any], shared: bool) -> Run:
+    run = Run(id=folder.name, folder=folder, shared=shared, **record)
     sound = (
-        is_run_id(folder.name)
-        and record.keys() == set(COLUMNS)
-        and record["kind"] in get_args(Kind)
-        and record["state"] in get_args(State)
-        and isinstance(record["settings"], dict)
-        and isinstance(record["result"], dict)
-        and isinstance(record["reason"], str)
-        and isinstance(record["name"], str)
-        and isinstance(record["star"], bool)
-        and is_time(record["created"])
-        and all(record[name] is None or is_time(record[name]) for name in TIMES)
-        and (record["pid"] is None or is_count(record["pid"]))
+        is_run_id(run.id)
+        and run.kind in get_args(Kind)
+        and run.state in get_args(State)
+        and isinstance(run.settings, dict)
+        and isinstance(run.result, dict)
+        and isinstance(run.reason, str)
+        and isinstance(run.name, str)
+        and isinstance(run.star, bool)
+        and is_number(run.created)
+        and all(
+            time is None or is_number(time) for time in (run.started, run.ended, run.deleted, run.cancelled)
+        )
+        and (run.pid is None or isinstance(run.pid, int))
     )
     if not sound:
         raise ValueError("not a record of a run")
-    return Run(id=folder.name, folder=folder, shared=shared, **record)
+    return run
 
 
 RUNS = Records(RECORD, _run)
@@ -257,16 +257,6 @@ def checked_key(text: str) -> str:
     if not is_set_key(text):
         raise InputError("key of an image set", "8 to 128 letters and digits", f"{text[:140]!r}")
     return text
-
-
-def is_count(value: object) -> bool:
-    """Return whether a JSON value is a whole number from 0 that a browser can represent."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**53
-
-
-def is_time(value: object) -> bool:
-    """Return whether a JSON value is seconds since the epoch, up to LAST_TIME."""
-    return is_number(value) and 0 <= value <= LAST_TIME  # type: ignore[operator]  # `is_number` has checked it
 
 
 def take_lock(folder: Path) -> int:

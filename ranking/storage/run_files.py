@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from numpy.lib import format as npy
 
 from ranking.core import Floats
 from ranking.core.errors import InputError
@@ -18,28 +17,19 @@ AGAIN = "train again"
 def read_scores(file: Path, whose: str, count: int) -> Floats:
     """Return the scores (count,) in `file`, none of them NaN; InputError if they cannot be read, or do not match.
 
-    No more is read than that. NumPy's own message is not shown, because it suggests running code in the file.
+    NumPy's own message is not shown, because it suggests running code in the file.
     """
     try:
-        with open(file, "rb") as stream:
-            version = npy.read_magic(stream)
-            header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-            shape, _, dtype = header(stream)
-            if dtype.kind != "f" or shape != (count,):
-                raise InputError(
-                    f"scores of {whose}",
-                    f"{count:,} numbers in {file.name}",
-                    f"{dtype} of shape {shape}",
-                    AGAIN,
-                )
-            scores: Floats = np.fromfile(stream, dtype, count)
-    except InputError:
-        raise
+        stored = np.lib.format.open_memmap(file, mode="r")
     except FileNotFoundError as error:
         raise InputError(f"scores of {whose}", f"a file {file.name}", "none", AGAIN) from error
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, OverflowError) as error:
         raise _damaged(file, whose) from error
-    if len(scores) != count or np.isnan(scores).any():
+    if stored.dtype.kind != "f" or stored.shape != (count,):
+        expected, came = f"{count:,} numbers in {file.name}", f"{stored.dtype} of shape {stored.shape}"
+        raise InputError(f"scores of {whose}", expected, came, AGAIN)
+    scores: Floats = np.array(stored)
+    if np.isnan(scores).any():
         raise _damaged(file, whose)
     return scores
 

@@ -93,8 +93,12 @@ class Runs:
         return [run for run in self.all(kind, as_json.get("set")) if run.settings == as_json]
 
     def damage(self) -> list[Damage]:
-        """Return the folders of runs that cannot be read. They are kept."""
-        return RUNS.read_all(self._home.runs)[1]
+        """Return the folders of runs that cannot be read."""
+        return [
+            Damage(folder, f"Run {folder.name} cannot be read: its {RECORD} is missing or damaged.")
+            for home in (self._home, *self._shared)
+            for folder in RUNS.read_all(home.runs, home.shared)[1]
+        ]
 
     # ---------------------------------------------------------------------------------------- changing
 
@@ -123,13 +127,11 @@ class Runs:
                 if prepare is not None:
                     prepare(folder)
                 write_record(folder / RECORD, record_of(run))
-                queue.enter(
-                    self._home.path, run
-                )  # it counts from the next line on, because it names the final folder
                 os.rename(folder, self._home.runs / run_id)
             except BaseException:
                 self._home.throw_away(folder)
                 raise
+            queue.enter(self._home.path, run)
         return self.get(run_id)
 
     def update(self, run_id: str, **columns: Any) -> None:
@@ -144,11 +146,16 @@ class Runs:
         self._change(run_id, **columns)
 
     def end(self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None) -> bool:
-        """Give a run its final state; return False without changing anything if it already has one."""
+        """Give a run its final state; return False without changing anything if it already has one.
+
+        Of an import that did not finish only the record is kept.
+        """
         with self._home.change():
             run = self.own(run_id)
             if run.state in ENDED:
                 return False
+            if run.intake and state != "finished":
+                self.clear(run)  # first: if the upload has filled the disk, no record can be written
             ended = max(time.time(), run.started or run.created)
             result = run.result if result is None else result
             self._write(replace(run, state=state, reason=reason, result=result, ended=ended))

@@ -10,17 +10,17 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ranking.core import is_number
 from ranking.core.errors import InputError
 from ranking.core.text import counted
 from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably
 from ranking.storage.records import Damage, Json, Records, write_record
-from ranking.storage.run import Run, is_set_key, is_time
+from ranking.storage.run import Run, is_set_key
 from ranking.storage.runs import Runs
 from ranking.storage.space import check_space
 
 if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
     from ranking.core import ImageSet
-    from ranking.datasets import Thumbnails
 
 RECORD = "set.json"
 ADDED = "*.jsonl"  # the answers and corrections of a set, in its folder
@@ -73,12 +73,6 @@ class Sets:
 
         return load_image_set(self.folder(key))
 
-    def thumbnails(self, key: str) -> Thumbnails:
-        """Return the thumbnails of an image set; ValueError that lists the existing ones for an unknown key."""
-        from ranking.datasets import Thumbnails
-
-        return Thumbnails(self.folder(key))
-
     def folder(self, key: str) -> Path:
         """Return the folder of the image set with that key; ValueError that lists the existing ones otherwise."""
         own = self._home.sets / key
@@ -101,8 +95,13 @@ class Sets:
         return [run for run in runs if not run.intake]
 
     def damage(self) -> list[Damage]:
-        """Return the folders of sets whose record was lost, and of those that cannot be opened. They are kept."""
-        return [damage for damage in SETS.read_all(self._home.sets)[1] if is_set(damage.path)]
+        """Return the folders of sets whose record was lost."""
+        return [
+            Damage(folder, _lost(folder))
+            for home in (self._home, *self._shared)
+            for folder in SETS.read_all(home.sets, home.shared)[1]
+            if is_set(folder)
+        ]
 
     # ---------------------------------------------------------------------------------------- changing
 
@@ -227,21 +226,30 @@ def read_row(folder: Path) -> ImageSetRow:
         return row_of(load_image_set(folder), folder, "", folder.stat().st_mtime)
 
 
+def _lost(folder: Path) -> str:
+    """Return a sentence on what is lost with the record of the set in a folder."""
+    try:
+        title = read_row(folder).title
+        return (
+            f"The {RECORD} of image set “{title}” is missing or damaged: only its format and date are lost."
+        )
+    except InputError as error:
+        return f"An image set cannot be opened: {error}."
+
+
 def _row(folder: Path, record: Json, shared: bool) -> ImageSetRow:
+    row = ImageSetRow(folder=folder, shared=shared, **{**record, "classes": tuple(record["classes"])})
     sound = (
-        record.keys() == set(COLUMNS)
-        and (shared or record["key"] == folder.name)
-        and all(isinstance(record[name], str) for name in ("key", "title", "source"))
-        and all(isinstance(record[name], int) for name in ("images", "samples"))
-        and isinstance(record["classes"], list)
-        and all(isinstance(name, str) for name in record["classes"])
-        and is_time(record["created"])
-        and (record["deleted"] is None or is_time(record["deleted"]))
+        (shared or row.key == folder.name)
+        and all(isinstance(text, str) for text in (row.key, row.title, row.source))
+        and all(isinstance(count, int) for count in (row.images, row.samples))
+        and all(isinstance(name, str) for name in row.classes)
+        and is_number(row.created)
+        and (row.deleted is None or is_number(row.deleted))
     )
     if not sound:
         raise ValueError("not a record of an image set")
-    columns = {**record, "classes": tuple(record["classes"])}
-    return ImageSetRow(**columns, folder=folder, shared=shared)
+    return row
 
 
 SETS = Records(RECORD, _row)
@@ -251,7 +259,7 @@ def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
     """Return the image sets of a data folder, newest first: the deleted ones, or the others."""
     home.check()
     rows, damaged = SETS.read_all(home.sets, home.shared)
-    for folder in (damage.path for damage in damaged if is_set(damage.path)):
+    for folder in filter(is_set, damaged):
         with contextlib.suppress(InputError):  # `damage` names it
             rows.append(read_row(folder))
     chosen = [row for row in rows if (row.deleted is not None) == deleted]

@@ -46,7 +46,7 @@ class Store:
         self._home = opened
 
     def damage(self) -> list[Damage]:
-        """Return the folders and files that cannot be read. Nothing is removed, and everything else opens."""
+        """Return the folders and files that cannot be read, also shared ones. They are kept; everything else opens."""
         return [*self.sets.damage(), *self.runs.damage(), *self.answers.damage(), *self.corrections.damage()]
 
     def sweep(self) -> None:
@@ -58,7 +58,8 @@ class Store:
             self.sets.sweep()
             self.answers.sweep()
             if not any(run.alive for run in self.runs.all_own()):
-                remove_partial_files((home.runs, home.features, home.edges, home.vectors, home.models))
+                kept = home.runs, home.sets, home.features, home.edges, home.vectors, home.models
+                remove_partial_files((*kept, home.path / "experiments"))
 
 
 def shared_with(home: Path) -> list[Path]:

@@ -56,7 +56,7 @@ from ranking.jobs.events import (
 )
 from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
 from ranking.storage.queue import RUNS_AT_ONCE, waits_for
-from ranking.storage.run import Kind, Run
+from ranking.storage.run import ENDED, Kind, Run
 from ranking.storage.runs import Runs
 from ranking.storage.store import Store
 
@@ -302,15 +302,14 @@ def fill(run: Run) -> None:
 
 def fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write no record while an import fills the disk."""
-    end = Runs.end
+    write = Runs._write
 
-    def guarded(runs: Runs, run_id: str, *arguments: Any, **named: Any) -> bool:
-        run = runs.get(run_id)
-        if run.uploaded_file.exists() or run.draft.exists():
+    def guarded(runs: Runs, run: Run) -> None:
+        if run.state in ENDED and (run.uploaded_file.exists() or run.draft.exists()):
             raise HomeError("disk I/O error")
-        return end(runs, run_id, *arguments, **named)
+        write(runs, run)
 
-    monkeypatch.setattr(Runs, "end", guarded)
+    monkeypatch.setattr(Runs, "_write", guarded)
 
 
 @pytest.mark.parametrize("server", ["watches", "has gone"])

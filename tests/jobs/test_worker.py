@@ -348,15 +348,15 @@ def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, t
 
 
 def test_an_import_that_fills_the_disk_is_deleted_before_it_fails(empty, zoo, monkeypatch):
-    """Its standard error and its events lie on that disk too, and no row can be written there."""
+    """Its standard error and its events lie on that disk too, and no record can be written there."""
     full = OSError(errno.ENOSPC, "No space left on device")
-    fail, end = raising(full), Runs.end
+    fail, write = raising(full), Runs._write
 
-    def guarded(runs: Runs, run_id: str, *arguments: Any) -> bool:
-        assert not runs.get(run_id).draft.exists()
-        return end(runs, run_id, *arguments)
+    def guarded(runs: Runs, run: Run) -> None:
+        assert run.state not in ENDED or not run.draft.exists()
+        write(runs, run)
 
-    monkeypatch.setattr(Runs, "end", guarded)
+    monkeypatch.setattr(Runs, "_write", guarded)
     monkeypatch.setattr("ranking.datasets.folder.ImageSetWriter.finish", fail)
     monkeypatch.setattr(worker.traceback, "print_exc", fail)
     monkeypatch.setattr(Report, "state", lambda self, state, reason="": fail() if reason else None)

@@ -286,7 +286,7 @@ def train(page: Page, training: Training, method: str) -> None:
             settle(page)
     page.get_by_role("button", name=TRAIN, exact=True).click()
     if training.fold is None:
-        page.get_by_role("heading", name=f"{method} on “disc”", exact=True).wait_for()
+        see(page, f"{re.escape(method)} on “disc”")
         page.get_by_role("button", name=CANCEL).wait_for(state="detached")
         see(page, TRAINED, 1)
     else:

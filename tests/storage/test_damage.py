@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,7 @@ from labelled_pictures import patches
 from training_runs import finished
 
 from ranking.core.run_settings import TrainSettings
+from ranking.storage import workspaces
 from ranking.storage.answers import AnswerEvent
 from ranking.storage.store import Store
 
@@ -68,3 +70,29 @@ def test_what_a_damaged_file_held_is_lost_and_named_and_everything_else_opens(fi
                 opened += len(store.sets.get(row.key)) > 0
         assert opened >= 1, file
         file.write_bytes(content)
+
+
+def test_a_line_with_a_field_too_many_and_a_record_without_a_new_one_are_not_lost_silently(filled, tmp_path):
+    home = tmp_path / "home"
+    shutil.copytree(filled, home)
+    store = Store(home)
+    [answers] = home.glob("sets/*/answers.jsonl")
+    answers.write_text(answers.read_text() + answers.read_text().replace('"label"', '"name"'))
+    assert [found.lost for found in store.damage()] == [
+        f"1 damaged line of sets/{answers.parent.name}/answers.jsonl cannot be read; all others are used."
+    ]
+    run = store.runs.all_own()[0]
+    record = json.loads((run.folder / "run.json").read_text())
+    (run.folder / "run.json").write_text(json.dumps({name: record[name] for name in record if name != "star"}))
+    assert store.runs.get(run.id) == run, "a field with a default may be missing"
+    assert len(store.damage()) == 1
+
+
+def test_damage_of_shared_folders_is_named(filled, tmp_path):
+    server = tmp_path / "server"
+    visitor = Store(server / "workspaces" / workspaces.create(server))
+    shutil.copytree(filled, server / "shared")
+    assert visitor.damage() == []
+    broken = next((server / "shared" / "runs").iterdir())
+    (broken / "run.json").write_text("{")
+    assert [found.path for found in visitor.damage()] == [broken]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 import pytest
 from working import Held
 
@@ -34,14 +36,32 @@ def test_runs_start_in_the_order_of_pressing_and_imports_do_not_wait_for_them(st
     leave(store.home, runs[1])  # one lives on, without a place
     assert waiting(store, runs[-2:]) == [0, 0]
     queue.enter(store.home, runs[1])
-    assert waits_for(store.home, runs[1]) == 0
+    assert waiting(store, [*runs[-2:], runs[1]]) == [0, 0, 1], "who comes back is the last"
+
+
+def test_never_more_than_the_places_work_when_waiting_imports_come_back(store, held):
+    imports = [held(store, "import") for _ in range(3 * IMPORTS_AT_ONCE)]
+    for run in imports:
+        leave(store.home, run)
+    for number, run in enumerate(reversed(imports), start=1):
+        queue.enter(store.home, run)
+        working = [each for each in imports[-number:] if waits_for(store.home, each) == 0]
+        assert len(working) == min(number, IMPORTS_AT_ONCE)
+
+
+def test_the_folder_of_the_queue_may_be_removed(store, held):
+    runs = [held(store) for _ in range(RUNS_AT_ONCE + 1)]
+    shutil.rmtree(store.home / "queue")
+    for run in runs:
+        queue.enter(store.home, run)
+    assert waiting(store, runs) == [0] * RUNS_AT_ONCE + [1]
 
 
 def test_visitors_share_one_queue_and_have_at_most_one_waiting_run_each(store, held):
     anna, bert = (Store(store.home / "workspaces" / workspaces.create(store.home)) for _ in range(2))
     runs = [held(anna) for _ in range(RUNS_AT_ONCE)]
     last = held(anna)
-    with pytest.raises(HomeError, match=f"one of yours is waiting already, with {RUNS_AT_ONCE} before it"):
+    with pytest.raises(HomeError, match="one of yours is already queued behind 1 run;"):
         anna.runs.create("train", {})
     assert waits_for(bert.home, held(bert)) == 2
     assert waits_for(store.home, held(store)) == 3, "the data folder of the server is in the same queue"

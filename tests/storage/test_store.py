@@ -17,6 +17,7 @@ from working import LONGEST, raising, trouble
 
 from ranking.core import errors
 from ranking.core.errors import HomeError
+from ranking.datasets import Thumbnails
 from ranking.storage import home, runs
 from ranking.storage.home import DELETED_DAYS
 from ranking.storage.run import RECORD, Run
@@ -260,7 +261,7 @@ def test_a_folder_is_added_as_a_copy_or_moved(store, tmp_path):
     assert not (tmp_path / "moved").exists()
     shutil.rmtree(tmp_path / "prepared")
     assert store.sets.get(key).open_image(3).size == (SIDE, SIDE)
-    assert store.sets.thumbnails(moved).crop(3)
+    assert Thumbnails(store.sets.folder(moved)).crop(3)
     assert names_in(store, "sets", "trash") == sorted([key, moved])
 
 
@@ -303,7 +304,7 @@ def test_the_error_about_an_unknown_image_set_lists_those_that_exist(store, tmp_
     assert caught.value.remedy == "import one"
     key = added(store, tmp_path / "set")
     with refused("image set", f"{'0' * 64!r}") as caught:
-        store.sets.thumbnails("0" * 64)
+        store.sets.folder("0" * 64)
     assert caught.value.remedy.endswith(f": Patches ({key})")
 
 

@@ -50,10 +50,7 @@ def common_features() -> Path:
 def show_damage() -> None:
     """Name the folders and files that cannot be read."""
     for damage in store().damage():
-        st.warning(
-            escaped(f"{damage.why}. What is left of it is kept ({damage.path.name}); everything else opens."),
-            icon=":material/warning:",
-        )
+        st.warning(escaped(damage.lost), icon=":material/warning:")
 
 
 # Not a cache of Streamlit's: a page needs its store thirty times, and each look into such a cache takes 0.1 ms.
