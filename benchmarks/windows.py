@@ -23,11 +23,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from timing import REAL_DATA, generated_source, machine, memory_of, options_of, table
+from timing import REAL_DATA, generated_set, machine, memory_of, options_of, table
 
 from ranking.commands.kernels import compile_kernels
 from ranking.core import ImageSet
-from ranking.datasets import build_image_set, load_image_set
+from ranking.datasets import load_image_set
 from ranking.features import extract, make_feature
 from ranking.features.opened import open_image_set
 from ranking.features.windows.bags import windows_of
@@ -113,7 +113,7 @@ def main() -> None:
     print(f"{machine()}\n")
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home) / "set"
-        figures, _ = build_image_set(generated_source("Action figures", images=options.images), folder)
+        figures = generated_set("Action figures", folder, images=options.images)
         rows = list(time_rows(figures, settings))
         print(
             f"{options.images} images of {figures.image_sizes[0, 0]} x {figures.image_sizes[0, 1]} pixels\n"
