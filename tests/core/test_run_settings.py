@@ -125,17 +125,6 @@ def test_numbers_out_of_their_range_are_refused():
         assert caught.value.expected == expected
 
 
-def test_what_was_stored_before_a_part_was_there_is_what_is_stored_now():
-    """Runs are equal where their settings are: a training without a projection, an import under the source's title."""
-    assert TRAINING.to_json().keys() == {
-        *("set", "features", "query", "method", "method_settings", "warm_start", "graph")
-    }
-    assert ImportSettings("Digits").to_json() == {"source": "Digits", "source_settings": {}}
-    assert [
-        settings.to_json()["task"] for settings in (LABELS, ORDERS, ASKING, STUDY, TIMING, EXPERIMENT)
-    ] == [*("labels", "orders", "asking", "midrank", "timing", "experiment")]
-
-
 def test_parts_that_are_missing_or_of_another_kind_of_run_are_named():
     with refused("settings of the labelling simulation", None) as caught:
         SimulationSettings.from_json({"set": "key", "features": [], "methods": []})

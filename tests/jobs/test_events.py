@@ -156,19 +156,9 @@ def test_a_half_written_line_or_character_waits_for_its_end(run):
 
 
 def test_what_is_no_event_or_lacks_what_its_kind_says_is_unreadable(run):
-    progress = {"event": "progress", "what": "Half", "done": "1", "total": 2}
-    wrong = [{"what": "no kind"}, {"event": "progress", "what": "Half"}, progress]
-    wrong.append({name: value for name, value in ITERATION.items() if name != "dual"})
-    for name, value in (
-        ("primal", None),
-        ("primal", "2.0"),
-        ("dual", math.nan),
-        ("iteration", 10**400),
-        ("round", -1),
-        ("round", True),
-    ):
-        wrong.append({**ITERATION, name: value})
-    for line in ("17", "[" * 100_000, *map(json.dumps, wrong)):
+    wrong = [{"what": "no kind"}, {"event": "progress", "what": "Half"}]
+    wrong += [{**ITERATION, "primal": None}, {**ITERATION, "round": -1}]
+    for line in ("17", *map(json.dumps, wrong)):
         run.events_file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")
         assert events.events(run)[0] == [{"event": "unreadable", "line": line}, ITERATION], line[:60]
     run.events_file.write_bytes(b'\0\0\xff\n{"event": "a"}\n')
