@@ -35,9 +35,9 @@ from typing import Any, NamedTuple
 import mid_rank_readings
 import numpy as np
 from fisher_vectors import fisher_vectors
-from public_figures import FOLDS, Figures, in_digits, measures, real_data
+from public_figures import FOLDS, Figures, in_digits, measures
 from sklearn.datasets import load_svmlight_file
-from timing import generated_set, machine, options_of, table
+from timing import generated_set, machine, options_of, real_data, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query

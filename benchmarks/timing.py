@@ -26,10 +26,19 @@ __all__ = [
     "milliseconds",
     "options_of",
     "points",
+    "real_data",
     "table",
 ]
 
 REAL_DATA = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
+
+
+def real_data(name: str) -> Path | None:
+    """Return a folder of real data, or None if it is absent, which is printed."""
+    if (REAL_DATA / name).is_dir():
+        return REAL_DATA / name
+    print(f"{REAL_DATA / name} is absent: skipped\n")
+    return None
 
 
 def options_of(docstring: str | None, **options: tuple[Any, ...]) -> argparse.Namespace:

@@ -23,7 +23,7 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from timing import REAL_DATA, generated_set, machine, memory_of, options_of, table
+from timing import generated_set, machine, memory_of, options_of, real_data, table
 
 from ranking.commands.kernels import compile_kernels
 from ranking.core import ImageSet
@@ -36,7 +36,6 @@ from ranking.features.windows.description import describe_windows
 from ranking.features.windows.settings import WindowSettings
 from ranking.metrics.detection import ENOUGH, overlap
 
-CARDS = REAL_DATA / "cards"
 COUNTS = (50, 100, 150)  # of windows per image
 SOURCES = ("segments", "grid")
 CROPPED = 10  # images whose windows are cropped
@@ -125,11 +124,8 @@ def main() -> None:
             f"\n{windows:,} windows, matrix {matrix:.0f} MB, memory {growth:.0f} MB, {growth / matrix:.2f} times it\n"
         )
         recalled = list(recall_rows(figures))
-        if CARDS.is_dir():
-            cards = open_image_set(CARDS, folder=Path(home) / "cards").images
-            recalled += recall_rows(cards)
-        else:
-            print(f"without playing cards, because there is no {CARDS}\n")
+        if (cards := real_data("cards")) is not None:
+            recalled += recall_rows(open_image_set(cards, folder=Path(home) / "cards").images)
     print(table(["images", "windows", "objects", "windows per image", *map(str, COUNTS)], recalled))
 
 
