@@ -43,7 +43,8 @@ INTAKES += [FeaturesSettings("key", "/x")]
 
 
 def test_settings_survive_json():
-    for settings in (*LEARNING.values(), BAGS, TIMING, EXPERIMENT, *INTAKES):
+    projected = [replace(each, projection={"kind": "PCA"}) for each in (*LEARNING.values(), EXPERIMENT)]
+    for settings in (*LEARNING.values(), *projected, BAGS, TIMING, EXPERIMENT, *INTAKES):
         written = settings.to_json()
         assert json.loads(json.dumps(written)) == written
         assert type(settings).from_json(written) == settings
