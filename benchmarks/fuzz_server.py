@@ -91,9 +91,9 @@ class Bringer(Person):
 
 
 def left(store: Store) -> list[Path]:
-    """Return the folders of imports that still exist although they did not finish."""
-    kept = {run.folder for run in store.runs.all_own("import") if run.state == "finished"}
-    return [folder for folder in store.home.glob("runs/*") if folder not in kept]
+    """Return the uploads and drafts that still exist although their import did not finish."""
+    unfinished = [run for run in store.runs.all_own("import") if run.state != "finished"]
+    return [path for run in unfinished for path in (run.uploaded_file, run.draft) if path.exists()]
 
 
 def bring_to_server(count: int, seed: str) -> bool:
@@ -111,13 +111,13 @@ def bring_to_server(count: int, seed: str) -> bool:
                 answers = answer.status == 200 and server.process.poll() is None
             deadline = time.monotonic() + 10
             while (there := left(bringer.store)) and time.monotonic() < deadline:
-                time.sleep(0.1)  # the folder of the last import is removed shortly after its row has ended
+                time.sleep(0.1)  # the files of the last import are removed shortly after it has ended
         extra = [path.name for path in Path(folder).iterdir() if path.name not in ("home", "beside")]
     print(f"\n{count} of them to a server, every second one uploaded on its page, in {seconds:.0f} s\n")
     print(table(["outcome", "files"], [[what, str(times)] for what, times in bringer.came.items()]))
     print(
         f"\nthe server answers at the end: {answers}; its memory at most {bringer.memory:.0f} MB; the slowest page "
-        f"{bringer.slowest:.2f} s; exceptions on pages: {len(bringer.tab.exceptions)}; folders left: {len(there)}"
+        f"{bringer.slowest:.2f} s; exceptions on pages: {len(bringer.tab.exceptions)}; files left: {len(there)}"
     )
     print(*bringer.tab.exceptions[:10], *there[:10], *extra, sep="\n")
     return (
