@@ -10,17 +10,14 @@ AP of a random ranking.
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, table
+from timing import generated_set, machine, options_of, table
 
 from ranking import Query, make_method
-from ranking.core import Floats, ImageSet, Ints
-from ranking.datasets import build_image_set
+from ranking.core import Floats, Ints
 from ranking.features import load_features
 from ranking.metrics import average_precision
 
@@ -30,30 +27,18 @@ FEATURES = [("HOG", {}), ("Colour", {})]
 def with_background(scores: Floats, groups: Ints) -> Floats:
     """Return (n,) the score of each box plus the mean score of the other boxes in its image, if any.
 
-    >>> with_others(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 0, 1])).tolist()
+    >>> with_background(np.array([1.0, 3.0, 5.0, 7.0]), np.array([0, 0, 0, 1])).tolist()
     [5.0, 6.0, 7.0, 14.0]
     """
     total, number = np.bincount(groups, scores)[groups], np.bincount(groups)[groups]
     return scores + np.where(number > 1, (total - scores) / np.maximum(number - 1, 1), scores)
 
 
-def build(images: int, folder: Path) -> ImageSet:
-    start, before = time.perf_counter(), os.times()
-    image_set, problems = build_image_set(generated_source("Action figures", images=images), folder)
-    wall, after = time.perf_counter() - start, os.times()
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    print(
-        f"{images:,} images, {len(image_set):,} boxes, {len(problems)} problems: {wall:.1f} s "
-        f"({after.user + after.system - before.user - before.system:.1f} s of processor time), {size / 1e6:.0f} MB\n"
-    )
-    return image_set
-
-
 def main() -> None:
     options = options_of(__doc__, images=(1200, 60), methods=(["SVM", "AP-SVM"], ["SVM"]))
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
-        images = build(options.images, Path(folder) / "set")
+        images = generated_set("Action figures", Path(folder) / "set", images=options.images)
         features = load_features(images, FEATURES, Path(folder))
     learn, test = ~images.test, images.test
     columns = {}

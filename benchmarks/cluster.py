@@ -26,7 +26,7 @@ from pathlib import Path
 import dask
 import numpy as np
 from distributed import Client, LocalCluster
-from experiments import SMOKE_SETTINGS, images, material
+from experiments import SMOKE_SETTINGS, images, material, measures_and_scores
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from timing import machine, memory_of, options_of, table
@@ -76,22 +76,18 @@ def by_processes(made: Material, check: Check) -> Iterator[Train]:
     yield train
 
 
-def numbers(store: TrialStore) -> dict[str, tuple[object, bytes]]:
-    return {key: (outcome.measures, store.scores(key).tobytes()) for key, outcome in store.outcomes().items()}
-
-
 def timed(
     plan: Plan,
     data: Material,
     workers: Workers,
     on_cell: Callable[[int], None] = lambda done: None,
-) -> tuple[float, dict[str, tuple[object, bytes]]]:
+) -> tuple[float, dict[str, tuple[object, ...]]]:
     """Return the seconds of an experiment with a new store, and its results."""
     with tempfile.TemporaryDirectory() as folder:
         store = TrialStore(Path(folder))
         start = time.perf_counter()
         run_experiment(plan, lambda: data, store, lambda progress: on_cell(progress.done), workers=workers)
-        return time.perf_counter() - start, numbers(store)
+        return time.perf_counter() - start, measures_and_scores(Path(folder))
 
 
 def planned(image_set: ImageSet, grids: Grids) -> Plan:

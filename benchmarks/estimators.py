@@ -41,11 +41,10 @@ from sklearn.model_selection import GroupShuffleSplit
 from sklearn.svm import LinearSVC
 from synthetic import SHAPE, Shape, correlated, scattered
 from threadpoolctl import threadpool_limits
-from timing import generated_source, machine, medians, milliseconds, options_of, table
+from timing import generated_set, machine, medians, milliseconds, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet
-from ranking.datasets import build_image_set
 from ranking.estimators import APSVM, LambdaMART, LinearSVM
 from ranking.features import load_features
 from ranking.metrics import average_precision
@@ -241,9 +240,7 @@ def print_tables(options: argparse.Namespace) -> None:
     print(training_table(Shape(*options.shape), options.rounds) + "\n")
     print(import_table(min(options.rounds, 7)) + "\n")
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(
-            generated_source("Action figures", images=options.images), Path(folder) / "set"
-        )
+        images = generated_set("Action figures", Path(folder) / "set", images=options.images)
         features = load_features(images, FEATURES, Path(folder))
         compared = rankers(tuple(options.trees), range(-options.powers, options.powers + 1))
         print(f"{np.sum(~images.test):,} training samples, {np.sum(images.test):,} test samples\n")

@@ -20,7 +20,6 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
@@ -34,7 +33,7 @@ from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
-from ranking.experiments.cross_validation.tables import Table, test_table, validation_table
+from ranking.experiments.cross_validation.tables import Table, test_table
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
 
@@ -117,14 +116,10 @@ def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bo
     return Run(ready - start, clock, processor, results)
 
 
-def trials(folder: Path) -> dict[str, tuple[object, ...]]:
-    """Return everything that determines the tables, by key: measures, certificate without seconds, bits of the
-    scores."""
+def measures_and_scores(folder: Path) -> dict[str, tuple[object, ...]]:
+    """Return the measures of each trial in a folder, and the bits of its scores."""
     store = TrialStore(folder)
-    return {
-        key: (outcome.measures, replace(outcome.certificate, seconds=0.0), store.scores(key).tobytes())
-        for key, outcome in store.outcomes().items()
-    }
+    return {key: (outcome.measures, store.scores(key).tobytes()) for key, outcome in store.outcomes().items()}
 
 
 def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], folder: Path) -> list[str]:
@@ -134,7 +129,7 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
     few: runs the experiment with its trials in a folder. child: the options with which this program does the same.
     """
     seconds = few(folder / "alone").clock
-    expected = trials(folder / "alone")
+    expected = measures_and_scores(folder / "alone")
     generator, done, ends, lost, same = random.Random(seed), 0, 0, 0, True
     while done < kills or not ends:
         kept, code, disturbed = dict[str, tuple[object, ...]](), None, folder / f"disturbed {ends}"
@@ -151,7 +146,7 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
                 process.kill()
                 process.wait()
                 done += 1
-            now = trials(disturbed)
+            now = measures_and_scores(disturbed)
             lost += sum(now.get(key) != value for key, value in kept.items())
             kept = now
             print(f"{done} kills, {len(kept)} of {len(expected)} trials", file=sys.stderr)
@@ -197,7 +192,6 @@ def main() -> None:
         first = run(Path(folder), options.seed, options.queries, options.images, grids, loud=True)
         second = run(Path(folder), options.seed, options.queries, options.images, grids)
         print(time_table({"first run": first, "second run": second}))
-        print(shown(validation_table(first.results)))
         print(shown(test_table(first.results)))
     if options.kills:
         with tempfile.TemporaryDirectory() as folder:

@@ -26,7 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from timing import REAL_DATA, generated_source, machine, options_of, table
+from timing import generated_source, machine, options_of, real_data, table
 
 from ranking import BagSet, Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet, ProgressEvent, Source
@@ -118,10 +118,10 @@ def scenes(seed: int, images: int, folder: Path) -> Images:
 
 def photographs(folder: Path) -> Images | None:
     """Return the photographs of cards; None, and print why, if they are absent."""
-    if not (REAL_DATA / "cards").is_dir():
-        print(f"Cards are omitted: no folder {REAL_DATA / 'cards'}.")
+    place = real_data("cards")
+    if place is None:
         return None
-    return images_of(make_source("PASCAL VOC", folder=str(REAL_DATA / "cards")), folder / "Cards")
+    return images_of(make_source("PASCAL VOC", folder=str(place)), folder / "Cards")
 
 
 # ---------------------------------------------------------------------------------------------------------

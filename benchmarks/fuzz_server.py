@@ -14,15 +14,14 @@ from pathlib import Path
 
 from fuzz_kinds import KINDS
 from fuzz_worker import file_of
+from large_import import Person
 from streamlit_tab import Tab
 from timing import table
 
 from pages import Server, serving
-from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
-LONGEST = 120.0  # seconds of a worker
 ADDED = 10  # one of this many image sets is added, the other imports are cancelled
 MUST_MEGABYTES = 500
 
@@ -39,32 +38,28 @@ def broken_files(count: int, seed: str) -> Iterator[tuple[str, bytes]]:
         )
 
 
-class Bringer:
+class Bringer(Person):
     """A user who imports one broken file after the other on the page Image sets."""
 
     def __init__(self, server: Server, home: Path) -> None:
-        self.server, self.store, self.tab = server, Store(home), Tab(server.url)
+        super().__init__(Tab(server.url), Store(home))
+        self.server = server
         self.came, self.memory, self.slowest, self.uploads = Counter[str](), 0.0, 0.0, 0
-        self.kept: list[str] = []
 
     async def bring_all(self, files: Iterator[tuple[str, bytes]], beside: Path) -> None:
         async with self.tab:
             for number, (name, data) in enumerate(files):
-                await self.page()
+                self.slowest = max(self.slowest, await self.tab.open("image_sets"))
                 if number % 2:
                     await self.tab.drop(f"widget upload {self.uploads}", name, data)
                     self.uploads += 1
                 else:
                     place = beside / f"{number}.zip"
                     place.write_bytes(data)
-                    await self.tab.type("widget path of an import", str(place))
-                    await self.tab.press("read path")
+                    await self.type(place)
                 self.came["read"] += 1
                 await self.go_on()
                 self.memory = max(self.memory, self.server.memory())
-
-    async def page(self, **query: str) -> None:
-        self.slowest = max(self.slowest, await self.tab.open("image_sets", **query))
 
     async def go_on(self) -> None:
         """Decide about what was read."""
@@ -84,18 +79,7 @@ class Bringer:
         if run.state != "finished":
             self.came["refused at the import"] += 1
         else:
-            self.kept.append(run.result["key"])
             self.came["known already" if run.result["known"] else "added"] += 1
-
-    async def asks_or_ended(self) -> Run:
-        """Return the import in the URL as soon as it asks or has ended, with the page that shows this."""
-        run_id, last = self.tab.query["import"], time.monotonic() + LONGEST
-        while (run := self.store.runs.get(run_id)).state not in ENDED and open_question(run) is None:
-            if time.monotonic() > last:
-                raise TimeoutError(f"import {run_id} is {run.state} after {LONGEST:g} s")
-            await asyncio.sleep(0.05)
-        await self.page(**{"import": run_id})
-        return run
 
     async def press(self, key: str) -> bool:
         """Press a button; return whether it exists."""
@@ -107,9 +91,9 @@ class Bringer:
 
 
 def left(store: Store) -> list[Path]:
-    """Return the folders of imports that still exist although they did not finish."""
-    kept = {run.folder for run in store.runs.all_own("import") if run.state == "finished"}
-    return [folder for folder in store.home.glob("runs/*") if folder not in kept]
+    """Return the uploads and drafts that still exist although their import did not finish."""
+    unfinished = [run for run in store.runs.all_own("import") if run.state != "finished"]
+    return [path for run in unfinished for path in (run.uploaded_file, run.draft) if path.exists()]
 
 
 def bring_to_server(count: int, seed: str) -> bool:
@@ -127,13 +111,13 @@ def bring_to_server(count: int, seed: str) -> bool:
                 answers = answer.status == 200 and server.process.poll() is None
             deadline = time.monotonic() + 10
             while (there := left(bringer.store)) and time.monotonic() < deadline:
-                time.sleep(0.1)  # the folder of the last import is removed shortly after its row has ended
+                time.sleep(0.1)  # the files of the last import are removed shortly after it has ended
         extra = [path.name for path in Path(folder).iterdir() if path.name not in ("home", "beside")]
     print(f"\n{count} of them to a server, every second one uploaded on its page, in {seconds:.0f} s\n")
     print(table(["outcome", "files"], [[what, str(times)] for what, times in bringer.came.items()]))
     print(
         f"\nthe server answers at the end: {answers}; its memory at most {bringer.memory:.0f} MB; the slowest page "
-        f"{bringer.slowest:.2f} s; exceptions on pages: {len(bringer.tab.exceptions)}; folders left: {len(there)}"
+        f"{bringer.slowest:.2f} s; exceptions on pages: {len(bringer.tab.exceptions)}; files left: {len(there)}"
     )
     print(*bringer.tab.exceptions[:10], *there[:10], *extra, sep="\n")
     return (

@@ -11,6 +11,7 @@ import json
 import os
 import random
 import resource
+import signal
 import sys
 import time
 import traceback
@@ -18,14 +19,13 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from fuzz_imports import REFUSED, check_wording
-from fuzz_kinds import KINDS, Kind
+from fuzz_kinds import KINDS, REFUSED, Kind, is_ours
 from mutations import mutated
 from watching import Watch
 
 from ranking.jobs.memory import limit_memory
 
-MEGABYTE = 2**20
+SECONDS = 60  # for a file; then the process is killed by a signal
 
 
 def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None:
@@ -39,8 +39,12 @@ def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None
     watch = Watch(home)
     for number in range(start, stop):
         tell(number)
-        tell(fed(kind, file_of(kind, seed, number), home, watch))
-    tell({"peak": peak()})
+        signal.alarm(SECONDS)
+        outcome = fed(kind, file_of(kind, seed, number), home, watch)
+        signal.alarm(0)
+        outcome["findings"] += [f"left in the working folder: {name}" for name in os.listdir()]
+        tell(outcome)
+    tell({"peak": round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)})
 
 
 def file_of(kind: Kind, seed: str, number: int) -> tuple[int, bytes]:
@@ -69,21 +73,19 @@ def fed(kind: Kind, broken: tuple[int, bytes], home: Path, watch: Watch) -> dict
         what, messages = kind.bring(*broken, home)
     except ValueError as error:
         messages = [" ".join(str(error).split())]
-        try:
-            check_wording(error)
-        except Exception as unworded:
-            findings.append(f"no refusal of ours: {unworded}")
+        if not is_ours(error):
+            findings.append(f"no refusal of ours: {error_text(error)}")
     except Exception as error:
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        findings.append(f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}: {error}"[:500])
+        findings.append(error_text(error))
     seconds = time.perf_counter() - begun
     findings += [f"cannot be printed: {text[:200]!r}" for text in messages if not text.isprintable()]
     findings += watch.taken()
     return {"came": what, "seconds": round(seconds, 4), "bytes": len(broken[1]), "findings": findings}
 
 
-def peak() -> float:
-    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, 1)
+def error_text(error: Exception) -> str:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    return f"{type(error).__name__} in {Path(last.filename).name}:{last.lineno}: {error}"[:500]
 
 
 def tell(what: Any) -> None:

@@ -17,13 +17,10 @@ import time
 from pathlib import Path
 
 from playwright.sync_api import Page
-from timing import generated_source, machine, options_of, table
+from timing import machine, options_of, table
 
-from pages import browsing, row, serving
+from pages import add_generated, browsing, row, serving, train_here
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.datasets import build_image_set
-from ranking.jobs import worker
-from ranking.jobs.events import Report
 from ranking.storage.store import Store
 
 FEATURES = (("HOG", {}), ("Colour", {}))
@@ -51,20 +48,10 @@ WATCH = """(() => {
 
 def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
     """Generate the scenes and train both methods; return the key of the set and the id of the first run."""
-    with tempfile.TemporaryDirectory() as folder:
-        build_image_set(generated_source("Label scenes", images=images), Path(folder) / "set")
-        key = store.sets.add(Path(folder) / "set", "Label scenes")
-    runs = []
-    for method in METHODS:
-        settings = LabelTrainSettings(
-            key, FEATURES, method, {"C": 10.0, "max_iterations": iterations}, min_images=5
-        )
-        run = store.runs.create("train", settings.to_json())
-        report = Report(run.folder / "events.jsonl")
-        store.runs.end(run.id, "finished", result=worker.train(store, run, report))
-        report.flush()
-        runs.append(run.id)
-    return key, runs[0]
+    key, values = add_generated(store, "Label scenes", images), {"C": 10.0, "max_iterations": iterations}
+    settings = [LabelTrainSettings(key, FEATURES, method, values, min_images=5) for method in METHODS]
+    first, _ = (train_here(store, each.to_json()) for each in settings)
+    return key, first
 
 
 def visit(page: Page, url: str, run: str, more: str) -> None:

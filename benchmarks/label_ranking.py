@@ -4,7 +4,7 @@
 
 - inference: the best top k of random c-star models with L = 93 labels and k = 12, for a core of C = 0 ... 12 labels,
   one thread, per image in a batch; compared with the assignment form, in which each of the 2^C configurations of the
-  core is a linear assignment problem of all other labels (scipy), for C up to 5. Then in L at C = 5, the images per
+  core is a linear assignment problem of all other labels (scipy), for C up to 5. Then at C = 5 the images per
   second with all threads, and the next question (both maxima of all labels) for one image.
 - training: on the generated label scenes, and on Corel5k's 4,500 training images, 499 features, labels with at least 20
   images, with default settings. Corel5k needs $RANKING_REAL_DATA or ../shared/data, here and for folds.
@@ -27,10 +27,9 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import linear_sum_assignment
 from sklearn.linear_model import LogisticRegression
-from timing import REAL_DATA, generated_source, machine, options_of, table
+from timing import REAL_DATA, generated_set, machine, options_of, table
 
 from ranking import LabelSet, make_method
-from ranking.datasets import build_image_set
 from ranking.datasets.label_sets import label_set
 from ranking.explain.question_strategies import (
     closest_maxima,
@@ -38,7 +37,6 @@ from ranking.explain.question_strategies import (
     mean_break_even_precision,
     next_questions,
     simulate,
-    strategies_for,
 )
 from ranking.features import load_features
 from ranking.inference import best_top_k, best_top_ks, threads
@@ -46,6 +44,7 @@ from ranking.methods.label_prediction import LabelPrediction
 
 LABELS, K, CORE = 93, 12, 5
 QUESTIONS = (0, 1, 5, 10)
+STRATEGY = "closest maxima"
 MODELS = ("Independent p@k", "C-star p@k")
 
 
@@ -110,14 +109,6 @@ def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: 
         first = seconds
     print(f"\nBest top k, L = {LABELS}, k = {K}, microseconds per image in a batch, one thread\n")
     print(table(["C", "best top k", "of C - 1", "by assignment"], rows))
-    rows = []
-    for labels in (LABELS, 2 * LABELS, 4 * LABELS, 8 * LABELS):
-        core, interactions = star(generator, labels, CORE)
-        unary = generator.standard_normal((200, labels))
-        seconds = processor_seconds(lambda: best_top_ks(unary, core, interactions, K)) / 200  # noqa: B023
-        rows.append([str(labels), f"{1e6 * seconds:.1f}", f"{1e9 * seconds / labels:.0f}"])
-    print(f"\nThe same at C = {CORE}, in L\n")
-    print(table(["L", "best top k", "nanoseconds per label"], rows))
     threads.MAX_PARTS = parts
     core, interactions = star(generator, LABELS, CORE)
     unary = generator.standard_normal((5 * batch // 2, LABELS))
@@ -162,7 +153,7 @@ def corel5k(_: int) -> LabelSet | None:
 def label_scenes(count: int) -> LabelSet:
     """Return the first generated scenes, as GIST and colour."""
     with tempfile.TemporaryDirectory() as folder:
-        images, _ = build_image_set(generated_source("Label scenes", images=count), Path(folder) / "set")
+        images = generated_set("Label scenes", Path(folder) / "set", images=count)
         return label_set(images, load_features(images, [("GIST", {}), ("Colour", {})], Path(folder)))
 
 
@@ -218,42 +209,26 @@ def reference_rows(images: LabelSet, fold: np.ndarray) -> list[list[str]]:
     return rows
 
 
-def show_folds(
-    images: LabelSet, title: str, folds: int, penalty: float, unaries: list[str], strategies: list[str]
-) -> None:
+def show_folds(images: LabelSet, title: str, folds: int, penalty: float, unaries: list[str]) -> None:
     fold = np.random.default_rng(0).permutation(len(images)) % folds
     rows = reference_rows(images, fold)
     for unary in unaries:
         means = {}
         for name in MODELS:
-            curves: dict[str, list[np.ndarray]] = {strategy: [] for strategy in strategies}
+            values = []
             for number in range(folds):
                 training, test = images.part(fold != number), images.part(fold == number)
                 method = make_method(name, C=penalty, unary=unary).fit(training)
-                for strategy in strategies:
-                    if strategy not in strategies_for(len(method.core)):
-                        continue
-                    urgency = make_strategy(strategy, method, training)
-                    curves[strategy].append(simulate(method, test, urgency, max(QUESTIONS))[list(QUESTIONS)])
-            for strategy, values in curves.items():
-                if values:
-                    means[name, strategy] = 100.0 * np.mean(values, axis=0)
-                    deviation = 100.0 * np.std(values, axis=0)[0]
-                    figures = [f"{value:.2f}" for value in means[name, strategy]]
-                    rows.append([unary, name, strategy, *figures, f"{deviation:.2f}"])
-        gain = means[MODELS[1], strategies[0]] - means[MODELS[0], strategies[0]]
-        rows.append(
-            [unary, "C-star minus independent", strategies[0], *(f"{value:+.2f}" for value in gain), ""]
-        )
-        print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {penalty:g}\n")
-        header = [
-            "scores",
-            "model",
-            "asked by",
-            *("Auto" if q == 0 else f"Q{q}" for q in QUESTIONS),
-            "deviation of Auto",
-        ]
-        print(table(header, rows), flush=True)
+                urgency = make_strategy(STRATEGY, method, training)
+                values.append(100.0 * simulate(method, test, urgency, max(QUESTIONS))[list(QUESTIONS)])
+            means[name] = np.mean(values, axis=0)
+            figures = [f"{value:.2f}" for value in means[name]]
+            rows.append([unary, name, STRATEGY, *figures, f"{np.std(values, axis=0)[0]:.2f}"])
+        gain = [f"{value:+.2f}" for value in means["C-star p@k"] - means["Independent p@k"]]
+        rows.append([unary, "C-star minus independent", STRATEGY, *gain, ""])
+    print(f"\nBreak-even precision, %, on {title}, mean of {folds} folds, C = {penalty:g}\n")
+    asked = ["Auto" if q == 0 else f"Q{q}" for q in QUESTIONS]
+    print(table(["scores", "model", "asked by", *asked, "deviation of Auto"], rows), flush=True)
 
 
 def main() -> None:
@@ -261,7 +236,7 @@ def main() -> None:
     options = options_of(
         __doc__, part=(parts, parts, parts), sets=(list(SETS), ["label scenes"], SETS), largest=(12, 2),
         batch=(4000, 40), images=(1000, 50), folds=(5, 2), unary=(["one-vs-all SVMs", "linear"], ["linear"]),
-        strategies=(["closest maxima"], ["closest maxima"]), C=(100.0, 0.01),
+        C=(100.0, 0.01),
     )  # fmt: skip
     print(machine())
     if "inference" in options.part:
@@ -274,7 +249,7 @@ def main() -> None:
         if "training" in options.part:
             show_training(images, title, options.C)
         if "folds" in options.part:
-            show_folds(images, title, options.folds, options.C, options.unary, options.strategies)
+            show_folds(images, title, options.folds, options.C, options.unary)
 
 
 if __name__ == "__main__":

@@ -9,16 +9,13 @@ test images with the concept, which is the precision of a random ranking.
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, table
+from timing import generated_set, machine, options_of, table
 
 from ranking import Query, make_method
-from ranking.datasets import build_image_set
 from ranking.features import load_features
 from ranking.metrics import average_precision, break_even_precision
 
@@ -29,16 +26,8 @@ def main() -> None:
     options = options_of(__doc__, images=(1000, 50))
     print(machine() + "\n")
     with tempfile.TemporaryDirectory() as folder:
-        start, before = time.perf_counter(), os.times()
-        images, _ = build_image_set(
-            generated_source("Label scenes", images=options.images), Path(folder) / "set"
-        )
-        wall, after = time.perf_counter() - start, os.times()
-        busy = after.user + after.system - before.user - before.system
-        print(
-            f"{options.images:,} images, {len(images.classes)} concepts, {images.labels.sum(axis=1).mean():.1f} per "
-            f"image: {wall:.1f} s ({busy:.1f} s of processor time)\n"
-        )
+        images = generated_set("Label scenes", Path(folder) / "set", images=options.images)
+        print(f"{len(images.classes)} concepts, {images.labels.sum(axis=1).mean():.1f} per image\n")
         features = load_features(images, FEATURES, Path(folder))
     learn, test = ~images.test, images.test
     measured = []

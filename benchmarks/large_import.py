@@ -25,12 +25,12 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-import psutil
 from PIL import Image, ImageDraw
 from streamlit_tab import Tab
 from timing import machine, memory_of, options_of, table
 
 from pages import Server, serving
+from ranking.jobs.events import last_events
 from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, RECORD, Run
 from ranking.storage.store import Store
@@ -40,6 +40,7 @@ QUALITY, NOISE = 90, 21.0  # which give about 100 kB
 CLASSES = ("car", "dog", "person", "ship", "tree")
 MUST = {"minutes": 4.0, "server": 500.0, "left": 0}
 LOOK_SECONDS = 0.1
+LONGEST = 1200.0  # seconds of an import
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -95,7 +96,7 @@ class Watch:
     """Reads memory and progress of server and workers every LOOK_SECONDS.
 
     at_first, most: megabytes of the server; worker: most megabytes of a worker. silence: the longest time between two
-    progress reports of a worker, in seconds. busy: processor seconds by process id.
+    progress reports of a worker, in seconds.
     """
 
     def __init__(self, server: Server, store: Store) -> None:
@@ -103,21 +104,13 @@ class Watch:
         self.at_first = self.most = server.memory()
         self.worker = self.silence = 0.0
         self._heard: dict[str, tuple[int, float]] = {}
-        self.busy: dict[int, float] = {}
 
     def look(self) -> None:
         self.most = max(self.most, self.server.memory())
-        self._clock(self.server.process.pid)
         for run in self.store.runs.all_own("import"):
             if run.state == "running" and run.pid is not None:
                 self.worker = max(self.worker, memory_of(run.pid)["VmHWM"] / 2**20)
-                self._clock(run.pid)
                 self._listen(run)
-
-    def _clock(self, pid: int) -> None:
-        with contextlib.suppress(psutil.Error):  # it has exited meanwhile
-            times = psutil.Process(pid).cpu_times()
-            self.busy[pid] = times.user + times.system
 
     def _listen(self, run: Run) -> None:
         now, size = time.monotonic(), run.events_file.stat().st_size if run.events_file.exists() else 0
@@ -155,26 +148,38 @@ def size_of(home: Path) -> dict[str, int]:
 
 
 class Person:
-    """A user who enters a path and imports what is there."""
+    """A user of the page Image sets who imports files."""
 
-    def __init__(self, tab: Tab, store: Store, path: Path) -> None:
-        self.tab, self.store, self.place = tab, store, path
+    def __init__(self, tab: Tab, store: Store) -> None:
+        self.tab, self.store = tab, store
 
-    async def look(self) -> None:
-        await self.tab.open("image_sets")
-        await self.tab.type("widget path of an import", str(self.place))
+    async def type(self, path: Path) -> None:
+        """Enter a path on the open page, and have it read."""
+        await self.tab.type("widget path of an import", str(path))
         await self.tab.press("read path")
-        run_id = self.tab.query["import"]
-        while (run := self.store.runs.get(run_id)).state not in ENDED and open_question(run) is None:
-            await asyncio.sleep(LOOK_SECONDS)
-        await self.tab.open("image_sets", **{"import": run_id})
 
-    async def ended(self) -> Run:
-        while (run := self.store.runs.get(self.tab.query["import"])).state not in ENDED:
+    async def asks_or_ended(self) -> Run:
+        """Return the import in the URL as soon as it asks or has ended, with the page that shows this."""
+        run = await self.ended(or_asks=True)
+        await self.tab.open("image_sets", **{"import": run.id})
+        return run
+
+    async def ended(self, or_asks: bool = False) -> Run:
+        run_id, last = self.tab.query["import"], time.monotonic() + LONGEST
+        while (run := self.store.runs.get(run_id)).state not in ENDED:
+            if or_asks and open_question(run) is not None:
+                break
+            if time.monotonic() > last:
+                raise TimeoutError(f"import {run_id} is {run.state} after {LONGEST:g} s")
             await asyncio.sleep(LOOK_SECONDS)
         return run
 
-    async def bring(self) -> list[list[str]]:
+    async def look(self, path: Path) -> None:
+        await self.tab.open("image_sets")
+        await self.type(path)
+        await self.asks_or_ended()
+
+    async def bring(self, path: Path) -> list[list[str]]:
         """Import, from the path to the page with the first images."""
         rows, begun = [], time.perf_counter()
 
@@ -183,7 +188,7 @@ class Person:
             rows.append([what, f"{now - since:.1f}"])
             return now
 
-        await self.look()
+        await self.look(path)
         looked = note("read", begun)
         await self.tab.press("add set")
         run = await self.ended()
@@ -197,11 +202,11 @@ class Person:
         rows.append(["all of it", f"{time.perf_counter() - begun:.1f}"])
         return rows
 
-    async def give_up(self, share: float) -> tuple[float, float, dict[str, int]]:
+    async def give_up(self, path: Path, share: float) -> tuple[float, float, dict[str, int]]:
         """Import again and cancel after that share; return the seconds until the worker has stopped, the seconds until
         the data folder is as before, and leftover files."""
         before = size_of(self.store.home)
-        await self.look()
+        await self.look(path)
         await self.tab.press("add set")
         run = self.store.runs.get(self.tab.query["import"])
         while not self._is_done(run, share):
@@ -218,8 +223,6 @@ class Person:
         return seconds, time.perf_counter() - begun, extra
 
     def _is_done(self, run: Run, share: float) -> bool:
-        from ranking.jobs.events import last_events
-
         events = [event for event in last_events(run) if event.get("what") == "Importing images"]
         return bool(events) and events[-1]["done"] >= share * events[-1]["total"]
 
@@ -229,9 +232,9 @@ async def measure(
 ) -> tuple[list[list[str]], tuple[float, float, dict[str, int]]]:
     tab = Tab(server.url)
     async with tab:
-        person = Person(tab, store, place)
-        rows = await person.bring()
-        given_up = await person.give_up(0.5)
+        person = Person(tab, store)
+        rows = await person.bring(place)
+        given_up = await person.give_up(place, 0.5)
         if tab.exceptions:
             raise RuntimeError(f"exceptions on pages: {tab.exceptions}")
     return rows, given_up
@@ -251,10 +254,6 @@ def main() -> None:
     print(
         f"\nmemory: server {watch.at_first:.0f} MB at first, {watch.most:.0f} at most; "
         f"workers {watch.worker:.0f} at most"
-    )
-    print(
-        f"processors worked {sum(watch.busy.values()):.0f} s for server and workers, until half of the second import; "
-        f"{os.getloadavg()[1]:.1f} processes were runnable on average in the last five minutes"
     )
     print(f"longest time without a progress report: {watch.silence:.1f} s")
     print(

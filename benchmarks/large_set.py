@@ -30,7 +30,7 @@ import numpy as np
 from streamlit_tab import Tab
 from timing import machine, memory_of, options_of, table
 
-from pages import FEATURES, fill, serving
+from pages import FEATURES, fill, requests, serving
 from ranking.core import ImageSet
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
@@ -104,14 +104,7 @@ def training_runs(store: Store, key: str, columns: int, samples: int) -> tuple[l
     """Return a row per run, and whether all keep within the limit."""
     features, rows, within = samples * columns * 4 / MB, [], True
     for what, penalty in (("parts to be concatenated", 1000.0), ("concatenated already", 100.0)):
-        settings = {
-            "set": key,
-            "features": FEATURES,
-            "query": "class 0",
-            "method": "AP-SVM",
-            "method_settings": {"C": penalty},
-        }
-        peak, run = peak_of(store, settings)
+        peak, run = peak_of(store, requests(key, C=penalty))
         above = peak.resident - features
         within &= above <= MUST_MEMORY
         certificate = run.result["certificate"]

@@ -16,7 +16,6 @@ process beyond the file, sampled every 10 ms (RssAnon of Linux).
 from __future__ import annotations
 
 import itertools
-import shutil
 import tempfile
 import threading
 import time
@@ -137,9 +136,6 @@ def mapped_bags(folder: Path, positives: int, negatives: int, windows: int, colu
     generator = np.random.default_rng(0)
     sizes = generator.integers(windows // 2, windows * 3 // 2 + 1, positives + negatives)
     starts = np.append(0, np.cumsum(sizes))
-    size = int(starts[-1]) * columns * 2
-    if shutil.disk_usage(folder).free < 2 * size:
-        raise SystemExit(f"{folder} has less than {2 * size / 1e9:.1f} GB of free space")
     path = folder / "windows.npy"
     written = np.lib.format.open_memmap(path, "w+", np.float16, (int(starts[-1]), columns))
     for image, (first, end) in enumerate(itertools.pairwise(starts)):

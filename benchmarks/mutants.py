@@ -101,21 +101,17 @@ class Mutant:
         return f"{self.path}:{self.first + 1} {self.operator} {' '.join(line.strip() for line in self.text)}"
 
 
+def git(*arguments: str) -> str:
+    return subprocess.run(["git", *arguments], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+
+
 def committed(commit: str, path: str) -> str:
-    return subprocess.run(
-        ["git", "show", f"{commit}:{path}"], cwd=ROOT, check=True, capture_output=True, text=True
-    ).stdout
+    return git("show", f"{commit}:{path}")
 
 
 def files_at(commit: str, folders: Sequence[str]) -> list[str]:
-    listed = subprocess.run(
-        ["git", "ls-tree", "-r", "--name-only", commit, *(f"ranking/{folder}" for folder in folders)],
-        cwd=ROOT,
-        check=True,
-        capture_output=True,
-        text=True,
-    ).stdout.split()
-    return [path for path in listed if path.endswith(".py")]
+    listed = git("ls-tree", "-r", "--name-only", commit, *(f"ranking/{folder}" for folder in folders))
+    return [path for path in listed.split() if path.endswith(".py")]
 
 
 def lines_of_no_effect(code: str) -> set[int]:
@@ -267,19 +263,8 @@ def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) 
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as names:
         names.write("\n".join(tests))
         names.flush()
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-x",
-            "-q",
-            "--no-header",
-            "-p",
-            "no:cacheprovider",
-            f"@{names.name}",
-        ]
         process = subprocess.Popen(
-            command,
+            [sys.executable, "-m", "pytest", "-xq", "--no-header", "-pno:cacheprovider", f"@{names.name}"],
             cwd=tree,
             env={**os.environ, "PYTHONPATH": str(tree)},
             stdout=subprocess.PIPE,

@@ -262,18 +262,8 @@ def main() -> None:
     unlike, share = joined_unlike(every)
     print(table(["images", "count", "pairs found", "images joined wrongly"], unlike) + "\n")
     timed = seconds_more(options.images)
-    print(
-        table(
-            [
-                "images",
-                "fingerprints, core s",
-                "comparing, core s",
-                "comparing, s",
-                "together, s",
-            ],
-            [timed],
-        )
-    )
+    seconds = ["fingerprints, core s", "comparing, core s", "comparing, s", "together, s"]
+    print(table(["images", *seconds], [timed]))
     if (row := helmets()) is not None and not options.smoke:
         header = ["pairs", "across", "test images with a copy", "training and test", "across after", "then"]
         print("\n" + table(header, [row]))

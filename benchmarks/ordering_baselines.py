@@ -35,13 +35,12 @@ from typing import Any, NamedTuple
 import mid_rank_readings
 import numpy as np
 from fisher_vectors import fisher_vectors
-from public_figures import FOLDS, Figures, in_digits, measures, real_data
+from public_figures import FOLDS, Figures, in_digits, measures
 from sklearn.datasets import load_svmlight_file
-from timing import generated_source, machine, options_of, table
+from timing import generated_set, machine, options_of, real_data, table
 
 from ranking import SequenceSet, make_method, method_class
 from ranking.core import ImageSet, Query
-from ranking.datasets import build_image_set
 from ranking.datasets.sequences import Drawing, draw_sequences
 from ranking.features import load_features
 from ranking.methods.boosted import Boosted
@@ -233,8 +232,7 @@ def cars_of(
 ) -> tuple[Splits, SequenceSet, SequenceSet]:
     """Return folds of the training cars, training and test sequences of one generated set."""
     with tempfile.TemporaryDirectory() as folder:
-        source = generated_source("Timeline cars", seed=seed, images=images)
-        image_set, _ = build_image_set(source, Path(folder) / "set")
+        image_set = generated_set("Timeline cars", Path(folder) / "set", seed=seed, images=images)
         features = describe(image_set)
     drawing = Drawing(length=LENGTH, train=count, test=count)
     (train, samples), (test, _) = draw_sequences(image_set, features, "year", drawing)

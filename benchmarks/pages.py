@@ -31,7 +31,7 @@ from typing import Any
 import numpy as np
 from PIL import Image
 from playwright.sync_api import Page, sync_playwright
-from timing import machine, memory_of, options_of, table
+from timing import generated_set, machine, memory_of, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import SourceBox, SourceImage
@@ -39,8 +39,8 @@ from ranking.datasets.decoding import Decoded
 from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.features import make_feature
-from ranking.jobs import jobs
-from ranking.jobs.events import last_events
+from ranking.jobs import jobs, worker
+from ranking.jobs.events import Report, last_events
 from ranking.metrics import evaluate
 from ranking.storage.run import ENDED
 from ranking.storage.store import Store
@@ -139,6 +139,22 @@ def trained(store: Store, key: str, seed: int = 0) -> str:
         result={"certificate": None}
         | {name: evaluate(relevance[part], scores[part]) for name, part in parts.items()},
     )
+    return run.id
+
+
+def add_generated(store: Store, name: str, images: int) -> str:
+    """Generate a set and add it to the store; return its key."""
+    with tempfile.TemporaryDirectory() as scratch:
+        generated_set(name, Path(scratch) / "set", images=images)
+        return store.sets.add(Path(scratch) / "set", name)
+
+
+def train_here(store: Store, settings: dict[str, Any]) -> str:
+    """Execute a training run in this process; return its id."""
+    run = store.runs.create("train", settings)
+    report = Report(run.events_file)
+    store.runs.end(run.id, "finished", result=worker.train(store, run, report))
+    report.flush()
     return run.id
 
 

@@ -7,20 +7,11 @@ from typing import Any
 
 import numpy as np
 from scipy.io import loadmat
-from timing import REAL_DATA
 
 from ranking import SequenceSet
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 
 FOLDS = 3
-
-
-def real_data(name: str) -> Path | None:
-    """Return a folder of real data, or None if it is absent, which is printed."""
-    if (REAL_DATA / name).is_dir():
-        return REAL_DATA / name
-    print(f"{REAL_DATA / name} is absent: skipped\n")
-    return None
 
 
 class Figures:

@@ -9,33 +9,19 @@ methods can differ. NDCG has the linear gain.
 
 from __future__ import annotations
 
-import os
 import tempfile
-import time
 from pathlib import Path
 
 import numpy as np
-from timing import generated_source, machine, options_of, table
+from timing import generated_set, machine, options_of, table
 
 from ranking import Query, make_method
-from ranking.core import ImageSet, SequenceSet
-from ranking.datasets import build_image_set
+from ranking.core import SequenceSet
 from ranking.datasets.sequences import Drawing, draw_sequences
 from ranking.features import load_features
 from ranking.metrics import ndcg, pair_accuracy
 
 FEATURES = (["HOG", "Colour"], ["HOG"], ["Colour"], ["GIST"])
-
-
-def build(images: int, folder: Path) -> ImageSet:
-    start, before = time.perf_counter(), os.times()
-    image_set, problems = build_image_set(generated_source("Timeline cars", images=images), folder)
-    wall, after = time.perf_counter() - start, os.times()
-    print(
-        f"{images:,} images, {len(problems)} problems: {wall:.1f} s "
-        f"({after.user + after.system - before.user - before.system:.1f} s of processor time)\n"
-    )
-    return image_set
 
 
 def measured(train: SequenceSet, test: SequenceSet, method: str, C: float) -> tuple[float, float]:
@@ -58,7 +44,7 @@ def main() -> None:
     drawing = Drawing(length=20, train=options.sequences, test=options.sequences)
     rows = []
     with tempfile.TemporaryDirectory() as folder:
-        image_set = build(options.images, Path(folder) / "set")
+        image_set = generated_set("Timeline cars", Path(folder) / "set", images=options.images)
         for names in FEATURES:
             features = load_features(image_set, [(name, {}) for name in names], Path(folder))
             (train, _), (test, _) = draw_sequences(image_set, features, "year", drawing)

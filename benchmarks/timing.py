@@ -12,11 +12,13 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ranking.core import Source
+from ranking.core import ImageSet, Source
+from ranking.datasets import build_image_set
 from ranking.experiments.timing_studies import machine
 
 __all__ = [
     "REAL_DATA",
+    "generated_set",
     "generated_source",
     "machine",
     "medians",
@@ -24,10 +26,19 @@ __all__ = [
     "milliseconds",
     "options_of",
     "points",
+    "real_data",
     "table",
 ]
 
 REAL_DATA = Path(os.environ.get("RANKING_REAL_DATA") or Path(__file__).parents[2] / "shared" / "data")
+
+
+def real_data(name: str) -> Path | None:
+    """Return a folder of real data, or None if it is absent, which is printed."""
+    if (REAL_DATA / name).is_dir():
+        return REAL_DATA / name
+    print(f"{REAL_DATA / name} is absent: skipped\n")
+    return None
 
 
 def options_of(docstring: str | None, **options: tuple[Any, ...]) -> argparse.Namespace:
@@ -60,6 +71,19 @@ def generated_source(name: str, **settings: Any) -> Source:
     from drawing.sets import SETS
 
     return next(type(made) for made in SETS if made.name == name)(**settings)
+
+
+def generated_set(name: str, folder: Path, **settings: Any) -> ImageSet:
+    """Generate the set `name` in `folder`; print its size, and how long that takes."""
+    start, before = time.perf_counter(), os.times()
+    images, problems = build_image_set(generated_source(name, **settings), folder)
+    wall, after = time.perf_counter() - start, os.times()
+    busy = after.user + after.system - before.user - before.system
+    print(
+        f"{name}: {len(images.image_names):,} images, {len(images):,} samples, {len(problems)} problems: "
+        f"{wall:.1f} s ({busy:.1f} s of processor time)\n"
+    )
+    return images
 
 
 def medians(

@@ -4,53 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-# Events whose first argument, or first two, are paths that are created, moved or removed.
-ONE_PATH = (
-    "os.mkdir",
-    "os.remove",
-    "os.rmdir",
-    "os.truncate",
-    "os.chmod",
-    "os.chown",
-    "os.utime",
-    "os.mkfifo",
-    "sqlite3.connect",
-)
-TWO_PATHS = ("os.rename", "os.link", "os.symlink")
-STARTS = (
-    "os.system",
-    "os.exec",
-    "os.fork",
-    "os.forkpty",
-    "os.posix_spawn",
-    "os.spawn",
-    "os.startfile",
-    "pty.spawn",
-)
-REACHES = (
-    "socket.connect",
-    "socket.bind",
-    "socket.sendto",
-    "socket.getaddrinfo",
-    "webbrowser.open",
-    "urllib.Request",
-)
-READ_BY_PYTHON = (
-    sys.prefix,
-    sys.base_prefix,
-    "/usr",
-    "/lib",
-    "/proc",
-    "/sys",
-    "/dev/null",
-    "/dev/urandom",
-    "/etc/mime",
-)
+LISTS = ("os.listdir", "os.scandir", "os.walk")
+STARTS = ("os.fork", "os.system", "pty.", "socket.", "subprocess.", "urllib.", "webbrowser.")
+PATHS = ("open", "os.", "sqlite3.connect")  # events whose first arguments are paths
+READ_BY_SYSTEM = ("/usr", "/lib", "/proc", "/sys", "/dev/null", "/dev/urandom", "/etc/mime.types")
 
 
 class Watch:
@@ -58,7 +19,8 @@ class Watch:
 
     def __init__(self, home: Path) -> None:
         self.home, self.noted = os.path.realpath(home), list[str]()
-        self._readable = (self.home, *READ_BY_PYTHON, str(Path(__file__).parents[1]))
+        code = str(Path(__file__).parents[1])
+        self._readable = (self.home, sys.prefix, sys.base_prefix, code, *READ_BY_SYSTEM)
         sys.addaudithook(self._hear)
 
     def taken(self) -> list[str]:
@@ -67,45 +29,28 @@ class Watch:
         return noted
 
     def _hear(self, event: str, arguments: tuple[Any, ...]) -> None:
-        if event == "open" or event in KNOWN:
-            self.noted += [f"{event}: {event_text}"[:300] for event_text in self._outside(event, arguments)]
+        if event.startswith(STARTS):
+            self.noted.append(f"{event}: {arguments!r}"[:300])
+        elif event.startswith(PATHS):
+            paths, reads = arguments[:2], event in LISTS
+            if event == "open":
+                (*paths, mode, flags) = arguments
+                reads = not flags & WRITES and not set(mode or "") & set("wax+")
+            outside = [path for path in paths if not self._lies_in(path, reads)]
+            self.noted += [f"{event} to {'read' if reads else 'write'}: {path!r}"[:300] for path in outside]
 
-    def _outside(self, event: str, arguments: tuple[Any, ...]) -> Iterator[str]:
-        if event == "open":
-            path, mode, flags = arguments
-            writes = bool(flags & WRITES) or any(letter in (mode or "") for letter in "wax+")
-            if not self._lies_in(path, (self.home,) if writes else self._readable):
-                yield f"{'written' if writes else 'read'} {path!r}"
-        elif event in (*ONE_PATH, *TWO_PATHS):
-            for path in arguments[: 2 if event in TWO_PATHS else 1]:
-                if not self._lies_in(path, (self.home,)):
-                    yield repr(path)
-        else:
-            yield repr(arguments)
-
-    def _lies_in(self, path: Any, folders: tuple[str, ...]) -> bool:
-        """Return whether a path leads into one of the folders. Files given by descriptor were opened before.
+    def _lies_in(self, path: Any, reads: bool) -> bool:
+        """Return whether a path leads to where this process may read, or may write. Only texts are paths: files given
+        by descriptor were opened before.
 
         Names relative to an open folder, as in `shutil.rmtree`, are taken as relative to the working folder, which
         should be an empty folder in the data folder.
         """
-        if isinstance(path, int):
+        if not isinstance(path, str | bytes | os.PathLike):
             return True
         try:
             real = os.path.realpath(os.fsdecode(path))
         except ValueError:  # a name with a NUL character: nothing is opened
             return True
+        folders = self._readable if reads else (self.home,)
         return any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in folders)
-
-
-KNOWN = frozenset((*ONE_PATH, *TWO_PATHS, *STARTS, *REACHES, "subprocess.Popen"))
-
-
-def listing(folder: Path, without: Path) -> dict[str, tuple[int, int]]:
-    """Return every file below `folder` but not below `without`, with values that change when it is written."""
-    files = {}
-    for path in folder.rglob("*"):
-        if not path.is_relative_to(without):
-            status = path.lstat()
-            files[str(path)] = (status.st_size if path.is_file() else 0, status.st_mtime_ns)
-    return files

@@ -23,11 +23,11 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
-from timing import REAL_DATA, generated_source, machine, memory_of, options_of, table
+from timing import generated_set, machine, memory_of, options_of, real_data, table
 
 from ranking.commands.kernels import compile_kernels
 from ranking.core import ImageSet
-from ranking.datasets import build_image_set, load_image_set
+from ranking.datasets import load_image_set
 from ranking.features import extract, make_feature
 from ranking.features.opened import open_image_set
 from ranking.features.windows.bags import windows_of
@@ -36,7 +36,6 @@ from ranking.features.windows.description import describe_windows
 from ranking.features.windows.settings import WindowSettings
 from ranking.metrics.detection import ENOUGH, overlap
 
-CARDS = REAL_DATA / "cards"
 COUNTS = (50, 100, 150)  # of windows per image
 SOURCES = ("segments", "grid")
 CROPPED = 10  # images whose windows are cropped
@@ -113,7 +112,7 @@ def main() -> None:
     print(f"{machine()}\n")
     with tempfile.TemporaryDirectory() as home:
         folder = Path(home) / "set"
-        figures, _ = build_image_set(generated_source("Action figures", images=options.images), folder)
+        figures = generated_set("Action figures", folder, images=options.images)
         rows = list(time_rows(figures, settings))
         print(
             f"{options.images} images of {figures.image_sizes[0, 0]} x {figures.image_sizes[0, 1]} pixels\n"
@@ -125,11 +124,8 @@ def main() -> None:
             f"\n{windows:,} windows, matrix {matrix:.0f} MB, memory {growth:.0f} MB, {growth / matrix:.2f} times it\n"
         )
         recalled = list(recall_rows(figures))
-        if CARDS.is_dir():
-            cards = open_image_set(CARDS, folder=Path(home) / "cards").images
-            recalled += recall_rows(cards)
-        else:
-            print(f"without playing cards, because there is no {CARDS}\n")
+        if (cards := real_data("cards")) is not None:
+            recalled += recall_rows(open_image_set(cards, folder=Path(home) / "cards").images)
     print(table(["images", "windows", "objects", "windows per image", *map(str, COUNTS)], recalled))
 
 

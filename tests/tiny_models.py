@@ -79,18 +79,3 @@ def mean_colour(sides: Sequence[Side] = ("n", 3, 8, 6), metadata: dict[str, str]
     ]
     outputs = [port("pooled", ("n", 3, 1, 1)), port("features", ("n", 3)), port("map", sides)]
     return model(nodes, [port("image", sides)], outputs, metadata=metadata)
-
-
-def spacious(bytes_: int) -> bytes:
-    """A model that asks for so much memory at once: one number repeated over a large shape."""
-    sides = [1, bytes_ // 4]
-    values = b"".join(whole(1, side) for side in (2,)) + whole(2, INT64) + part(8, "shape")
-    values += part(9, struct.pack("<2q", *sides))
-    nodes = [
-        node("GlobalAveragePool", ["image"], ["pooled"]),
-        node("Flatten", ["pooled"], ["flat"], integer("axis", 1)),
-        node("ReduceMean", ["flat"], ["one"]),
-        node("Expand", ["one", "shape"], ["large"]),
-        node("ReduceMean", ["large"], ["features"]),
-    ]
-    return model(nodes, [port("image", (1, 3, 8, 6))], [port("features", (1, 1))], [values])

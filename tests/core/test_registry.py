@@ -6,7 +6,6 @@ import importlib
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -130,22 +129,6 @@ def test_a_broken_plugin_fails_at_every_question(package):
             package.things.names()
     package.write("b", "Flat", text=THING + "\n# mended")
     assert package.things.names() == ["Flat", "Round"]
-
-
-def test_a_plugin_may_ask_for_names_while_it_is_imported(package):
-    package.write("a", "Round", text=THING + "\nKNOWN = THINGS.names()\n")
-    package.write("b", "Flat")
-    assert package.things.names() == ["Flat", "Round"]
-    assert sys.modules[f"{package.name}.a"].KNOWN == ["Round"]
-
-
-def test_threads_that_ask_at_once_all_get_every_name(package):
-    for name in ("Ant", "Bee", "Cow"):
-        package.write(name.lower(), name, text="import time\ntime.sleep(0.1)\n" + THING)
-    registry = package.things
-    with ThreadPoolExecutor(4) as pool:
-        answers = [answer.result() for answer in [pool.submit(registry.names) for _ in range(4)]]
-    assert answers == [["Ant", "Bee", "Cow"]] * 4
 
 
 def test_nothing_is_imported_before_the_first_question():

@@ -66,15 +66,6 @@ def test_a_webp_says_its_size_before_it_is_opened():
             assert webp_size(data[:29]) is webp_size(data.replace(b"WEBPVP8", b"WEBPXXX")) is None
 
 
-def test_a_webp_that_is_too_large_or_moves_is_never_opened(monkeypatch):
-    frames = [Image.new("RGB", (30, 20), colour) for colour in ("red", "blue")]
-    stream = io.BytesIO()
-    frames[0].save(stream, "WEBP", save_all=True, append_images=frames[1:])
-    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("opened"))
-    for data, came in ((huge_webp(20_000, 20_000), "20000 x 20000"), (stream.getvalue(), "WebP")):
-        check_rows(build.check(image("bad", data=data)).problems, ("bad", came))
-
-
 UNUSABLE = {
     "empty": (b"", "empty"),
     "of another kind": (b"GIF89a or so", ""),
@@ -291,21 +282,6 @@ def test_a_number_that_no_float_holds_leaves_its_box_out(tmp_path):
     images, problems = build_with(tmp_path, image("a", *boxes))
     assert images.ids.tolist() == ["train#1", "test#1", "a#4"]
     check_rows(problems, *(("a", f"year {number:g}") for number in numbers[:-1]))
-
-
-def test_a_set_without_criteria_is_as_it_was_before_there_were_any(tmp_path):
-    """The key of these two images as the release before criteria gave it."""
-    one_pixel = bytes.fromhex(  # a whole PNG, so that no encoder's version enters
-        "89504e470d0a1a0a0000000d49484452000000010000000108000000003a7e9b550000000a49444154789c63f80f00010101"
-        "00b138f6140000000049454e44ae426082"
-    )
-    cat = SourceBox(None, ("cat",))
-    items = [image("train", cat, data=one_pixel), image("test", cat, data=one_pixel, test=True)]
-    plain, _ = build_image_set(Records(items), tmp_path / "set")
-    assert plain.key == "bb809dcb51722296c3421b9fb8381ddb541c76b7a34856f859b49f47138bcd3b"
-    assert (plain.criteria, plain.numbers.shape, plain.numbers.dtype) == ((), (2, 0), np.float32)
-    with np.load(plain.folder / "columns.npz") as stored:
-        assert not {"criteria", "numbers"} & set(stored.files)
 
 
 def test_load_says_what_is_wrong(tmp_path):

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
-from refusals import refused
 from training_runs import Listener
 
 from ranking.core import Features, LabelSet
 from ranking.core.run_settings import (
-    AblationSettings,
-    ExperimentSettings,
     LabelTrainSettings,
     OrderTrainSettings,
-    Protocol,
     SimulationSettings,
     TrainSettings,
 )
@@ -45,29 +39,6 @@ LABELS = LabelTrainSettings(
 ORDERS = OrderTrainSettings(
     "key", PARTS, "year", "RankSVM", {}, {"length": 5, "train": 20, "test": 20}, projection=FOUR
 )
-PLAIN: list[Any] = [
-    TrainSettings("key", PARTS, "red", "AP-SVM"),
-    LabelTrainSettings("key", PARTS, "C-star p@k"),
-    SimulationSettings("key", PARTS, (("C-star p@k", {}),), ("entropy",)),
-    OrderTrainSettings("key", PARTS, "year", "ListNet"),
-    AblationSettings("key", PARTS, "year", "number of trees", {"ties": "equal", "votes": "kept"}),
-    Protocol("key", PARTS),
-    ExperimentSettings("key", PARTS),
-]
-
-
-def test_a_run_without_projection_is_written_as_before_there_were_any():
-    for plain in PLAIN:
-        kind: Any = type(plain)
-        assert "projection" not in plain.to_json(), kind
-        assert kind.from_json({**plain.to_json(), "projection": None}) == plain
-        through = replace(plain, projection=WHITE)
-        written = json.loads(json.dumps(through.to_json()))
-        assert written["projection"] == WHITE, kind
-        assert kind.from_json(written) == through
-        for wrong in ("PCA", ["PCA"], 64):
-            with refused("projection", repr(wrong)):
-                kind.from_json({**plain.to_json(), "projection": wrong})
 
 
 @pytest.mark.parametrize(

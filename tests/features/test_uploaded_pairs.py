@@ -5,9 +5,7 @@ from __future__ import annotations
 import os
 
 import numpy as np
-import pytest
 from refusals import refusal, refused
-from working import raising
 
 from ranking.features.graph import uploaded_pairs
 from ranking.features.graph.image_graph import GRAPHS, is_graph_name
@@ -89,19 +87,6 @@ def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
     assert len(checked_edges(EDGES[:2])) == 2
     with refused("pairs", 3):
         checked_edges(EDGES)
-
-
-def test_a_full_disk_leaves_nothing_and_a_crash_is_swept(tmp_path, monkeypatch):
-    store = Store(tmp_path)
-    with monkeypatch.context() as patched:
-        patched.setattr(np, "save", raising(OSError(28, "No space left on device")))
-        with pytest.raises(OSError, match="No space left"):
-            store.features.keep_edges(KEY, EDGES)
-    assert not list((store.home / "edges" / KEY).iterdir())
-    name = store.features.keep_edges(KEY, EDGES)
-    (store.home / "edges" / KEY / "x.part").touch()
-    store.sweep()
-    assert [file.stem for file in (store.home / "edges" / KEY).iterdir()] == [name]
 
 
 def test_no_other_text_becomes_a_path():

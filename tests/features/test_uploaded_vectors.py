@@ -88,14 +88,6 @@ def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
     assert len(os.listdir(tmp_path / KEY)) == 2
 
 
-def test_where_the_record_was_damaged_the_vectors_are_still_listed(tmp_path):
-    record = kept(tmp_path, random_vectors())
-    for text in ("", "[]", '{"title": 3}', "[" * 10_000):
-        vectors_in(tmp_path, KEY).records().path(record.name).write_text(text)
-        [listed] = kept_vectors(tmp_path, KEY)
-        assert (listed.name, listed.size, listed.title) == (record.name, 4, short_name(record.name)), text
-
-
 def test_added_vectors_are_a_file_and_its_record(filled):
     store, key, matrix = filled
     name = added(store, key, matrix, "résumé")

@@ -7,9 +7,7 @@ from example_coco import box, coco
 from import_folders import check_rows, lay, read
 from refusals import refused
 
-from ranking.datasets import make_source
 from ranking.files import open_tree
-from ranking.formats import json_file
 from ranking.formats.table_file import MAX_COLUMNS
 from ranking.formats.tree_source import detect
 
@@ -181,13 +179,3 @@ def test_files_of_which_nothing_can_be_used(tmp_path):
         with refused(str(folder)) as caught:
             read(source, folder)
         assert came in caught.value.came, (source, content[:80])
-
-
-def test_files_of_too_many_parts_are_not_parsed(tmp_path, monkeypatch):
-    """Those of too many bytes: tests/files/test_limits.py."""
-    monkeypatch.setattr(json_file, "MAX_PARTS", 5)
-    monkeypatch.setattr(json_file.json, "loads", lambda *_, **__: pytest.fail("parsed"))
-    folder = lay(tmp_path / "x", {**NAMING["COCO"]("1.jpg", "2.jpg", "3.jpg"), "1.jpg": b""})
-    with refused(str(folder)) as caught:
-        len(make_source("COCO", folder=str(folder)))
-    assert "at most 5 " in caught.value.came

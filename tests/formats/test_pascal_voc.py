@@ -244,20 +244,6 @@ def test_a_bad_list_is_a_row_unless_it_is_needed(voc):
             len(voc.source(test_list=test_list))
 
 
-def test_names_that_cannot_be_decoded_are_not_taken_for_each_other(voc):
-    for path, codes in ((voc.image("x"), b"\xfe\xff"), (voc.annotation("x", voc_object()), b"\xfd\xff")):
-        for code in codes:
-            shutil.copy(path, os.fsencode(path.parent) + b"/" + bytes([code]) + path.suffix.encode())
-        path.unlink()
-    with open(voc.root / "ImageSets" / "Main" / "trainval.txt", "ab") as file:
-        file.write(b"\xfd\n\xff\n")
-    image_set, problems = voc.build()
-    assert image_set.image_names.tolist() == ["a", "b", "\ufffd00dcff"]
-    assert "\ufffd00dcfd" in problems[0].expected
-    assert "\ufffd00dcfe" in problems[1].came
-    assert len(problems) == 2
-
-
 def test_no_two_names_become_one():
     names = ["\udcff", "\udcfe", "\ufffd", "\0", "\ufffd00dcff", "\0" * 300, "\0" * 301, "n" * 300, "n" * 301]
     made = [image_name(name) for name in names]

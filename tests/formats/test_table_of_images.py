@@ -16,10 +16,9 @@ from refusals import refusal, refused
 from ranking.core import Problem, SourceImage
 from ranking.datasets import build_image_set, make_source
 from ranking.files import Limits, Unusable, open_tree
-from ranking.formats import table_file, table_of_images
+from ranking.formats import table_file
 from ranking.formats.import_preview import preview_import
 from ranking.formats.table_columns import ROLES, chosen_columns
-from ranking.formats.table_file import text_table
 from ranking.formats.tree_source import detect
 
 
@@ -243,19 +242,6 @@ def test_columns_that_cannot_be_chosen(tmp_path):
 def test_images_without_a_row_are_counted(tmp_path):
     problems = [row for row in of(tmp_path, "image,label\na.jpg,cat\n").records() if isinstance(row, Problem)]
     assert ("images", "2 times: b.jpg; c.jpg") in [(row.file, row.came) for row in problems]
-
-
-def test_only_some_tables_are_looked_into(tmp_path, monkeypatch):
-    """Each Parquet file starts a program."""
-    looked_into, files = [], {f"{number:03}.csv": "x,y\n" for number in range(6)}
-    monkeypatch.setattr(table_of_images, "MAX_TABLES", 5)
-    monkeypatch.setattr(
-        table_of_images, "read_table", lambda tree, name, _: looked_into.append(name) or text_table(b"x,y")
-    )
-    assert detect(open_tree(lay(tmp_path / "x", files | {"1.jpg": None}))) == {}
-    assert len(looked_into) == 5
-    with refused(str(tmp_path / "x"), 6):
-        len(make_source("Table of images", folder=str(tmp_path / "x")))
 
 
 # ------------------------------------------------------------------------------------------------- Parquet

@@ -7,12 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import signal
-import struct
 import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -37,7 +34,6 @@ from working import (
     kept,
     kill,
     kill_all,
-    raising,
     start,
     wait,
 )
@@ -103,27 +99,6 @@ def test_a_run_is_alive_at_once_ends_finished_and_is_reaped(store):
         os.waitpid(pid, os.WNOHANG)
     jobs.cancel(store, run.id)
     assert store.runs.get(run.id) == run, "too late to cancel it"
-
-
-@pytest.mark.skipif(not Path("/proc/self/autogroup").exists(), reason="this system does not weigh sessions")
-def test_the_session_of_a_worker_weighs_less(store, monkeypatch):
-    monkeypatch.setattr(jobs, "WORKER", SLEEPING)
-    for _ in range(20):  # the system may refuse some, because other tests start workers too
-        weight = Path(f"/proc/{start(store).pid}/autogroup").read_text()
-        if weight.endswith(f" nice {LESS_URGENT}\n"):
-            return
-        time.sleep(0.15)
-    pytest.fail(weight)
-
-
-def test_a_run_whose_folder_vanishes_leaves_no_traceback(store, monkeypatch):
-    uncaught: list[object] = []
-    monkeypatch.setattr(threading, "excepthook", uncaught.append)
-    run = iterating(store, start(store, FOREVER))
-    shutil.rmtree(run.folder)
-    kill(run)
-    wait(lambda: run.id not in jobs._children)
-    assert not uncaught
 
 
 def test_a_refused_process_is_a_failed_run(store, monkeypatch):
@@ -208,24 +183,6 @@ def test_a_death_is_noticed_also_where_nobody_looks(store, monkeypatch):
         assert named in settled.reason
 
 
-def element(kind: int, data: bytes) -> bytes:
-    """An element of a MATLAB file."""
-    return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
-
-
-def test_a_file_that_crashes_its_reader_is_named(store, tmp_path, monkeypatch):
-    """scipy ends its process at numbers of type 14, as pyarrow does at some damaged files."""
-    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-m", "ranking.jobs.worker"))
-    head = element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", 1, 2)) + element(1, b"feat")
-    file = tmp_path / "faces.mat"
-    file.write_bytes(b"MATLAB 5.0".ljust(124) + b"\0\1IM" + element(14, head + element(14, bytes(8))))
-    settings = {"source": "Public figures", "source_settings": {"file": str(file)}}
-    run = ended(store, jobs.start(store, "import", settings))
-    assert run.state == "failed"
-    assert f"crashed its reader (last step: Reading {file})" in run.reason
-    assert cause_of_exit(-signal.SIGSEGV) in run.reason
-
-
 def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
     run = ended(store, start(store, ["iterate", 2, 0.0], ["crash"]))
     assert run.reason.startswith(cause_of_exit(-signal.SIGABRT))
@@ -233,15 +190,6 @@ def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
     assert run.reason == with_last_gap(run, run.reason.rpartition(". ")[0])
     assert "scripted_worker.py" not in run.reason
     assert "scripted_worker.py" in run.stderr_file.read_text()
-
-
-def test_last_words_are_the_last_three_lines_before_a_dump(tmp_path):
-    file = tmp_path / "stderr.txt"
-    assert jobs._stderr_tail(file) == ""
-    file.write_bytes(b"x" * 100_000 + b"\n\n one \xff\n \n" + b"t" * 300 + b"\nthree\n")
-    assert jobs._stderr_tail(file) == f"one \N{REPLACEMENT CHARACTER} | {'t' * 200} | three"
-    file.write_text("a\nb\nc\nd\nFatal Python error: Aborted\n\n  File x, line 1")
-    assert jobs._stderr_tail(file) == "b | c | d | Fatal Python error: Aborted"
 
 
 def test_the_error_about_exhausted_memory_gives_the_limit(store, monkeypatch):
@@ -328,28 +276,6 @@ def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server
         jobs.recover(store)
     wait(lambda: is_cleared(run))
     assert (store.runs.get(run.id).state, kept(store)) == ("failed", before)
-
-
-def test_what_a_worker_leaves_waits_where_the_home_is_away(store, held, monkeypatch):
-    monkeypatch.setattr(jobs, "poll", raising(HomeError("no such folder")))
-    for kind, code in (("train", 1), ("import", 0)):
-        run = held(store, kind)
-        fill(run)
-        jobs._await_end(store, run, SimpleNamespace(wait=lambda code=code: code))  # type: ignore[arg-type]
-        assert run.draft.exists(), kind
-        assert store.runs.get(run.id).state == "queued"
-
-
-def test_what_its_worker_settled_in_the_last_moment_stays(store, held, monkeypatch):
-    run = held(store, "import")
-    fill(run)
-
-    def dies(run: Run) -> bool:
-        store.runs.end(run.id, "finished", "", {})
-        return False
-
-    monkeypatch.setattr(Run, "alive", property(dies))
-    assert (jobs.poll(store, run.id).state, run.draft.exists()) == ("finished", True)
 
 
 def test_an_import_whose_worker_reported_its_end_and_died_before_it_cleared_up_is_cleared(store, monkeypatch):

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, experiment_settings, run_here, store_of
-from html_file import HtmlFile, look_over, without_scripts
+from html_file import HtmlFile, look_over
 
 from pages.parts.studies.experiment_tables import as_markdown
 from ranking.core.run_settings import ExperimentSettings
@@ -188,21 +188,6 @@ def test_a_part_of_an_experiment_is_shown_as_a_part(store, findings):
     page = HtmlFile(report_html(part, differences(part), Thumbnails(part.images.folder)))
     assert f"{part.done} of {part.planned}" in page.text
     assert part.rankings(CLASSES[0], None) == {}
-
-
-def test_ten_queries_by_four_methods_stay_below_twenty_five_megabytes(findings):
-    """The pictures decide: at most ten queries by five folds and the test by eight, each once by four methods."""
-
-    class Photographs:
-        def crop(self, i: int) -> bytes:
-            """As a photograph of 160 pixels weighs in WebP; the action figures weigh 2.5 kB."""
-            return bytes(6_000)
-
-    page = report_html(findings, differences(findings), Photographs())
-    pictures = len(HtmlFile(page).all("symbol"))
-    drawing, rest = len(page) - len(without_scripts(page)), len(without_scripts(page)) - pictures * 8_000
-    most = 10 * 6 * 8 * 4 + 5 * 6 * 4  # if no two methods agreed on any sample, nor any two iterations
-    assert (drawing + rest * 20 + most * 8_000 * 1.02) / 1e6 < 25.0
 
 
 def test_the_command_writes_all_files(store, run, tmp_path, written, command):

@@ -4,21 +4,19 @@ from __future__ import annotations
 
 import os
 import shutil
-import threading
 import time
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 import pytest
 from labelled_pictures import SIDE, patches
 from refusals import refused
-from working import LONGEST, raising, trouble
+from working import raising, trouble
 
 from ranking.core import errors
 from ranking.core.errors import HomeError
 from ranking.datasets import Thumbnails
-from ranking.storage import home, runs
+from ranking.storage import home
 from ranking.storage.home import DELETED_DAYS
 from ranking.storage.run import RECORD, Run
 from ranking.storage.run_names import LONGEST_NAME
@@ -148,33 +146,6 @@ def test_columns_are_written_and_only_the_first_end_of_a_run_counts(store):
     assert not store.runs.end(run.id, "failed", "too late", {})
     run = store.runs.get(run.id)
     assert (run.state, run.reason, run.result) == ("finished", "", {"AP": 1.0})
-
-
-def test_a_run_that_started_in_the_future_does_not_end_before_it_started(store):
-    run = store.runs.create("train", {})
-    store.runs.update(run.id, started=time.time() + DAY)
-    store.runs.end(run.id, "finished")
-    assert store.runs.get(run.id).ended == store.runs.get(run.id).started
-
-
-def test_changes_of_many_threads_and_stores_are_all_kept(store):
-    run, together = store.runs.create("train", {}), threading.Barrier(8, timeout=LONGEST)
-
-    def change(number: int) -> None:
-        together.wait()
-        other = Store(store.home)
-        for _ in range(20):
-            with other._home.change():
-                count = other.runs.get(run.id).result.get("count", 0)
-                other.runs._write(home_replace(other.runs.get(run.id), result={"count": count + 1}))
-
-    with ThreadPoolExecutor(8) as pool:
-        list(pool.map(change, range(8)))
-    assert store.runs.get(run.id).result == {"count": 160}
-
-
-def home_replace(run: Run, **columns: object) -> Run:
-    return runs.replace(run, **columns)
 
 
 # ------------------------------------------------------------------------- names, stars, deleting and undo

@@ -16,7 +16,6 @@ from working import Held, here, trouble
 
 from ranking.core.errors import HomeError, InputError
 from ranking.core.run_settings import TrainSettings
-from ranking.features import load_features
 from ranking.jobs import jobs
 from ranking.storage import workspaces
 from ranking.storage.answers import AnswerEvent
@@ -112,14 +111,6 @@ def test_what_the_server_shares_is_read_in_every_workspace_and_changed_in_none(s
         [],
         [],
     )
-
-
-def test_features_that_the_server_has_computed_are_not_computed_again(server, visitor, pictures):
-    key = Store(server / SHARED).sets.add(pictures, "Patches")
-    anna = visitor()
-    load_features(anna.sets.get(key), (("Colour", {}),), Store(server).features.cache)
-    load_features(anna.sets.get(key), (("Colour", {}),), anna.features.cache)
-    assert bytes_of(anna.home / "features") == 0
 
 
 # ------------------------------------------------------------------------------------------------- limits
