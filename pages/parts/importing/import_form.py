@@ -27,7 +27,12 @@ def offer(again: Run | None = None, ended: str = "") -> None:
     with st.expander(
         "Import your own images", icon=":material/create_new_folder:", expanded=again is not None
     ):
-        names = [name for name in source_names() if name not in tree_sources()]
+        by_path = uploads.paths_can_be_typed()
+        names = [
+            name
+            for name in source_names()
+            if name not in tree_sources() and (by_path or not source_class(name).reads_files)
+        ]
         by_source = again is not None and again.settings.get("source") in names
         files, sources = st.tabs([FILES, SOURCES], default=SOURCES if by_source else FILES)
         with files:
