@@ -10,7 +10,7 @@ from archives import npy, npz
 from filled_home import train_settings
 from imports_here import go_on, question_of
 from refusals import refused
-from shown import button_keys, errors, plain, press, text_of
+from shown import button_keys, errors, plain, press
 from training_runs import finished
 from uploading import drop, kept_here, pills, previewed, uploader
 
@@ -82,13 +82,16 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
     assert missing in [len(frame.value) for frame in app.dataframe if "expected" in frame.value]
     assert "add features" not in button_keys(app)
     app.query_params["own"] = "new"
-    app = previewed(laboratory, started, app.run(), b"\x80\x04K\x01.", "my_pickle.npy")
-    run = laboratory.store.runs.get(started[-1].id)
-    assert run.reason in errors(app)[0]
-    assert "my_pickle.npy" in text_of(app)
-    assert [file.name for file in run.folder.iterdir() if file.name != "lock"] == [RECORD], (
-        "nothing else is left"
-    )
+    assert "half.npz could not be read" in plain(app.run().button(key=f"widget open {started[0].id}").label)
+    for data, name in ((b"\x80\x04K\x01.", "my_pickle.npy"), (npy(vectors[:5]), "of_5.npy")):
+        app.query_params["own"] = "new"
+        app = previewed(laboratory, started, app.run(), data, name)
+        run = laboratory.store.runs.get(started[-1].id)
+        assert run.reason in errors(app)[0], "there is nothing to decide"
+        assert name in run.reason
+        assert [file.name for file in run.folder.iterdir() if file.name != "lock"] == [RECORD], (
+            "nothing else is left"
+        )
 
 
 def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, open_page, images, vectors):

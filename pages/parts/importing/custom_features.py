@@ -107,7 +107,8 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             _close()
         if again is not None:
             jobs_panel.explain_end(again)
-            st.caption(f"{escaped(FeaturesSettings.from_json(again.settings).file_name)} was not stored.")
+            if again.settings.get("upload") is not None:
+                st.caption(f"{escaped(again.settings['upload'])} was not stored. Upload it again to retry.")
         for features in kept:
             _show_kept(images, features)
 
