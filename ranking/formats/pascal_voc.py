@@ -85,7 +85,7 @@ class PascalVoc(TreeSource):
     """
 
     order: ClassVar[int] = 2  # the last format, which the import form selects first
-    expected: ClassVar[str] = EXPECTED
+    layout: ClassVar[str] = EXPECTED
     _moves_groups: ClassVar[bool] = True
 
     year: str = setting(
