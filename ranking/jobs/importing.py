@@ -46,8 +46,7 @@ def steps_of(store: Store, run: Run, progress: OnStep) -> Steps:
 
 
 def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
-    """Import an image set: read the files as in `ranking.formats.import_preview` until the user agrees, build the set,
-    ask about near copies across its split, and add it to the data folder.
+    """Import an image set: read the files until the user agrees, build the set, ask about near copies, and add it.
 
     Sources that read no folder or ZIP file are built without a question.
     """

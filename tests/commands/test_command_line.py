@@ -206,6 +206,7 @@ def test_workspaces_are_listed_and_unused_ones_removed(tmp_path, command):
     assert len(lines) == 4
     assert lines[-1].split()[:2] == [names[1], "2001-09-09"]
     assert command("workspaces", "--remove-unused", "30", home=tmp_path)[0].startswith("1 of 1 ")
+    assert "unused for 30 days" in command("workspaces", "--remove-unused", "30", home=tmp_path)[0]
     assert {row.name for row in workspaces.all_workspaces(tmp_path)} == {names[0], names[2]}
     for days in ("-1", "soon"):
         assert f"'{days}'" in command("workspaces", "--remove-unused", days, code=2, home=tmp_path)[1]

@@ -43,7 +43,7 @@ def test_a_file_is_read_listed_added_and_chosen_on_train(laboratory, started, op
     wanted = FeaturesSettings(laboratory.shapes, upload="resnet.npy").to_json()
     assert (run.kind, run.settings) == ("import", wanted)
     assert app.query_params["own"] == run.id
-    assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
+    assert any(part.value.startswith("**Importing") and "resnet.npy" in plain(part) for part in app.markdown)
     go_on(laboratory.store, run)
     elsewhere = open_page("image_sets", set=laboratory.figures, own=run.id)
     assert (len(elsewhere.warning), len(elsewhere.metric)) == (1, 0), "it is for another set"
@@ -122,11 +122,11 @@ def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, sta
     assert "/of/mine" not in str(app.query_params), "a path of this machine is not shared"
 
     def refuse(*_):
-        raise HomeError("this room is *full*")
+        raise HomeError("this workspace is *full*")
 
     monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
     app.query_params["own"] = "new"
-    assert errors(drop(app.run(), b"x")) == ["this room is *full*"]
+    assert errors(drop(app.run(), b"x")) == ["this workspace is *full*"]
 
 
 @pytest.fixture

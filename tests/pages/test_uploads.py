@@ -121,12 +121,12 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
 
 def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
     def refuse(*_):
-        raise HomeError("this room is *full*")
+        raise HomeError("this workspace is *full*")
 
     app = open_page("image_sets")
     monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
     drop(app, b"PK")
-    assert [error.value for error in app.error] == ["this room is \\*full\\*"]
+    assert [error.value for error in app.error] == ["this workspace is \\*full\\*"]
 
 
 def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laboratory, started, open_page):

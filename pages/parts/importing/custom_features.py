@@ -12,7 +12,6 @@ from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.jobs import jobs
-from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.space import format_bytes
 from ranking.storage.uploads import KeptNetwork, KeptVectors
@@ -35,7 +34,9 @@ def show(images: ImageSet) -> None:
         if run.state in ENDED:
             _show_added(images, run)
         else:
-            _show_live(images, run)
+            uploads.show_live(
+                run, st.container(), lambda question: custom_previews.show(images, run, question)
+            )
 
 
 def _import_of(images: ImageSet, run_id: str) -> Run:
@@ -45,27 +46,11 @@ def _import_of(images: ImageSet, run_id: str) -> Run:
     return run
 
 
-def _show_live(images: ImageSet, run: Run) -> None:
-    """The question that an import waits with, else its progress."""
-    called = FeaturesSettings.from_json(run.settings).file_name
-    try:
-        question = open_question(run)
-    except ValueError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
-        uploads.offer_cancel(run)
-        return
-    if question is None:
-        st.markdown(f"#### Importing {escaped(called)}")
-        jobs_panel.watch(run)
-    else:
-        custom_previews.show(images, run, question, called)
-
-
 def _show_added(images: ImageSet, run: Run) -> None:
     st.markdown(f"#### Added {escaped(run.result['title'])}")
     with st.container(horizontal=True, vertical_alignment="center"):
         _offer_training(images, run.result["name"])
-        _close()
+        uploads.close(keys.OWN)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -85,8 +70,8 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"One vector for each of the {counted(len(images), 'sample')}: `.npy` with one row per sample in the order "
-            f"of the list, or `.npz` or Parquet with ids{model}. You see what was read first. Nothing is stored before "
-            "you add the features."
+            f"of the list, or `.npz` or Parquet with ids{model}. You see what was read first. No features are added "
+            "before you agree."
         )
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)
@@ -104,11 +89,9 @@ def _offer(images: ImageSet, again: Run | None) -> None:
         if uploads.paths_can_be_typed():
             _type_path(images, again)
         elif again is not None:
-            _close()
+            uploads.close(keys.OWN)
         if again is not None:
-            jobs_panel.explain_end(again)
-            if again.settings.get("upload") is not None:
-                st.caption(f"{escaped(again.settings['upload'])} was not stored. Upload it again to retry.")
+            uploads.explain_end(again)
         for features in kept:
             _show_kept(images, features)
 
@@ -127,7 +110,7 @@ def _type_path(images: ImageSet, again: Run | None) -> None:
                 icon=":material/error:",
             )
         if again is not None:
-            _close()
+            uploads.close(keys.OWN)
 
 
 def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
@@ -175,7 +158,3 @@ def _delete(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
         st.error(escaped(str(error)), icon=":material/error:")
     else:
         st.rerun()
-
-
-def _close() -> None:
-    st.button("Close", on_click=lambda: address.put(**{keys.OWN: None}), key="close features")

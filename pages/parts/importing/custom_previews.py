@@ -24,10 +24,10 @@ from ranking.storage.run import Run
 CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form
 
 
-def show(images: ImageSet, run: Run, question: Question, called: str) -> None:
-    """What was read from the file named `called`, of vectors or of a model."""
+def show(images: ImageSet, run: Run, question: Question) -> None:
+    """What was read from a file, of vectors or of a model."""
     kind = _show_model if question.about == "model" else _show_vectors
-    kind(images, run, question, called)
+    kind(images, run, question, jobs_panel.file_name(run))
 
 
 def _show_refusal(refused: str) -> None:

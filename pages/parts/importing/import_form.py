@@ -7,10 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, forms, frame, home, keys
+from pages.parts.app import forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import uploads
-from pages.parts.runs import jobs_panel
 from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
@@ -53,7 +52,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
         f"{uploads.largest()}{'; for a larger file enter its path below' if by_path else ''}. You see what was "
-        "read first. Nothing is stored before you add the image set."
+        "read first. No image set is added before you agree."
     )
     uploads.show_refused("upload")
     path = ""
@@ -64,7 +63,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
     with st.container(key="path-buttons", horizontal=True, vertical_alignment="center"):
         pressed = by_path and frame.pressed("Read files", "read path", type="primary")
         if again is not None:
-            close()
+            uploads.close(keys.IMPORT)
     if pressed and not path.strip():
         st.error(
             "**Folder or ZIP file** is empty: type a path, or upload a file above.", icon=":material/error:"
@@ -72,9 +71,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
     elif pressed:
         uploads.show(keys.IMPORT, uploads.import_path(path))
     elif again is not None:
-        jobs_panel.explain_end(again, ended)
-        if again.settings.get("upload") is not None:
-            st.caption(f"{escaped(again.settings['upload'])} was not stored. Upload it again to retry.")
+        uploads.explain_end(again, ended)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -99,7 +96,7 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     with buttons, st.container(horizontal=True):
         pressed = frame.pressed("Add image set", "add source", type="primary")
         if again is not None:
-            close()
+            uploads.close(keys.IMPORT)
     with beside:
         if pressed and empty:
             item = empty[0]
@@ -108,7 +105,7 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
             settings = ImportSettings(source, values[source]).to_json()
             uploads.show(keys.IMPORT, jobs.start_once(home.store(), "import", settings))
         elif again is not None:
-            jobs_panel.explain_end(again, ended)
+            uploads.explain_end(again, ended)
 
 
 def fill(owner: str, source: str, settings: dict[str, Any]) -> None:
@@ -130,8 +127,3 @@ def hold(key: str, beginning: Any) -> None:
 def _is_missing(item: Setting, values: dict[str, Any]) -> bool:
     """Whether a required text is empty; texts that may be empty are advanced settings."""
     return item.kind is str and not item.advanced and not values[item.name].strip()
-
-
-def close() -> None:
-    """The button that closes an import."""
-    st.button("Close", on_click=lambda: address.put(**{keys.IMPORT: None}), key="close import")

@@ -10,16 +10,19 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts.app import address, dropped, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel
+from pages.parts.runs.jobs_panel import file_name
 from ranking.core.run_settings import FeaturesSettings, ImportSettings
 from ranking.core.text import readable
 from ranking.jobs import jobs
-from ranking.jobs.import_questions import Decision, Question, decide
+from ranking.jobs.import_questions import Decision, Question, decide, open_question
 from ranking.storage.run import Run
 
 TYPED = "A path on the computer that runs this app. Files outside this path are not read."
@@ -121,11 +124,40 @@ def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> No
     st.rerun()
 
 
+def show_live(run: Run, place: DeltaGenerator, ask: Callable[[Question], None]) -> None:
+    """The question that an import waits with, else its progress in `place`."""
+    try:
+        question = open_question(run)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+        offer_cancel(run)
+        return
+    if question is not None:
+        ask(question)
+        return
+    st.session_state[keys.WATCHED_IMPORT] = run.id
+    with place:
+        st.markdown(f"**Importing {escaped(file_name(run))}**")
+        jobs_panel.watch(run)
+
+
+def explain_end(run: Run, which: str = "") -> None:
+    """Why an import failed or was cancelled, and that its upload is gone."""
+    jobs_panel.explain_end(run, which)
+    if (called := run.settings.get("upload")) is not None:
+        st.caption(f"{escaped(called)} was not stored. Upload it again to retry.")
+
+
 def offer_cancel(run: Run) -> None:
     """The button that cancels an import, and removes it from the URL; nothing is left of it."""
     if frame.pressed("Cancel import", f"cancel import {run.id}", icon=":material/delete:"):
         jobs.cancel(home.store(), run.id)
         show(keys.OWN if run.task == FeaturesSettings.task else keys.IMPORT, None)
+
+
+def close(name: str) -> None:
+    """The button that closes the import of the URL parameter `name`."""
+    st.button("Close", on_click=lambda: address.put(**{name: None}), key=f"close {name}")
 
 
 def show(name: str, run: Run | None) -> NoReturn:

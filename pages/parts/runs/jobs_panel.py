@@ -46,15 +46,19 @@ def list_imports(task: str, name: str, set_key: str | None = None) -> None:
             continue
         if (now := jobs.poll(home.store(), run.id)).state in ENDED:
             continue
-        called = IMPORT_SETTINGS[task].from_json(run.settings).file_name
         st.button(
-            _stage(escaped(called), _question(now)),
+            _stage(escaped(file_name(run)), _question(now)),
             key=keys.widget(f"open {run.id}"),
             icon=":material/rule:",
             type="tertiary",
             on_click=address.put,
             kwargs={name: run.id},
         )
+
+
+def file_name(run: Run) -> str:
+    """What the user calls the file of an import."""
+    return IMPORT_SETTINGS[run.task].from_json(run.settings).file_name
 
 
 def _stage(called: str, question: Question | None) -> str:
