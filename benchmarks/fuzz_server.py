@@ -58,7 +58,7 @@ class Bringer:
                     place = beside / f"{number}.zip"
                     place.write_bytes(data)
                     await self.tab.type("widget path of an import", str(place))
-                    await self.tab.press("read path")
+                    await self.tab.press("read import")
                 self.came["read"] += 1
                 await self.go_on()
                 self.memory = max(self.memory, self.server.memory())

@@ -163,7 +163,7 @@ class Person:
     async def look(self) -> None:
         await self.tab.open("image_sets")
         await self.tab.type("widget path of an import", str(self.place))
-        await self.tab.press("read path")
+        await self.tab.press("read import")
         run_id = self.tab.query["import"]
         while (run := self.store.runs.get(run_id)).state not in ENDED and open_question(run) is None:
             await asyncio.sleep(LOOK_SECONDS)

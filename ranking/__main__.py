@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         of_command = commands.add_parser(
             name,
             help=command.SUMMARY,
-            description=command.__doc__,
+            description=str(command.__doc__).replace("``", ""),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         of_command.add_argument(

@@ -217,15 +217,17 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_is_one_line_on_a_terminal_and_lines_elsewhere():
+def test_the_bar_is_one_line_on_a_terminal_and_lines_elsewhere(monkeypatch):
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
-        bar = Bar(stream)
+        monkeypatch.setattr("sys.stderr", stream)
+        bar = Bar()
+        bar.show("Reading", 0, 1)
         bar.show("jump, SVM, fold 1; about 3 s left", 1, 4)
         bar.show("jump, SVM, fold 1; about 2 s left", 2, 4)
         bar.show("jump, SVM, fold 2", 4, 4)
         bar.end()
-    assert (terminal.getvalue().count("\n"), terminal.getvalue().count("\r")) == (1, 3)
-    assert "[" + 15 * "#" + 15 * " " + "] 2 of 4  jump" in terminal.getvalue()
-    lines = ["1 of 4: jump, SVM, fold 1; about 3 s left", "4 of 4: jump, SVM, fold 2"]
+    assert (terminal.getvalue().count("\n"), terminal.getvalue().count("\r")) == (1, 4)
+    assert "[" + 15 * "#" + 15 * " " + "] 2 of 4: jump" in terminal.getvalue()
+    lines = ["Reading", "1 of 4: jump, SVM, fold 1; about 3 s left", "4 of 4: jump, SVM, fold 2"]
     assert file.getvalue().splitlines() == lines

@@ -112,11 +112,11 @@ def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, ope
 
 def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, started, open_page, monkeypatch):
     app = open_page("image_sets", set=laboratory.shapes, own="new")
-    press(app, "read features")
+    press(app, "read own")
     assert len(app.error) == 1, "the path is empty"
     assert not started
     app.text_input(key="widget own features path").input(" /of/mine/net.npy ").run()
-    press(app, "read features")
+    press(app, "read own")
     [run] = started
     assert run.settings["place"] == "/of/mine/net.npy"
     assert "/of/mine" not in str(app.query_params), "a path of this machine is not shared"

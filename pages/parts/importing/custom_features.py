@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.parts.app import address, downloads, frame, home, keys, workspaces
@@ -86,31 +88,11 @@ def _offer(images: ImageSet, again: Run | None) -> None:
         larger = "; for a larger file enter its path below" if uploads.paths_can_be_typed() else ""
         st.caption(f"At most {uploads.largest()}{larger}.")
         uploads.show_refused(form)
-        if uploads.paths_can_be_typed():
-            _type_path(images, again)
-        elif again is not None:
-            uploads.close(keys.OWN)
-        if again is not None:
-            uploads.explain_end(again)
+        path = "" if again is None else again.settings["place"]
+        begin = partial(uploads.import_features_path, set_key=images.key)
+        uploads.offer_path("Path to a feature file", PATH, keys.OWN, begin, again, path)
         for features in kept:
             _show_kept(images, features)
-
-
-def _type_path(images: ImageSet, again: Run | None) -> None:
-    if again is not None:
-        st.session_state.setdefault(PATH, again.settings["place"])
-    path = st.text_input("Path to a feature file", key=PATH, placeholder="/home/…/features.npy")
-    st.caption(uploads.TYPED)
-    with st.container(horizontal=True):
-        if frame.pressed("Read file", "read features"):
-            if path.strip():
-                uploads.show(keys.OWN, uploads.import_features_path(path, images.key))
-            st.error(
-                "**Path to a feature file** is empty: type a path, or upload a file above.",
-                icon=":material/error:",
-            )
-        if again is not None:
-            uploads.close(keys.OWN)
 
 
 def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:

@@ -55,23 +55,8 @@ def _offer_files(again: Run | None, ended: str) -> None:
         "read first. No image set is added before you agree."
     )
     uploads.show_refused("upload")
-    path = ""
-    if by_path:
-        hold(PATH, "" if again is None else str(again.settings["source_settings"].get("folder", "")))
-        path = st.text_input("Folder or ZIP file", key=PATH)
-        st.caption(uploads.TYPED)
-    with st.container(key="path-buttons", horizontal=True, vertical_alignment="center"):
-        pressed = by_path and frame.pressed("Read files", "read path", type="primary")
-        if again is not None:
-            uploads.close(keys.IMPORT)
-    if pressed and not path.strip():
-        st.error(
-            "**Folder or ZIP file** is empty: type a path, or upload a file above.", icon=":material/error:"
-        )
-    elif pressed:
-        uploads.show(keys.IMPORT, uploads.import_path(path))
-    elif again is not None:
-        uploads.explain_end(again, ended)
+    path = "" if again is None else str(again.settings["source_settings"].get("folder", ""))
+    uploads.offer_path("Folder or ZIP file", PATH, keys.IMPORT, uploads.import_path, again, path, ended)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -82,7 +67,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
 def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     """The form of the sources that do not read a folder of images."""
     before = {} if again is None else again.settings
-    hold(keys.widget("source"), before.get("source", names[0]))
+    forms.hold(keys.widget("source"), before.get("source", names[0]))
     source = st.selectbox("Source", names, key=keys.widget("source"))
     if source == before.get("source"):
         fill("source", source, before["source_settings"])
@@ -112,16 +97,7 @@ def fill(owner: str, source: str, settings: dict[str, Any]) -> None:
     """Initialise the form of a source with `settings`, unless it has values already."""
     for item in settings_of(source_class(source)):
         if item.name in settings:
-            hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
-
-
-def hold(key: str, beginning: Any) -> None:
-    """Initialise a widget with `beginning`, unless it has a value already.
-
-    The value is set in every run of the page, because the value of a run that the next run interrupts is lost; the
-    browser would then send the widget's first option, or an empty text.
-    """
-    st.session_state[key] = st.session_state.get(key, beginning)
+            forms.hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
 
 
 def _is_missing(item: Setting, values: dict[str, Any]) -> bool:

@@ -15,7 +15,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts.app import address, dropped, frame, home, keys, workspaces
+from pages.parts.app import address, dropped, forms, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel
 from pages.parts.runs.jobs_panel import file_name
@@ -24,8 +24,6 @@ from ranking.core.text import readable
 from ranking.jobs import jobs
 from ranking.jobs.import_questions import Decision, Question, decide, open_question
 from ranking.storage.run import Run
-
-TYPED = "A path on the computer that runs this app. Files outside this path are not read."
 
 # --------------------------------------------------------------------------------------------------- The form
 
@@ -57,6 +55,34 @@ def show_refused(form: str) -> None:
     """The reason why the last file was refused, if it was."""
     if refused := st.session_state.get(keys.refused_of(form)):
         st.error(escaped(refused), icon=":material/error:")
+
+
+def offer_path(
+    label: str,
+    key: str,
+    name: str,
+    begin: Callable[[str], Run],
+    again: Run | None,
+    path: str,
+    ended: str = "",
+) -> None:
+    """The field for a path, where one can be typed, and the button that begins an import of it. again: an import that
+    has failed, whose path was `path`; why is shown."""
+    typed = ""
+    if paths_can_be_typed():
+        forms.hold(key, path)
+        typed = st.text_input(label, key=key)
+        st.caption("A path on the computer that runs this app. Files outside this path are not read.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = paths_can_be_typed() and frame.pressed("Read", f"read {name}", type="primary")
+        if again is not None:
+            close(name)
+    if pressed and not typed.strip():
+        st.error(f"**{label}** is empty: type a path, or upload a file above.", icon=":material/error:")
+    elif pressed:
+        show(name, begin(typed))
+    elif again is not None:
+        explain_end(again, ended)
 
 
 def largest() -> str:
