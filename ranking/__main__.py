@@ -52,9 +52,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Run the command of the arguments; return the exit code."""
     options = parser().parse_args(arguments)
-    before = signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # like Ctrl-C, so that the worker is stopped too
+    # Like Ctrl-C, so that the worker is stopped too.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code: int = COMMANDS[options.command].run(options)
         return code

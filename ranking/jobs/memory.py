@@ -35,9 +35,8 @@ def limit_memory(default: int | None = None) -> None:
         used = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
         if used >= most:  # Python then fails anywhere, often with an error that does not mention memory
             raise MemoryError(f"its libraries alone take {used / 1e9:.2g} GB")
-        _, allowed = resource.getrlimit(
-            resource.RLIMIT_AS
-        )  # it stays, so that `lift_memory_limit` can restore it
+        # It stays, so that `lift_memory_limit` can restore it.
+        _, allowed = resource.getrlimit(resource.RLIMIT_AS)
         within = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
         resource.setrlimit(resource.RLIMIT_AS, (within, allowed))
 

@@ -74,9 +74,8 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     more = f"More settings of {source}"
     values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
     empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
-    with st.container(
-        key="import-buttons"
-    ):  # on a phone, frame.css moves the buttons below, so that both columns are visible
+    # On a phone, frame.css moves the buttons below, so that both columns are visible.
+    with st.container(key="import-buttons"):
         buttons, beside = st.columns([1, 4])
     with buttons, st.container(horizontal=True):
         pressed = frame.pressed("Add image set", "add source", type="primary")

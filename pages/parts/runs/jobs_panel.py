@@ -140,10 +140,8 @@ def events_of(run: Run) -> list[Event]:
     offset, seen = known.pop(run.id, (0, []))
     new, offset = jobs.events(run, offset)
     seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
-    known[run.id] = (
-        offset,
-        seen,
-    )  # at the end, so that the first entry is the least recently used
+    # At the end, so that the first entry is the least recently used.
+    known[run.id] = (offset, seen)
     if len(known) > MOST_READ:
         del known[next(iter(known))]
     return seen
