@@ -9,7 +9,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
 PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile --no-loadscope-reorder
 
-# Tests open thousands of small databases, which is faster in a file system in memory.
+# Tests write thousands of small files, which is faster in a file system in memory.
 SCRATCH := $(shell [ -w /dev/shm ] && [ $$(df --output=avail /dev/shm | tail -1) -gt 4000000 ] && echo TMPDIR=/dev/shm)
 PYTEST := $(SCRATCH) $(BIN)/pytest
 

@@ -156,7 +156,7 @@ class Person:
     async def type(self, path: Path) -> None:
         """Enter a path on the open page, and have it read."""
         await self.tab.type("widget path of an import", str(path))
-        await self.tab.press("read path")
+        await self.tab.press("read import")
 
     async def asks_or_ended(self) -> Run:
         """Return the import in the URL as soon as it asks or has ended, with the page that shows this."""

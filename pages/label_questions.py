@@ -194,9 +194,9 @@ def explain(run: Run) -> None:
     """Show what to notice with this model, and what the symbols mean."""
     notice = TOGETHER if len(cache.label_ranker(run)[0].core) else ALONE
     st.caption(
-        f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. Each bar is the value of "
-        "the best k labels with this label minus the best k without it; a bar to the right means that the label is in "
-        "the top k. ✓ and ✗: your answers, fixed in place."
+        f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. Each bar: the value of "
+        "the best k labels with this label minus without it. Bars to the right are in the top k. ✓ and ✗: your "
+        "answers, fixed in place."
     )
 
 

@@ -28,12 +28,8 @@ from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
 VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}
-OWN_COLUMNS = (
-    "sequence",
-    "true place",
-    "sample",
-    "image",
-)  # a criterion of such a name gets another column name
+# A criterion of such a name gets another column name.
+OWN_COLUMNS = ("sequence", "true place", "sample", "image")
 MOST_SHOWN = 80  # crops of a sequence on the screen
 
 

@@ -39,7 +39,7 @@ def parser() -> argparse.ArgumentParser:
         of_command = commands.add_parser(
             name,
             help=command.SUMMARY,
-            description=command.__doc__,
+            description=str(command.__doc__).replace("``", ""),
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
         of_command.add_argument(
@@ -52,9 +52,8 @@ def parser() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str]) -> int:
     """Run the command of the arguments; return the exit code."""
     options = parser().parse_args(arguments)
-    before = signal.signal(
-        signal.SIGTERM, signal.default_int_handler
-    )  # like Ctrl-C, so that the worker is stopped too
+    # Like Ctrl-C, so that the worker is stopped too.
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         code: int = COMMANDS[options.command].run(options)
         return code

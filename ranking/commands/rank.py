@@ -46,7 +46,9 @@ PARTS = ("test", "train", "all")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", help="id of a training run, as printed by `train` or shown in the app")
+    parser.add_argument(
+        "model", metavar="RUN", help="id of a training run, as printed by `train` or shown in the app"
+    )
     parser.add_argument(
         "--set", help="title, key or path of another image set (default: the one it was trained on)"
     )

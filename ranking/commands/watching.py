@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any
 
 from ranking.core.errors import InputError
 from ranking.core.text import readable
@@ -37,19 +37,19 @@ def read_json(file: Path) -> dict[str, Any]:
 class Bar:
     """One line that is redrawn on a terminal; elsewhere a new line whenever another step begins."""
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        """stream: stderr by default."""
-        self._stream, self._last, self._shown = stream or sys.stderr, "", False
+    def __init__(self) -> None:
+        self._stream, self._last, self._shown = sys.stderr, "", False
 
     def show(self, what: str, done: float, total: int) -> None:
         share = min(1.0, done / total) if total else 0.0
+        text = f"{done:g} of {total}: {what}" if total > 1 else what
         if self._stream.isatty():
             filled = "#" * round(WIDTH * share)
-            self._stream.write(f"\r\x1b[K[{filled:<{WIDTH}}] {done:g} of {total}  {what}"[:200])
+            self._stream.write(f"\r\x1b[K[{filled:<{WIDTH}}] {text}"[:200])
             self._shown = True
         elif what.partition(";")[0] != self._last:
             self._last = what.partition(";")[0]
-            self._stream.write(f"{done:g} of {total}: {what}\n")
+            self._stream.write(f"{text}\n")
         self._stream.flush()
 
     def end(self) -> None:

@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--remove-unused",
         type=_days,
         metavar="DAYS",
-        help="permanently remove the workspaces that nobody has visited for this many days",
+        help="permanently remove the workspaces that were not visited for DAYS days",
     )
 
 
@@ -44,7 +44,8 @@ def run(options: argparse.Namespace) -> int:
             removed += 1
         except ValueError as error:
             print(error, file=sys.stderr)
-    print(f"{removed} of {len(unused)} unused workspaces removed")
+    none = f"no workspace was unused for {options.remove_unused:g} day{'s' * (options.remove_unused != 1)}"
+    print(f"{removed} of {len(unused)} unused workspaces removed" if unused else none)
     return DONE if removed == len(unused) else FAILED
 
 

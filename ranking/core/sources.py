@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from ranking.core.registry import Plugin
 
@@ -68,8 +68,12 @@ class Problem:
 class Source(Plugin, ABC):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
-    ValueError where nothing can be read (no such folder, no annotations).
+    reads_files: whether a setting names a file of the computer that runs the app. False where images are generated:
+    visitors of a server may then choose the source too. ValueError where nothing can be read (no such folder, no
+    annotations).
     """
+
+    reads_files: ClassVar[bool] = True
 
     @abstractmethod
     def title(self) -> str:

@@ -24,9 +24,8 @@ from ranking.features.projection import fit_projection
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics.fold_curves import FoldCurve
 
-OnFold = Callable[
-    [list[FoldCurve], float], None
-]  # the curves of all folds so far, the seconds of the last one
+# The curves of all folds so far, the seconds of the last one.
+OnFold = Callable[[list[FoldCurve], float], None]
 
 
 @dataclass(frozen=True, eq=False)

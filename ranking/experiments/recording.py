@@ -102,9 +102,8 @@ class Recorder:
 
     def _keep(self, event: ProgressEvent, weights: Floats) -> None:
         kept, first = self._kept, self._first
-        again = (
-            bool(kept) and kept[-1].event.iteration == event.iteration
-        )  # a solver begins where one has ended
+        # A solver begins where one has ended.
+        again = bool(kept) and kept[-1].event.iteration == event.iteration
         if not again:
             number, self._seen = self._seen, self._seen + 1
             if number >= first and (number - first) % self._stride:

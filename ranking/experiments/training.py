@@ -104,7 +104,7 @@ def query_of(
 ) -> Query:
     """Return the query of a training run: the samples of `rows` (n,), or all, with their graph if the method uses one.
 
-    edges: the pairs (m, 2) of the CSV file that the settings name (`ranking.storage.store.Store.edges_of`).
+    edges: the pairs (m, 2) of the CSV file that the settings name (`Store.features.edges_of`).
     projection: fitted for this run. The graph is computed from the features before projection, so it is the same with
     any projection, and features of boxes can be distinguished from those of whole images.
     """

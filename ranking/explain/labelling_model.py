@@ -112,9 +112,8 @@ class LabellingModel:
         Among settled labels the one comes first whose unary score contradicts its state most: the image may have more
         labels than k, or fewer.
         """
-        full = (position.answers > 0).sum() >= prediction.k[
-            0
-        ]  # all open labels are outside then, else inside
+        # All open labels are outside then, else inside.
+        full = (position.answers > 0).sum() >= prediction.k[0]
         doubt = prediction.unary[0] if full else -prediction.unary[0]
         ranks = np.argsort(np.argsort(-doubt, kind="stable"))
         urgency = np.maximum(self.urgency(prediction)[0], -SETTLED * (1.0 + ranks / len(doubt)))

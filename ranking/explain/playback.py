@@ -260,9 +260,8 @@ def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[t
     >>> lifts(np.array([3.0, 2.0, 1.0, 2.9]), np.array([True, True, False, False]), "ap")
     ((3, 1),)
     """
-    from ranking.inference import (
-        most_violated_ranking,
-    )  # compiled: pages import this file before they show anything
+    # Compiled: pages import this file before they show anything.
+    from ranking.inference import most_violated_ranking
 
     rows = np.flatnonzero(~relevant)
     rising = np.sort(scores[relevant])

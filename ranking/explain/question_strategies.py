@@ -57,9 +57,8 @@ class Questions(NamedTuple):
 def next_questions(prediction: LabelPrediction, urgency: Urgency) -> Questions:
     """Return the unanswered label of greatest urgency for each image; of equally urgent labels the first."""
     open_ = prediction.answers == 0
-    urgencies = np.maximum(
-        urgency(prediction), -np.finfo(np.float64).max
-    )  # settled labels come last, not never
+    # Settled labels come last, not never.
+    urgencies = np.maximum(urgency(prediction), -np.finfo(np.float64).max)
     labels = np.argmax(np.where(open_, urgencies, -np.inf), axis=1)
     maxima, rows = prediction.max_marginals, np.arange(len(labels))
     inside, outside = maxima.inside[rows, labels], maxima.outside[rows, labels]

@@ -34,7 +34,7 @@ def feature_names(image_set: ImageSet | None = None) -> list[str]:
     """Return the features that an image set offers, in the order of the form; without a set, all features of images.
 
     A set that was imported with features offers only these, because its images are cards that name the labels. Uploaded
-    features are listed by `ranking.storage.store.Store.vectors_of` and `networks`.
+    features are listed by `Store.features.vectors_of` and `networks`.
     """
     if image_set is not None and image_set.image_features is not None:
         return [Given.name]

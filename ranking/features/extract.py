@@ -29,9 +29,8 @@ from ranking.features.uploaded_vectors import OwnVectors
 T = TypeVar("T")
 OnFeatures = Callable[[str, int, int], None]  # (name, finished images, all images)
 
-THREADS = min(
-    4, os.cpu_count() or 1
-)  # each holds a decoded image; more threads would wait for the interpreter
+# Each holds a decoded image; more threads would wait for the interpreter.
+THREADS = min(4, os.cpu_count() or 1)
 BEAT = 0.2  # seconds
 
 

@@ -33,9 +33,8 @@ class Limits:
     table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, the latter also without compression
     vector_bytes: int = 2**30  # of one uploaded array of features, and of the matrix made from it
     seconds: int = 3_600  # for a whole import or preview
-    stored_bytes: int = (
-        16 * 2**30
-    )  # written by an import: a table row of 12 bytes can become a crop of kilobytes
+    # Written by an import: a table row of 12 bytes can become a crop of kilobytes.
+    stored_bytes: int = 16 * 2**30
 
     def __post_init__(self) -> None:
         for item in fields(self):

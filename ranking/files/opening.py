@@ -8,7 +8,6 @@ from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.files.files import MAX_NAME, unread
 from ranking.files.folder_tree import FolderTree
-from ranking.files.limits import Limits
 from ranking.files.tree import FileTree
 from ranking.files.typed_path import typed_path
 from ranking.files.zip_tree import ZipTree
@@ -29,7 +28,7 @@ TABLES = (".csv", ".tsv", ".parquet")
 ANYTHING = "a folder of images, or a ZIP file of such a folder"
 
 
-def open_tree(typed: str | Path, expected: str = ANYTHING, limits: Limits | None = None) -> FileTree:
+def open_tree(typed: str | Path, expected: str = ANYTHING) -> FileTree:
     """Return the folder or ZIP file at `typed`. ValueError with what was `expected` if there is none."""
     if not str(typed).strip():
         remedy = "type the path of the folder or ZIP file to import"
@@ -41,10 +40,10 @@ def open_tree(typed: str | Path, expected: str = ANYTHING, limits: Limits | None
     except (OSError, RuntimeError) as error:
         raise unread(shown, error) from error
     if is_folder:
-        return FolderTree(path, limits)
+        return FolderTree(path)
     if is_file and path.suffix.lower() in TABLES:
         remedy = "type the path of the folder that contains the table and its images"
         raise InputError(shown, expected, "a table", remedy)
     if is_file:
-        return ZipTree(path, limits, typed.called if isinstance(typed, Upload) else path.name)
+        return ZipTree(path, called=typed.called if isinstance(typed, Upload) else path.name)
     raise InputError(shown, expected, "no folder or ZIP file")

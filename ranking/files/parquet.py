@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
-from ranking.core.text import readable
 from ranking.files.tree import Unusable
 
 ROWS = 500  # that are converted at a time
@@ -38,7 +38,7 @@ def item_type(type_: Any) -> Any:
 
 @contextmanager
 def _reading() -> Iterator[None]:
-    """Raise errors of pyarrow as Unusable."""
+    """Raise errors of pyarrow as Unusable. What pyarrow says is for its own authors, and goes to stderr."""
     from pyarrow import ArrowException
 
     try:
@@ -46,5 +46,5 @@ def _reading() -> Iterator[None]:
     except MemoryError:
         raise
     except (ArrowException, OSError, ValueError, OverflowError, KeyError, TypeError) as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise Unusable("Parquet that can be read", readable(reason)) from error
+        print(error, file=sys.stderr)
+        raise Unusable("a complete Parquet file", "a damaged one; save it again") from error

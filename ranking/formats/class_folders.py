@@ -42,7 +42,7 @@ class ClassFolders(TreeSource):
     class, such as the frames of a video, are a group. Other files are ignored.
     """
 
-    expected: ClassVar[str] = LAYOUT
+    layout: ClassVar[str] = LAYOUT
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:

@@ -70,7 +70,7 @@ class Coco(TreeSource):
     `video_id` are a group.
     """
 
-    expected: ClassVar[str] = LAYOUT
+    layout: ClassVar[str] = LAYOUT
 
     crowd: str = setting(
         "leave out",

@@ -63,9 +63,8 @@ class Alike:
 
     def nearest(self, parts: Sequence[str], beside: str, part: str | None) -> list[str]:
         """Return the best matches for the arguments of `ImageNames.find`."""
-        end = next(
-            end for start in range(len(parts)) if (end := tuple(parts[start:])) in self._by_end
-        )  # the last part is the same
+        # The last part is the same.
+        end = next(end for start in range(len(parts)) if (end := tuple(parts[start:])) in self._by_end)
         if (end, beside, part) not in self._matches:
             fits = {name: _fit(name, beside, part) for name in self._by_end[end]}
             best = max(fits.values())

@@ -85,7 +85,7 @@ class PascalVoc(TreeSource):
     """
 
     order: ClassVar[int] = 2  # the last format, which the import form selects first
-    expected: ClassVar[str] = EXPECTED
+    layout: ClassVar[str] = EXPECTED
     _moves_groups: ClassVar[bool] = True
 
     year: str = setting(
@@ -331,9 +331,8 @@ def _action_lists(voc: VocFolder) -> Lists:
                 continue
             objects = lists.actions.setdefault(split, {}).setdefault(image_name(row[1]), {})
             labels = objects.setdefault(int(row[2]), {})
-            if (
-                action and row[3] is not None and int(row[3]) != 0
-            ):  # 0: difficult, neither relevant nor irrelevant
+            # 0: difficult, neither relevant nor irrelevant.
+            if action and row[3] is not None and int(row[3]) != 0:
                 labels[unique_name(action)] = int(row[3]) == 1
     lists.images = {split: list(images) for split, images in lists.actions.items()}
     return lists

@@ -104,7 +104,7 @@ class TableOfImages(TreeSource):
     from 0 and are half open. Images with a common group are on the same side of a random split.
     """
 
-    expected: ClassVar[str] = EXPECTED
+    layout: ClassVar[str] = EXPECTED
 
     table: str = setting(
         "",

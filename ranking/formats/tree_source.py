@@ -42,10 +42,10 @@ class Recognised:
 
 @dataclass
 class TreeSource(Source):
-    """A format of folders and ZIP files. expected: what it reads, as text."""
+    """A format of folders and ZIP files. layout: what it reads, as text."""
 
     order: ClassVar[int] = 1
-    expected: ClassVar[str]
+    layout: ClassVar[str]
 
     folder: str = setting(
         "",
@@ -120,7 +120,7 @@ class TreeSource(Source):
 
     @cached_property
     def _tree(self) -> FileTree:
-        return open_tree(self.folder, self.expected)
+        return open_tree(self.folder, self.layout)
 
     def _shown_place(self) -> str:
         """Return the name of the folder or ZIP file in errors."""

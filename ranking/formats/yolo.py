@@ -42,7 +42,7 @@ class Yolo(TreeSource):
     test are the parts of the image set.
     """
 
-    expected: ClassVar[str] = LAYOUT
+    layout: ClassVar[str] = LAYOUT
 
     _moves_groups: ClassVar[bool] = True
     group: str = group_of_images()

@@ -48,9 +48,8 @@ class Decision:
     changes: dict[str, Any] = field(default_factory=dict)
 
 
-Steps = Generator[
-    Question, Decision, dict[str, Any]
-]  # an import: it yields questions, and returns its result
+# An import: it yields questions, and returns its result.
+Steps = Generator[Question, Decision, dict[str, Any]]
 
 
 def open_question(run: Run) -> Question | None:

@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 P = TypeVar("P", "VectorsPreview", "ModelPreview")
 
-PATHS = ("folder", "file", "test_file")  # the settings of sources that are paths
-
 
 def steps_of(store: Store, run: Run, progress: OnStep) -> Steps:
     """Return the steps of an import, by its task."""
@@ -48,19 +46,21 @@ def steps_of(store: Store, run: Run, progress: OnStep) -> Steps:
 
 
 def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
-    """Import an image set: read the files as in `ranking.formats.import_preview` until the user agrees, build the set,
-    ask about near copies across its split, and add it to the data folder.
+    """Import an image set: read the files until the user agrees, build the set, ask about near copies, and add it.
 
     Sources that read no folder or ZIP file are built without a question.
     """
     settings = ImportSettings.from_json(run.settings)
-    paths = [str(value) for name, value in settings.source_settings.items() if name in PATHS]
-    check_source(store.home, paths)
     progress(f"Reading {readable(settings.file_name, 300)}", 0, 1)
+    from ranking.datasets import source_class
     from ranking.datasets.copies import keep_together, stored_copies
     from ranking.formats.tree_source import tree_sources
 
-    if settings.source is None or settings.source in tree_sources():
+    is_tree = settings.source is None or settings.source in tree_sources()
+    of_server = settings.upload is None if is_tree else source_class(str(settings.source)).reads_files
+    if of_server:
+        check_source(store.home, settings.file_name)
+    if is_tree:
         settings = yield from _agreed(run, settings, progress)
     result = _build(run, settings, progress)
     copies = stored_copies(run.draft)
@@ -124,7 +124,8 @@ def _build(run: Run, settings: ImportSettings, progress: OnStep) -> dict[str, An
 def import_features(store: Store, run: Run, progress: OnStep) -> Steps:
     """Import uploaded vectors or an ONNX model for an image set, as in `ranking.features.uploads`."""
     settings = FeaturesSettings.from_json(run.settings)
-    check_source(store.home, [settings.place])
+    if settings.upload is None:
+        check_source(store.home, settings.place)
     progress(f"Reading {settings.file_name}", 0, 1)
     from ranking.features.uploads.model_preview import is_network
     from ranking.files.typed_path import typed_file
@@ -146,9 +147,12 @@ def _import_vectors(
     target = run.draft / "vectors.npy"
 
     def read(settings: FeaturesSettings) -> VectorsPreview:
-        return preview_vectors(
+        preview = preview_vectors(
             path, settings.file_name, images, target, settings.vectors, settings.ids, progress
         )
+        if preview.refused and not preview.offers_others and not preview.problems:
+            raise ValueError(f"{settings.file_name}: {preview.refused}")  # there is nothing to decide
+        return preview
 
     preview, title = yield from _features_agreed("vectors", settings, read)
     check_space(store.home)

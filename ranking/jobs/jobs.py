@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core.errors import HomeError, InputError
+from ranking.core.run_settings import IMPORT_SETTINGS
 from ranking.jobs.events import (
     MEASURING,
     SAVING,
@@ -220,13 +221,18 @@ def _signal(run: Run, number: signal.Signals) -> None:
 
 
 def _cause_of_death(run: Run) -> str:
-    """Return what is known about the end of a worker: its exit code, if it was a child, and its last output."""
+    """Return what is known about the end of a worker: its exit code, if it was a child, and its last output; for an
+    import the file that it was reading."""
     child = _children.get(run.id)
-    cause = cause_of_exit(None if child is None else child.wait())
+    code = None if child is None else child.wait()
     steps = [event["what"] for event in last_events(run) if event.get("event") == "progress"]
-    if run.intake and steps and steps[-1] != WAITING:
-        called = run.settings.get("upload") or "the file"
-        cause = f"{called} crashed its reader (last step: {steps[-1]}): {cause}"
+    if run.intake and code is not None and steps and steps[-1] != WAITING:
+        called = IMPORT_SETTINGS[run.task].from_json(run.settings).file_name
+        how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
+        return (
+            f"{called} crashed its reader (last step: {steps[-1]}; {how}); try another file or a smaller one"
+        )
+    cause = cause_of_exit(code)
     words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause
 

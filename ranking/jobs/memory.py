@@ -35,9 +35,8 @@ def limit_memory(default: int | None = None) -> None:
         used = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
         if used >= most:  # Python then fails anywhere, often with an error that does not mention memory
             raise MemoryError(f"its libraries alone take {used / 1e9:.2g} GB")
-        _, allowed = resource.getrlimit(
-            resource.RLIMIT_AS
-        )  # it stays, so that `lift_memory_limit` can restore it
+        # It stays, so that `lift_memory_limit` can restore it.
+        _, allowed = resource.getrlimit(resource.RLIMIT_AS)
         within = most if allowed == resource.RLIM_INFINITY else min(most, allowed)
         resource.setrlimit(resource.RLIMIT_AS, (within, allowed))
 
@@ -49,13 +48,15 @@ def lift_memory_limit() -> None:
 
 
 def reason_of(error: Exception, default: int | None = None) -> str:
-    """Return an error as one line of text. default: as passed to `limit_memory`."""
+    """Return an error as one line of text. default: as passed to `limit_memory`, None unless the run is an import."""
     message = " ".join(str(error).split())[:500]
     if _lost_memory(error):
         most = os.environ.get(MEMORY_VARIABLE) or default
-        allowed = f" (it may use {int(most) / 1e9:.3g} GB, set by {MEMORY_VARIABLE})" if most else ""
+        allowed = f" (it may use {int(most) / 1e9:.3g} GB, limited by {MEMORY_VARIABLE})" if most else ""
         details = f": {message}" if message else ""
         remedy = "choose fewer features or a smaller image set"
+        if default is not None:
+            remedy = f"import fewer or smaller files, or raise {MEMORY_VARIABLE}"
         return f"the worker ran out of memory{allowed}{details}; {remedy}"
     if _lacks_space(error):
         return f"the disk of the data folder is full ({message}); free some space, then start the run again"

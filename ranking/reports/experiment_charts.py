@@ -96,9 +96,8 @@ def grid_lines(
     if not any(curve.known for curve, _ in curves):
         return None
     figure, named = go.Figure(), set[str]()
-    for curve, chosen in sorted(
-        curves, key=lambda entry: not entry[1]
-    ):  # the chosen one is labelled with its method
+    # The chosen one is labelled with its method.
+    for curve, chosen in sorted(curves, key=lambda entry: not entry[1]):
         look, label = looks[curve.compared_method], html.escape(curve.label)
         figure.add_scatter(
             x=[C for C, _ in curve.known],

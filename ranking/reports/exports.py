@@ -75,12 +75,14 @@ def rows_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
 def shown(value: Value) -> str:
     """Format a value of a table: numbers below 10 with three decimals, others as whole numbers.
 
-    >>> shown(0.58912), shown(None), shown("C = 1"), shown(1234.56)
-    ('0.589', '–', 'C = 1', '1235')
+    >>> shown(0.58912), shown(None), shown("C = 1"), shown(1234.56), shown(-0.009)
+    ('0.589', '–', 'C = 1', '1235', '−0.009')
     """
     if value is None or value != value:
         return NOT_THERE
-    return value if isinstance(value, str) else f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}"
+    if isinstance(value, str):
+        return value
+    return (f"{value:.3f}" if abs(value) < 10 else f"{value:.0f}").replace("-", "−")
 
 
 def plain(table: Table) -> str:

@@ -122,7 +122,7 @@ def settings_facts(run: Run) -> dict[str, str]:
         facts["Duality gap, share of the primal"] = f"{proof['relative_gap']:.2g}"
     if proof:
         facts["Iterations"], facts["Seconds"] = f"{proof['iterations']:,}", f"{proof['seconds']:.3g}"
-    return {**facts, "Training": run.id}
+    return {**facts, "Training run": run.id}
 
 
 def _feature_words(name: str, values: Settings) -> str:

@@ -127,10 +127,10 @@ def home_in_words(home: Path) -> str:
     return "this workspace" if is_workspace(home) else str(home)
 
 
-def check_source(home: Path, paths: Iterable[str]) -> None:
-    """Raise InputError if a visitor of a workspace names files of the server by path."""
-    for path in filter(str.strip, paths) if is_workspace(home) else ():
-        raise InputError("path", "an uploaded file", f"{path[:200]!r}", "upload the file instead")
+def check_source(home: Path, named: str) -> None:
+    """Raise InputError for a visitor of a workspace, whose imports never read the server's file that is `named`."""
+    if is_workspace(home):
+        raise InputError("import", "an uploaded file", f"{named[:200]!r}", "upload the file instead")
 
 
 # ---------------------------------------------------------------------------------------------------------

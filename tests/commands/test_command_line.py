@@ -206,6 +206,7 @@ def test_workspaces_are_listed_and_unused_ones_removed(tmp_path, command):
     assert len(lines) == 4
     assert lines[-1].split()[:2] == [names[1], "2001-09-09"]
     assert command("workspaces", "--remove-unused", "30", home=tmp_path)[0].startswith("1 of 1 ")
+    assert "unused for 30 days" in command("workspaces", "--remove-unused", "30", home=tmp_path)[0]
     assert {row.name for row in workspaces.all_workspaces(tmp_path)} == {names[0], names[2]}
     for days in ("-1", "soon"):
         assert f"'{days}'" in command("workspaces", "--remove-unused", days, code=2, home=tmp_path)[1]
@@ -216,15 +217,17 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_the_bar_is_one_line_on_a_terminal_and_lines_elsewhere():
+def test_the_bar_is_one_line_on_a_terminal_and_lines_elsewhere(monkeypatch):
     terminal, file = Terminal(), io.StringIO()
     for stream in (terminal, file):
-        bar = Bar(stream)
+        monkeypatch.setattr("sys.stderr", stream)
+        bar = Bar()
+        bar.show("Reading", 0, 1)
         bar.show("jump, SVM, fold 1; about 3 s left", 1, 4)
         bar.show("jump, SVM, fold 1; about 2 s left", 2, 4)
         bar.show("jump, SVM, fold 2", 4, 4)
         bar.end()
-    assert (terminal.getvalue().count("\n"), terminal.getvalue().count("\r")) == (1, 3)
-    assert "[" + 15 * "#" + 15 * " " + "] 2 of 4  jump" in terminal.getvalue()
-    lines = ["1 of 4: jump, SVM, fold 1; about 3 s left", "4 of 4: jump, SVM, fold 2"]
+    assert (terminal.getvalue().count("\n"), terminal.getvalue().count("\r")) == (1, 4)
+    assert "[" + 15 * "#" + 15 * " " + "] 2 of 4: jump" in terminal.getvalue()
+    lines = ["Reading", "1 of 4: jump, SVM, fold 1; about 3 s left", "4 of 4: jump, SVM, fold 2"]
     assert file.getvalue().splitlines() == lines

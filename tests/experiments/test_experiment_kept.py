@@ -1,4 +1,4 @@
-"""What is kept of experiments: finished trials, of earlier versions too."""
+"""What is kept of experiments: finished trials."""
 
 from __future__ import annotations
 

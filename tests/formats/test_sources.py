@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -11,9 +12,11 @@ from archives import zip_of
 from example_files import FILES, FOLDERS
 from import_folders import BOXES, CLASSES, IS_SECOND, IS_TEST, build, read
 from PIL import Image
+from refusals import refused
 from sklearn.datasets import load_digits
 
 from ranking.core import Problem, Source, SourceImage
+from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import settings_of
 from ranking.datasets import (
     SOURCES,
@@ -26,6 +29,9 @@ from ranking.datasets import (
 from ranking.files import open_tree
 from ranking.formats.preview import preview_source
 from ranking.formats.tree_source import TreeSource, detect, tree_sources
+from ranking.jobs.importing import steps_of
+from ranking.storage import workspaces
+from ranking.storage.store import Store
 
 
 @pytest.fixture(params=source_names(), scope="module")
@@ -56,6 +62,31 @@ def built(make, tmp_path_factory):
 def test_a_new_source_is_offered(monkeypatch):
     monkeypatch.setitem(SOURCES._classes, "New", type("New", (Source,), {"order": -1}))
     assert source_names()[0] == "New"
+
+
+def test_a_visitor_of_a_server_has_no_file_of_it_read(tmp_path, monkeypatch):
+    @dataclass
+    class New(Source):  # it declares nothing
+        image_file: str = ""
+
+    monkeypatch.setitem(SOURCES._classes, "New", New)
+    visitor = Store(tmp_path / "workspaces" / workspaces.create(tmp_path))
+    read = set()
+    for name in source_names():
+        texts = [
+            item.name for item in settings_of(source_class(name)) if item.kind is str and not item.choices
+        ]
+        given = {text: str(tmp_path) for text in texts}
+        run = visitor.runs.create("import", ImportSettings(name, given).to_json())
+        steps = steps_of(visitor, run, lambda *_: None)
+        if source_class(name).reads_files:
+            with refused("import"):
+                next(steps)
+            read.add(name)
+        else:
+            assert texts == [], f"{name} says that it reads no file, but has a setting that could be a path"
+    assert set(source_names()) - read == {"Digits"}
+    assert len(read) >= 9
 
 
 def test_records(make, records):

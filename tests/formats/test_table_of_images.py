@@ -281,7 +281,7 @@ def test_damaged_parquet_is_refused():
     assert len(list(table_file.parquet_table(whole, Limits()).rows())) == 1000
     for data in (b"", b"PAR1" * 3, whole[:-9], whole[:40] + b"\xff" * 40 + whole[80:]):
         expected, _ = refusal(lambda data=data: list(table_file.parquet_table(data, Limits()).rows()))
-        assert expected == "Parquet that can be read"
+        assert expected == "a complete Parquet file"
 
 
 # ------------------------------------------------------------------------------------------------- detection

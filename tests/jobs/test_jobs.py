@@ -9,6 +9,7 @@ import json
 import os
 import signal
 import subprocess
+import struct
 import sys
 import time
 from collections.abc import Iterator
@@ -181,6 +182,23 @@ def test_a_death_is_noticed_also_where_nobody_looks(store, monkeypatch):
         settled = wait(lambda run=run: (now := store.runs.get(run.id)).state == "failed" and now)
         assert settled.reason == cause_of_exit(code)
         assert named in settled.reason
+
+
+def element(kind: int, data: bytes) -> bytes:
+    """An element of a MATLAB file."""
+    return struct.pack("<II", kind, len(data)) + data + bytes(-len(data) % 8)
+
+
+def test_a_file_that_crashes_its_reader_is_named(store, tmp_path, monkeypatch):
+    """scipy ends its process at numbers of type 14, as pyarrow does at some damaged files."""
+    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-m", "ranking.jobs.worker"))
+    head = element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", 1, 2)) + element(1, b"feat")
+    file = tmp_path / "faces.mat"
+    file.write_bytes(b"MATLAB 5.0".ljust(124) + b"\0\1IM" + element(14, head + element(14, bytes(8))))
+    settings = {"source": "Public figures", "source_settings": {"file": str(file)}}
+    run = ended(store, jobs.start(store, "import", settings))
+    assert run.state == "failed"
+    assert run.reason.startswith(f"{file} crashed its reader (last step: Reading {file}; SIGSEGV)")
 
 
 def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):

@@ -696,6 +696,8 @@ def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
             assert all(part in reason_of(error, default) for part in (str(error), MEMORY_VARIABLE, "3 GB"))
         monkeypatch.delenv(MEMORY_VARIABLE)
         assert MEMORY_VARIABLE not in reason_of(error)
+        assert "a smaller image set" in reason_of(error)
+        assert "smaller files" in reason_of(error, 5 * 10**9)
         assert "5 GB" in reason_of(error, 5 * 10**9)
     space = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]
     for full in (OSError(errno.EDQUOT, "?"), OSError(errno.EFBIG, "?")):

@@ -147,8 +147,8 @@ def import_folder(page: Page, folder: Path) -> None:
     page.get_by_label("Folder or ZIP file").fill(str(folder))
     page.get_by_label("Folder or ZIP file").press("Tab")
     settle(page)
-    page.get_by_role("button", name="Read files").click()
-    page.get_by_text("Nothing is stored yet").wait_for()
+    page.get_by_role("button", name="Read", exact=True).click()
+    page.get_by_text("One sample from each").wait_for()
     page.locator(".st-key-add-set button").click()
     page.get_by_role("button", name="Undo").wait_for()
 

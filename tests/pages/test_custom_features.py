@@ -10,7 +10,7 @@ from archives import npy, npz
 from filled_home import train_settings
 from imports_here import go_on, question_of
 from refusals import refused
-from shown import button_keys, errors, plain, press, text_of
+from shown import button_keys, errors, plain, press
 from training_runs import finished
 from uploading import drop, kept_here, pills, previewed, uploader
 
@@ -43,7 +43,7 @@ def test_a_file_is_read_listed_added_and_chosen_on_train(laboratory, started, op
     wanted = FeaturesSettings(laboratory.shapes, upload="resnet.npy").to_json()
     assert (run.kind, run.settings) == ("import", wanted)
     assert app.query_params["own"] == run.id
-    assert any(part.value.startswith("####") and "resnet.npy" in plain(part) for part in app.markdown)
+    assert any(part.value.startswith("**Importing") and "resnet.npy" in plain(part) for part in app.markdown)
     go_on(laboratory.store, run)
     elsewhere = open_page("image_sets", set=laboratory.figures, own=run.id)
     assert (len(elsewhere.warning), len(elsewhere.metric)) == (1, 0), "it is for another set"
@@ -82,13 +82,16 @@ def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, ope
     assert missing in [len(frame.value) for frame in app.dataframe if "expected" in frame.value]
     assert "add features" not in button_keys(app)
     app.query_params["own"] = "new"
-    app = previewed(laboratory, started, app.run(), b"\x80\x04K\x01.", "my_pickle.npy")
-    run = laboratory.store.runs.get(started[-1].id)
-    assert run.reason in errors(app)[0]
-    assert "my_pickle.npy" in text_of(app)
-    assert [file.name for file in run.folder.iterdir() if file.name != "lock"] == [RECORD], (
-        "nothing else is left"
-    )
+    assert "half.npz could not be read" in plain(app.run().button(key=f"widget open {started[0].id}").label)
+    for data, name in ((b"\x80\x04K\x01.", "my_pickle.npy"), (npy(vectors[:5]), "of_5.npy")):
+        app.query_params["own"] = "new"
+        app = previewed(laboratory, started, app.run(), data, name)
+        run = laboratory.store.runs.get(started[-1].id)
+        assert run.reason in errors(app)[0], "there is nothing to decide"
+        assert name in run.reason
+        assert [file.name for file in run.folder.iterdir() if file.name != "lock"] == [RECORD], (
+            "nothing else is left"
+        )
 
 
 def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, open_page, images, vectors):
@@ -109,21 +112,21 @@ def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, ope
 
 def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, started, open_page, monkeypatch):
     app = open_page("image_sets", set=laboratory.shapes, own="new")
-    press(app, "read features")
+    press(app, "read own")
     assert len(app.error) == 1, "the path is empty"
     assert not started
     app.text_input(key="widget own features path").input(" /of/mine/net.npy ").run()
-    press(app, "read features")
+    press(app, "read own")
     [run] = started
     assert run.settings["place"] == "/of/mine/net.npy"
     assert "/of/mine" not in str(app.query_params), "a path of this machine is not shared"
 
     def refuse(*_):
-        raise HomeError("this room is *full*")
+        raise HomeError("this workspace is *full*")
 
     monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
     app.query_params["own"] = "new"
-    assert errors(drop(app.run(), b"x")) == ["this room is *full*"]
+    assert errors(drop(app.run(), b"x")) == ["this workspace is *full*"]
 
 
 @pytest.fixture

@@ -151,7 +151,7 @@ def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(labora
     [error] = app.error
     assert "expected \\*a folder\\*" in error.value
     [form] = [part for part in app.expander if part.error]
-    assert [button.key for button in form.button] == ["read path", "close import", "add source"]
+    assert [button.key for button in form.button] == ["read import", "close import", "add source"]
     assert "my *zoo*.zip" in text_of(app), "the upload has to be dropped once more"
     second = failed(then + 7)
     tries = [importing._which_try(run) for run in (first, second)]

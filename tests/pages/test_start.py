@@ -53,7 +53,7 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
     for name in ("start", "lesson", "image_sets", "train"):
         error = errors(open_page(name))[0]
         assert "data/examples" in error
-        assert "python data/examples.py" in error, "how to have them again"
+        assert "git checkout data/examples" in error, "how to have them again"
 
 
 def test_a_home_without_image_sets_still_offers_to_import_some(empty_home, started, open_page):

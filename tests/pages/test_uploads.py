@@ -121,21 +121,21 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
 
 def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
     def refuse(*_):
-        raise HomeError("this room is *full*")
+        raise HomeError("this workspace is *full*")
 
     app = open_page("image_sets")
     monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
     drop(app, b"PK")
-    assert [error.value for error in app.error] == ["this room is \\*full\\*"]
+    assert [error.value for error in app.error] == ["this workspace is \\*full\\*"]
 
 
 def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laboratory, started, open_page):
     app = open_page("image_sets")
-    press(app, "read path")
+    press(app, "read import")
     assert not started, "there is no path yet"
     assert len(app.error) == 1
     app.text_input(key=PATH).input(" /some/where ").run()
-    press(app, "read path")
+    press(app, "read import")
     [run] = started
     assert run.settings == {"source": None, "source_settings": {"folder": "/some/where"}}
     assert address(app)["import"] == run.id

@@ -109,6 +109,13 @@ def test_no_message_tells_where_the_server_keeps_workspaces(server, monkeypatch)
     assert workspaces.without_paths(message) == message
 
 
+def test_why_a_run_failed_is_told_without_the_name_of_the_workspace(anna, started, open_page):
+    anna.store.runs.update(anna.failed, reason=f"pairs: expected a file in {anna.home}/edges, got none")
+    app = open_page("train", workspace=ANNA, run=anna.failed)
+    assert "expected a file in this workspace/edges" in errors(app)[0]
+    assert ANNA not in "".join(errors(app))
+
+
 def test_nothing_of_a_workspace_is_shown_in_another(anna, started, open_page):
     """Neither by ids in the URL, nor from caches that the first workspace has filled, nor from the session."""
     compared = f"{anna.on_shapes},{anna.finished}"
@@ -151,6 +158,7 @@ def test_visitors_type_no_paths(anna, started, open_page, monkeypatch):
     typed = {"widget path of an import", "widget own features path"}
     app = open_page("image_sets", workspace=ANNA, set=anna.shapes)
     assert not typed & {box.key for box in app.text_input}
+    assert app.selectbox(key="widget source").options == ["Digits"]
     monkeypatch.setenv("RANKING_WORKSPACES", "off")
     monkeypatch.setenv("RANKING_HOME", str(anna.home))
     assert typed & {box.key for box in open_page("image_sets", set=anna.shapes).text_input}

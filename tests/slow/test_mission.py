@@ -115,7 +115,7 @@ IMPORT_FORM, IMPORT, IMPORT_DONE = "Import your own images", "Add image set", "U
 BEGIN, NEXT_STEP, DONE = re.compile("^(Begin|Again)$"), "Next step", "✓ done"
 MAX_MARGINALS, GRAPH, COMPONENT = r"m⁺ = -?\d.*m⁻ = -?\d", "Similarity graph", r"2 samples · "
 DIFFERENCE = r"AP of HOAP-SVM minus AP of [A-Z-]*SVM: [+−]\d\.\d+"
-ASKED, ANSWERED, UNDO = re.compile("^Does it show"), r"\b{count} questions? so far", "u"
+ASKED, ANSWERED, UNDO = re.compile("^Does it show"), r"\b{count} answers? saved", "u"
 PICTURES = "img, canvas, svg, table"
 COUNT = """all => all.map((one) => one.getBoundingClientRect())
     .filter((box) => Math.min(box.width, box.height) > 20).length"""
@@ -318,7 +318,6 @@ def answer_with_undo(page: Page) -> None:
     go(page, "answer")
     choose(page, "Image set", "Label scenes")
     page.get_by_text(ASKED).first.click()  # a key that is pressed in a field is typed there
-    see(page, ANSWERED.format(count=0))
     for count, key in enumerate("1010s10101", start=1):
         question = page.get_by_text(ASKED).first.inner_text()
         page.keyboard.press(key)

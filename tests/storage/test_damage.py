@@ -83,7 +83,9 @@ def test_a_line_with_a_field_too_many_and_a_record_without_a_new_one_are_not_los
     ]
     run = store.runs.all_own()[0]
     record = json.loads((run.folder / "run.json").read_text())
-    (run.folder / "run.json").write_text(json.dumps({name: record[name] for name in record if name != "star"}))
+    (run.folder / "run.json").write_text(
+        json.dumps({name: record[name] for name in record if name != "star"})
+    )
     assert store.runs.get(run.id) == run, "a field with a default may be missing"
     assert len(store.damage()) == 1
 

@@ -158,9 +158,8 @@ def splits(images: ImageSet) -> list[str]:
 @of_home()
 def criteria(key: str) -> tuple[str, ...]:
     """The criteria of an image set; () if it has none."""
-    return (
-        home.store().sets.get(key).criteria
-    )  # not the cached image set: this reads all sets, the cache holds few
+    # Not the cached image set: this reads all sets, the cache holds few.
+    return home.store().sets.get(key).criteria
 
 
 @of_home()
@@ -216,8 +215,9 @@ def _ranked(run: Run, split: str, corrections: Sequence[str]) -> Ranking:
 
 
 def of_recording(build: Callable[..., Sequence[Frame]]) -> Callable[..., Sequence[Frame]]:
-    """Cache the frames that a function builds from the recording of its first argument, a run, and build them again
-    when the recording changes or the run ends; () without a recording."""
+    """Cache the frames that a function builds from the recording of a run, its first argument; () without a recording.
+
+    They are built again when the recording changes or the run ends."""
 
     @of_home()
     @wraps(build)

@@ -108,3 +108,12 @@ def parse(item: Setting, text: str) -> Any:
         value = address.number(item.kind, item.minimum, item.maximum)(text)
     item.check("the URL", value)
     return value
+
+
+def hold(key: str, beginning: Any) -> None:
+    """Initialise a widget with `beginning`, unless it has a value already.
+
+    The value is set in every run of the page, because the value of a run that the next run interrupts is lost; the
+    browser would then send the widget's first option, or an empty text.
+    """
+    st.session_state[key] = st.session_state.get(key, beginning)

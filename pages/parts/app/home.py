@@ -1,4 +1,4 @@
-"""The visitor's data folder (the server's own, or a workspace): its store, and the caches of its content."""
+"""The visitor's data folder: its store, and caches of its content."""
 
 from __future__ import annotations
 
@@ -24,9 +24,8 @@ SOME = 8  # entries of a cache whose entries take much memory
 
 # The message if the folder of the examples is incomplete.
 NO_EXAMPLES = (
-    "the example images are missing in data/examples. Restore that folder (git checkout data/examples, or "
-    "python data/examples.py, which takes up to twenty minutes) and start the app again, or import images on the page "
-    "Image sets"
+    "the example images are missing in data/examples. Restore that folder (git checkout data/examples) and start the "
+    "app again. Or import images on the page Image sets"
 )
 
 

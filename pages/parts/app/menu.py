@@ -68,12 +68,12 @@ def all_pages() -> list[st.Page]:
 
 
 def show_again() -> None:
-    """Show the menu again after a change of the URL. The fragment that changes the URL of its page ends with this,
-    because it runs again without the page.
+    """Show the menu again after a change of the URL. A fragment that changes the URL of its page ends with this,
+    because it runs without the page.
 
-    While the page itself runs, the fragment only creates the row, because a fragment can write only to those containers
-    outside it that it has written to before; the page fills the row at its end if necessary. frame.css hides the first
-    menu when there is a second, because a container that is filled twice in one run shows nothing more.
+    While the page runs, the fragment only creates the row, and the page fills it at its end. A fragment can write only
+    to outer containers that it has written to before. A container that is filled twice in one run shows nothing more,
+    so there is a second menu, and frame.css hides the first.
     """
     row = st.session_state[keys.MENU_ROW]
     if row is None:

@@ -19,15 +19,14 @@ def show() -> None:
     if not workspaces.used():
         return
     with st.container(border=True):
-        with st.popover(
-            "Link to your workspace", icon=":material/key:"
-        ):  # closed: pages are shown on projectors
+        # A popover, which is closed at first: pages are shown on projectors.
+        with st.popover("Link to your workspace", icon=":material/key:"):
             address = urlsplit(st.context.url or "")
             query = urlencode({keys.WORKSPACE: workspaces.name()})
             st.code(address._replace(path=address.path or "/", query=query).geturl(), language=None)
         st.caption(
             "Your imports, training runs and answers are stored in this workspace. Anyone who has the link can open "
-            "it, and only the link leads back to it: bookmark it, and share it only with people who work with you."
+            "it. Nothing else leads back to it, so bookmark it. Share it only with people who work with you."
         )
         _show_storage()
 

@@ -105,10 +105,8 @@ def share_of(box: Sequence[int] | Ints, size: Ints, ratio: float = 1.0) -> tuple
     ((0.0, 0.25, 0.5, 0.5), (0.0, 0.0, 0.5, 1.0))
     """
     (left, top, right, bottom), (width, height) = map(int, box), map(int, size)
-    across, down = (
-        max(width, height * ratio),
-        max(width / ratio, height),
-    )  # of the tile, in pixels of the image
+    # Of the tile, in pixels of the image.
+    across, down = (max(width, height * ratio), max(width / ratio, height))
     return (
         (left + (across - width) / 2) / across,
         (top + (down - height) / 2) / down,

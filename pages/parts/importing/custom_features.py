@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from pages.parts.app import address, downloads, frame, home, keys, workspaces
@@ -12,7 +14,6 @@ from ranking.core import ImageSet
 from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
 from ranking.jobs import jobs
-from ranking.jobs.import_questions import open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.space import format_bytes
 from ranking.storage.uploads import KeptNetwork, KeptVectors
@@ -35,7 +36,9 @@ def show(images: ImageSet) -> None:
         if run.state in ENDED:
             _show_added(images, run)
         else:
-            _show_live(images, run)
+            uploads.show_live(
+                run, st.container(), lambda question: custom_previews.show(images, run, question)
+            )
 
 
 def _import_of(images: ImageSet, run_id: str) -> Run:
@@ -45,27 +48,11 @@ def _import_of(images: ImageSet, run_id: str) -> Run:
     return run
 
 
-def _show_live(images: ImageSet, run: Run) -> None:
-    """The question that an import waits with, else its progress."""
-    called = FeaturesSettings.from_json(run.settings).file_name
-    try:
-        question = open_question(run)
-    except ValueError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
-        uploads.offer_cancel(run)
-        return
-    if question is None:
-        st.markdown(f"#### Importing {escaped(called)}")
-        jobs_panel.watch(run)
-    else:
-        custom_previews.show(images, run, question, called)
-
-
 def _show_added(images: ImageSet, run: Run) -> None:
     st.markdown(f"#### Added {escaped(run.result['title'])}")
     with st.container(horizontal=True, vertical_alignment="center"):
         _offer_training(images, run.result["name"])
-        _close()
+        uploads.close(keys.OWN)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -85,8 +72,8 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"One vector for each of the {counted(len(images), 'sample')}: `.npy` with one row per sample in the order "
-            f"of the list, or `.npz` or Parquet with ids{model}. You see what was read first. Nothing is stored before "
-            "you add the features."
+            f"of the list, or `.npz` or Parquet with ids{model}. You see what was read first. No features are added "
+            "before you agree."
         )
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)
@@ -101,32 +88,11 @@ def _offer(images: ImageSet, again: Run | None) -> None:
         larger = "; for a larger file enter its path below" if uploads.paths_can_be_typed() else ""
         st.caption(f"At most {uploads.largest()}{larger}.")
         uploads.show_refused(form)
-        if uploads.paths_can_be_typed():
-            _type_path(images, again)
-        elif again is not None:
-            _close()
-        if again is not None:
-            jobs_panel.explain_end(again)
-            st.caption(f"{escaped(FeaturesSettings.from_json(again.settings).file_name)} was not stored.")
+        path = "" if again is None else again.settings["place"]
+        begin = partial(uploads.import_features_path, set_key=images.key)
+        uploads.offer_path("Path to a feature file", PATH, keys.OWN, begin, again, path)
         for features in kept:
             _show_kept(images, features)
-
-
-def _type_path(images: ImageSet, again: Run | None) -> None:
-    if again is not None:
-        st.session_state.setdefault(PATH, again.settings["place"])
-    path = st.text_input("Path to a feature file", key=PATH, placeholder="/home/…/features.npy")
-    st.caption(uploads.TYPED)
-    with st.container(horizontal=True):
-        if frame.pressed("Read file", "read features"):
-            if path.strip():
-                uploads.show(keys.OWN, uploads.import_features_path(path, images.key))
-            st.error(
-                "**Path to a feature file** is empty: type a path, or upload a file above.",
-                icon=":material/error:",
-            )
-        if again is not None:
-            _close()
 
 
 def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
@@ -174,7 +140,3 @@ def _delete(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
         st.error(escaped(str(error)), icon=":material/error:")
     else:
         st.rerun()
-
-
-def _close() -> None:
-    st.button("Close", on_click=lambda: address.put(**{keys.OWN: None}), key="close features")

@@ -24,10 +24,10 @@ from ranking.storage.run import Run
 CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form
 
 
-def show(images: ImageSet, run: Run, question: Question, called: str) -> None:
-    """What was read from the file named `called`, of vectors or of a model."""
+def show(images: ImageSet, run: Run, question: Question) -> None:
+    """What was read from a file, of vectors or of a model."""
     kind = _show_model if question.about == "model" else _show_vectors
-    kind(images, run, question, called)
+    kind(images, run, question, jobs_panel.file_name(run))
 
 
 def _show_refusal(refused: str) -> None:
@@ -86,11 +86,11 @@ def _choose_arrays(run: Run, question: Question, preview: VectorsPreview) -> dic
     """The arrays of the vectors and of the ids; {} if they are those of the preview."""
     vectors = [info.name for info in preview.arrays if info.may_be_vectors]
     ids = [BY_ORDER, *(info.name for info in preview.arrays if info.may_be_ids)]
-    if preview.vectors is None or len(vectors) + len(ids) <= 2:
+    if not preview.offers_others:
         return {}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         key = keys.widget(f"vectors {run.id} {question.number}")
-        chosen = st.selectbox("Vectors", vectors, index=vectors.index(preview.vectors), key=key)
+        chosen = st.selectbox("Vectors", vectors, index=vectors.index(str(preview.vectors)), key=key)
         by = st.selectbox(
             "Match samples by",
             ids,

@@ -7,10 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, forms, frame, home, keys
+from pages.parts.app import forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import uploads
-from pages.parts.runs import jobs_panel
 from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
@@ -27,7 +26,12 @@ def offer(again: Run | None = None, ended: str = "") -> None:
     with st.expander(
         "Import your own images", icon=":material/create_new_folder:", expanded=again is not None
     ):
-        names = [name for name in source_names() if name not in tree_sources()]
+        by_path = uploads.paths_can_be_typed()
+        names = [
+            name
+            for name in source_names()
+            if name not in tree_sources() and (by_path or not source_class(name).reads_files)
+        ]
         by_source = again is not None and again.settings.get("source") in names
         files, sources = st.tabs([FILES, SOURCES], default=SOURCES if by_source else FILES)
         with files:
@@ -48,28 +52,11 @@ def _offer_files(again: Run | None, ended: str) -> None:
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
         f"{uploads.largest()}{'; for a larger file enter its path below' if by_path else ''}. You see what was "
-        "read first. Nothing is stored before you add the image set."
+        "read first. No image set is added before you agree."
     )
     uploads.show_refused("upload")
-    path = ""
-    if by_path:
-        hold(PATH, "" if again is None else str(again.settings["source_settings"].get("folder", "")))
-        path = st.text_input("Folder or ZIP file", key=PATH)
-        st.caption(uploads.TYPED)
-    with st.container(key="path-buttons", horizontal=True, vertical_alignment="center"):
-        pressed = by_path and frame.pressed("Read files", "read path", type="primary")
-        if again is not None:
-            close()
-    if pressed and not path.strip():
-        st.error(
-            "**Folder or ZIP file** is empty: type a path, or upload a file above.", icon=":material/error:"
-        )
-    elif pressed:
-        uploads.show(keys.IMPORT, uploads.import_path(path))
-    elif again is not None:
-        jobs_panel.explain_end(again, ended)
-        if again.settings.get("upload") is not None:
-            st.caption(f"{escaped(again.settings['upload'])} was not stored. Upload it again to retry.")
+    path = "" if again is None else str(again.settings["source_settings"].get("folder", ""))
+    uploads.offer_path("Folder or ZIP file", PATH, keys.IMPORT, uploads.import_path, again, path, ended)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -80,21 +67,20 @@ def _offer_files(again: Run | None, ended: str) -> None:
 def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
     """The form of the sources that do not read a folder of images."""
     before = {} if again is None else again.settings
-    hold(keys.widget("source"), before.get("source", names[0]))
+    forms.hold(keys.widget("source"), before.get("source", names[0]))
     source = st.selectbox("Source", names, key=keys.widget("source"))
     if source == before.get("source"):
         fill("source", source, before["source_settings"])
     more = f"More settings of {source}"
     values = forms.settings_form("source", [(source, source_class(source))], more, shared=False)
     empty = [item for item in settings_of(source_class(source)) if _is_missing(item, values[source])]
-    with st.container(
-        key="import-buttons"
-    ):  # on a phone, frame.css moves the buttons below, so that both columns are visible
+    # On a phone, frame.css moves the buttons below, so that both columns are visible.
+    with st.container(key="import-buttons"):
         buttons, beside = st.columns([1, 4])
     with buttons, st.container(horizontal=True):
         pressed = frame.pressed("Add image set", "add source", type="primary")
         if again is not None:
-            close()
+            uploads.close(keys.IMPORT)
     with beside:
         if pressed and empty:
             item = empty[0]
@@ -103,30 +89,16 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
             settings = ImportSettings(source, values[source]).to_json()
             uploads.show(keys.IMPORT, jobs.start_once(home.store(), "import", settings))
         elif again is not None:
-            jobs_panel.explain_end(again, ended)
+            uploads.explain_end(again, ended)
 
 
 def fill(owner: str, source: str, settings: dict[str, Any]) -> None:
     """Initialise the form of a source with `settings`, unless it has values already."""
     for item in settings_of(source_class(source)):
         if item.name in settings:
-            hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
-
-
-def hold(key: str, beginning: Any) -> None:
-    """Initialise a widget with `beginning`, unless it has a value already.
-
-    The value is set in every run of the page, because the value of a run that the next run interrupts is lost; the
-    browser would then send the widget's first option, or an empty text.
-    """
-    st.session_state[key] = st.session_state.get(key, beginning)
+            forms.hold(keys.widget(keys.setting(owner, source, item.name)), settings[item.name])
 
 
 def _is_missing(item: Setting, values: dict[str, Any]) -> bool:
     """Whether a required text is empty; texts that may be empty are advanced settings."""
     return item.kind is str and not item.advanced and not values[item.name].strip()
-
-
-def close() -> None:
-    """The button that closes an import."""
-    st.button("Close", on_click=lambda: address.put(**{keys.IMPORT: None}), key="close import")

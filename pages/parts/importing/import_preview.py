@@ -132,7 +132,7 @@ def _show_crops(crops: list[Crop]) -> None:
     grid.image_grid(shown, name=keys.EXAMPLE, selected=address.get(keys.EXAMPLE), label=label, kind="images")
     few = "" if len(crops) == CROPS else " that can be used"
     st.caption(
-        f"One sample from each of the first {counted(len(crops), 'image')}{few}. Nothing is stored yet. **Notice** "
+        f"One sample from each of the first {counted(len(crops), 'image')}{few}. **Notice** "
         "whether each sample matches the label below it."
     )
 

@@ -12,7 +12,7 @@ from pages.parts.importing import import_form, import_preview, near_copies, prob
 from pages.parts.runs import jobs_panel
 from ranking.core.run_settings import ImportSettings
 from ranking.jobs import jobs
-from ranking.jobs.import_questions import open_question
+from ranking.jobs.import_questions import Question
 from ranking.storage.run import ENDED, Run
 
 
@@ -32,7 +32,8 @@ def show() -> None:
             with st.container(border=True):
                 _show_added(run)
         else:
-            _show_live(run)
+            # Progress is at the bottom of the window, because the button of the question may be far down the page.
+            uploads.show_live(run, st.bottom, lambda question: _ask(run, question))
 
 
 def _import(run_id: str) -> Run:
@@ -52,21 +53,7 @@ def _which_try(run: Run) -> str:
     return f"try {len(tries) - tries.index(run.id)}, {ended.strftime('%d %b at %H:%M:%S')}"
 
 
-def _show_live(run: Run) -> None:
-    """The question that an import waits with, else its progress, at the bottom of the window, because its button may be
-    far down the page."""
-    try:
-        question = open_question(run)
-    except ValueError as error:
-        st.error(escaped(str(error)), icon=":material/error:")
-        uploads.offer_cancel(run)
-        return
-    if question is None:
-        st.session_state[keys.WATCHED_IMPORT] = run.id
-        with st.bottom:
-            st.markdown(f"**Importing {escaped(ImportSettings.from_json(run.settings).file_name)}**")
-            jobs_panel.watch(run)
-        return
+def _ask(run: Run, question: Question) -> None:
     with st.container(border=True):
         if question.about == "files":
             import_preview.show(run, question)
@@ -80,7 +67,7 @@ def _show_added(run: Run) -> None:
     key, title = run.result["key"], escaped(run.result["title"])
     if key not in {row.key for row in home.store().sets.rows()}:
         st.markdown(f"The image set **{title}** of this import was deleted.")
-        import_form.close()
+        uploads.close(keys.IMPORT)
         return
     if st.session_state.pop(keys.WATCHED_IMPORT, None) == run.id:
         address.put(**{keys.SET: key})
@@ -91,7 +78,7 @@ def _show_added(run: Run) -> None:
         st.info("This image set already exists. Identical images and labels are stored once.", icon="🖼️")
     problem_table.show_counts(run.result)
     with st.container(horizontal=True):
-        import_form.close()
+        uploads.close(keys.IMPORT)
         if not known:
             trash.offer_undo(key)
     problem_table.show_report(run)

@@ -47,7 +47,7 @@ def show(run: Run, question: Question) -> None:
         st.error(message, icon=":material/error:")
     with st.container(horizontal=True):
         if together is not None and frame.pressed(
-            "Add image set", "add set", type="primary", icon=":material/check_circle:"
+            "Add with this split", "add set", type="primary", icon=":material/check_circle:"
         ):
             uploads.answer(run, question, together=together)
         uploads.offer_cancel(run)
@@ -69,9 +69,10 @@ def _choose(run: Run, draft: ImageSet, thumbnails: Thumbnails, copies: StoredCop
     st.markdown("#### Near copies", help=HELP)
     across = len(copies.across)
     with_copies = counted(copies.test_images, "test image")
+    has = "has" if copies.test_images == 1 else "have"
     st.markdown(
         f"**{counted(len(copies.pairs), 'pair')}** of near copies, **{across:,}** of them across the split"
-        f": {with_copies} of {int(copies.test.sum()):,} have a copy among the training images."
+        f": {with_copies} of {int(copies.test.sum()):,} {has} a copy among the training images."
     )
     key = keys.widget(f"copies together {run.id}")
     st.session_state.setdefault(key, are_together(draft))

@@ -8,8 +8,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import keys
-from pages.parts.importing import import_form
+from pages.parts.app import forms, keys
 from ranking.core.settings import settings_of
 from ranking.datasets import source_class
 from ranking.datasets.folder import MAX_CRITERIA
@@ -77,7 +76,7 @@ class _Boxes:
         """A setting about the form of bounding boxes."""
         item = next(item for item in settings_of(source_class("Table of images")) if item.name == name)
         key = keys.widget(f"{self._owner}{name}")
-        import_form.hold(key, self._before[name])
+        forms.hold(key, self._before[name])
         chosen: str = st.selectbox(
             item.label, list(item.choices), format_func=item.shown, key=key, help=item.help
         )
@@ -85,7 +84,7 @@ class _Boxes:
 
     def _single(self, role: str, part: int, label: str, began: tuple[str, ...]) -> tuple[str, ...]:
         key, missing = self._key(role, part), [] if role == "image" else [""]
-        import_form.hold(key, next(iter(began), None if role == "image" else ""))
+        forms.hold(key, next(iter(began), None if role == "image" else ""))
         chosen = st.selectbox(
             label,
             [*missing, *self._columns],
@@ -100,7 +99,7 @@ class _Boxes:
 
     def _several(self, role: str, began: tuple[str, ...]) -> tuple[str, ...]:
         key = self._key(role, 0)
-        import_form.hold(key, list(began))
+        forms.hold(key, list(began))
         chosen = st.multiselect(
             SEVERAL[role],
             self._columns,

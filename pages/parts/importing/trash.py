@@ -14,7 +14,7 @@ from ranking.storage.sets import ImageSetRow
 
 
 def offer_delete(row: ImageSetRow) -> None:
-    """The button that deletes an image set; none for shared and bundled image sets."""
+    """The button that deletes an image set; none for shared image sets and examples."""
     if row.shared:
         return
     used = _used(row.key)

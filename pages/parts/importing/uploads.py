@@ -10,19 +10,20 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages.parts.app import address, dropped, frame, home, keys, workspaces
+from pages.parts.app import address, dropped, forms, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
+from pages.parts.runs import jobs_panel
+from pages.parts.runs.jobs_panel import file_name
 from ranking.core.run_settings import FeaturesSettings, ImportSettings
 from ranking.core.text import readable
 from ranking.jobs import jobs
-from ranking.jobs.import_questions import Decision, Question, decide
+from ranking.jobs.import_questions import Decision, Question, decide, open_question
 from ranking.storage.run import Run
-
-TYPED = "A path on the computer that runs this app. Files outside this path are not read."
 
 # --------------------------------------------------------------------------------------------------- The form
 
@@ -54,6 +55,34 @@ def show_refused(form: str) -> None:
     """The reason why the last file was refused, if it was."""
     if refused := st.session_state.get(keys.refused_of(form)):
         st.error(escaped(refused), icon=":material/error:")
+
+
+def offer_path(
+    label: str,
+    key: str,
+    name: str,
+    begin: Callable[[str], Run],
+    again: Run | None,
+    path: str,
+    ended: str = "",
+) -> None:
+    """The field for a path, where one can be typed, and the button that begins an import of it. again: an import that
+    has failed, whose path was `path`; why is shown."""
+    typed = ""
+    if paths_can_be_typed():
+        forms.hold(key, path)
+        typed = st.text_input(label, key=key)
+        st.caption("A path on the computer that runs this app. Files outside this path are not read.")
+    with st.container(horizontal=True, vertical_alignment="center"):
+        pressed = paths_can_be_typed() and frame.pressed("Read", f"read {name}", type="primary")
+        if again is not None:
+            close(name)
+    if pressed and not typed.strip():
+        st.error(f"**{label}** is empty: type a path, or upload a file above.", icon=":material/error:")
+    elif pressed:
+        show(name, begin(typed))
+    elif again is not None:
+        explain_end(again, ended)
 
 
 def largest() -> str:
@@ -121,11 +150,40 @@ def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> No
     st.rerun()
 
 
+def show_live(run: Run, place: DeltaGenerator, ask: Callable[[Question], None]) -> None:
+    """The question that an import waits with, else its progress in `place`."""
+    try:
+        question = open_question(run)
+    except ValueError as error:
+        st.error(escaped(str(error)), icon=":material/error:")
+        offer_cancel(run)
+        return
+    if question is not None:
+        ask(question)
+        return
+    st.session_state[keys.WATCHED_IMPORT] = run.id
+    with place:
+        st.markdown(f"**Importing {escaped(file_name(run))}**")
+        jobs_panel.watch(run)
+
+
+def explain_end(run: Run, which: str = "") -> None:
+    """Why an import failed or was cancelled, and that its upload is gone."""
+    jobs_panel.explain_end(run, which)
+    if (called := run.settings.get("upload")) is not None:
+        st.caption(f"{escaped(called)} was not stored. Upload it again to retry.")
+
+
 def offer_cancel(run: Run) -> None:
     """The button that cancels an import, and removes it from the URL; nothing is left of it."""
     if frame.pressed("Cancel import", f"cancel import {run.id}", icon=":material/delete:"):
         jobs.cancel(home.store(), run.id)
         show(keys.OWN if run.task == FeaturesSettings.task else keys.IMPORT, None)
+
+
+def close(name: str) -> None:
+    """The button that closes the import of the URL parameter `name`."""
+    st.button("Close", on_click=lambda: address.put(**{name: None}), key=f"close {name}")
 
 
 def show(name: str, run: Run | None) -> NoReturn:

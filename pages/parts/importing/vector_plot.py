@@ -68,6 +68,6 @@ def _caption(samples: int, plot: VectorPlot) -> str:
     if plot.agreeing is None or plot.by_chance is None:
         return text
     return (
-        f"{text} **Notice** that {plot.agreeing:.0%} of the samples have a nearest neighbour of the same class; by "
-        f"chance, as with rows in the wrong order, it would be {plot.by_chance:.0%}."
+        f"{text} **Notice** that {plot.agreeing:.0%} of the samples have a nearest neighbour of the same class. By "
+        f"chance it would be {plot.by_chance:.0%}."
     )

@@ -8,12 +8,12 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import address, frame, home, keys
+from pages.parts.app import address, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
 from ranking.core.run_settings import IMPORT_SETTINGS
 from ranking.core.text import counted
 from ranking.jobs import jobs
-from ranking.jobs.import_questions import open_question
+from ranking.jobs.import_questions import Question, open_question
 from ranking.storage import queue
 from ranking.storage.run import ENDED, Run
 
@@ -34,7 +34,7 @@ def watch(run: Run, live: Live | None = None) -> None:
 def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.errors_in_place():
         run = jobs.poll(home.store(), run_id)
-        if run.state in ENDED or (waited and not _waits_for(run)) or (run.intake and asks(run)):
+        if run.state in ENDED or (waited and not _waits_for(run)) or (run.intake and _question(run)):
             st.rerun()  # which polls a running run more often
         _show(run, live)
 
@@ -46,9 +46,8 @@ def list_imports(task: str, name: str, set_key: str | None = None) -> None:
             continue
         if (now := jobs.poll(home.store(), run.id)).state in ENDED:
             continue
-        called = IMPORT_SETTINGS[task].from_json(run.settings).file_name
         st.button(
-            f"{escaped(called)} waits for your decision" if asks(now) else f"Importing {escaped(called)}",
+            _stage(escaped(file_name(run)), _question(now)),
             key=keys.widget(f"open {run.id}"),
             icon=":material/rule:",
             type="tertiary",
@@ -57,12 +56,23 @@ def list_imports(task: str, name: str, set_key: str | None = None) -> None:
         )
 
 
-def asks(run: Run) -> bool:
-    """Whether an import waits for a decision."""
+def file_name(run: Run) -> str:
+    """What the user calls the file of an import."""
+    return IMPORT_SETTINGS[run.task].from_json(run.settings).file_name
+
+
+def _stage(called: str, question: Question | None) -> str:
+    if question is None:
+        return f"Importing {called}"
+    return f"{called} {'could not be read' if question.reading.get('refused') else 'waits for your decision'}"
+
+
+def _question(run: Run) -> Question | None:
+    """The question that an import waits with."""
     try:
-        return open_question(run) is not None
-    except ValueError:  # a damaged file, which the page of the import explains
-        return True
+        return open_question(run)
+    except ValueError as error:  # a damaged file, which the page of the import explains
+        return Question("", {"refused": str(error)})
 
 
 def _waits_for(run: Run) -> int:
@@ -130,10 +140,8 @@ def events_of(run: Run) -> list[Event]:
     offset, seen = known.pop(run.id, (0, []))
     new, offset = jobs.events(run, offset)
     seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
-    known[run.id] = (
-        offset,
-        seen,
-    )  # at the end, so that the first entry is the least recently used
+    # At the end, so that the first entry is the least recently used.
+    known[run.id] = (offset, seen)
     if len(known) > MOST_READ:
         del known[next(iter(known))]
     return seen
@@ -147,7 +155,8 @@ def explain_end(run: Run, which: str = "") -> None:
     """Show why a run failed or was cancelled; nothing for a finished run. which: identifies it among similar runs."""
     what = run.called
     what += f" ({which})" if which else ""
+    reason = escaped(workspaces.without_paths(run.reason))
     if run.state == "failed":
-        st.error(f"**This {what} failed:** {escaped(run.reason)}", icon=":material/error:")
+        st.error(f"**This {what} failed:** {reason}", icon=":material/error:")
     elif run.state == "cancelled":
-        st.warning(f"This {what} was {escaped(run.reason)}", icon=":material/pan_tool:")
+        st.warning(f"This {what} was {reason}", icon=":material/pan_tool:")

@@ -78,9 +78,8 @@ def draw_labelling(
         alt = f"The image with its boxes in the best labelling in which the selected sample is {judged}"
         tiles.show_image(images, image, boxes, alt, name)
         return
-    itself_first = np.lexsort(
-        (members, ~turning[members], members != row)
-    )  # the sample itself, then samples that flip, then the others
+    # The sample itself, then samples that flip, then the others.
+    itself_first = np.lexsort((members, ~turning[members], members != row))
     order = members[itself_first]
     chosen = str(images.ids[row])
     flags = {str(images.ids[member]): "flips" for member in order if turning[member]}

@@ -13,6 +13,7 @@ from pages.parts.components import tiles
 from pages.parts.components.picture import picture
 from pages.parts.runs import uploaded_image
 from ranking.core import Ints, LabelSet
+from ranking.core.text import counted
 from ranking.storage.answers import ImageAnswers
 from ranking.storage.run import Run
 
@@ -75,7 +76,7 @@ def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]
                 kwargs={keys.IMAGE: str(images.ids[queue[goal]]) if there else None},
             )
         st.caption(
-            f"{escaped(str(images.ids[chosen]))} · {others} others answered",
+            f"{escaped(str(images.ids[chosen]))} · {counted(others, 'other image')} answered",
             width="content",
         )
     return chosen

@@ -72,7 +72,8 @@ def show_question(own: LabellingSession, question: Question, answers: ImageAnswe
                 on_click=answer,
                 args=(replace(event, kind=kind, label=label),),
             )
-        st.caption(f"{counted(len(set(given)), 'question')} so far, all saved", width="content")
+        if given:
+            st.caption(f"{counted(len(set(given)), 'answer')} saved", width="content")
 
 
 def next_event(own: LabellingSession, question: Question, answers: ImageAnswers) -> AnswerEvent:
@@ -143,12 +144,12 @@ def show_rankings(
 ) -> None:
     """Show the ranking of the model, and that of the baseline beside it."""
     before = fold(answers.standing[:-1])
-    rankings = [own.ranking(own.position(answers), own.position(before), "your answers")]
+    rankings = [own.ranking(own.position(answers), own.position(before), "with your answers")]
     if baseline is not None and beside == "own" and baseline.truth is not None:
         rankings.append(baseline.ranking_of_its_own_questions(len(answers.answers)))
     elif baseline is not None:
         at, was = (baseline.position(given) for given in (answers, before))
-        rankings.append(baseline.ranking(at, was, "your answers too"))
+        rankings.append(baseline.ranking(at, was, "with your answers too"))
     everything = st.session_state.get(keys.widget("all labels"), False)
     label_ranking.show(rankings, own.names, asked, own.truth if truth else None, everything)
     st.toggle(f"All {len(own.names)} labels", key=keys.widget("all labels"))

@@ -44,11 +44,8 @@ from ranking.storage.run import Run
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
 GRID_NAMES = {"eta": "η"}  # how texts name a setting; others by their own names
-HEAD, BAR, LOWEST = (
-    130,
-    46,
-    330,
-)  # height in pixels of a chart of differences: around the bars, per query, and at least
+# Height in pixels of a chart of differences: around the bars, per query, and at least.
+HEAD, BAR, LOWEST = (130, 46, 330)
 
 
 def show(run: Run, findings: Findings) -> None:

@@ -170,11 +170,8 @@ def note_of(example: Example) -> str:
     )
 
 
-COLOURS = [
-    [0.0, DARK_VERMILLION],
-    [0.5, DARK_GREY],
-    [1.0, DARK_BLUE],
-]  # white numbers are legible on all of them
+# White numbers are legible on all of them.
+COLOURS = [[0.0, DARK_VERMILLION], [0.5, DARK_GREY], [1.0, DARK_BLUE]]
 ROW = 34  # pixels
 EDGE = 0.46  # of a cell, from its middle to its outline
 

@@ -13,11 +13,8 @@ from ranking.datasets.copies.alignment import Rows, Stack, Warps, reduced, sampl
 
 POSITIONS = range(8)
 MOST_BITS = 16  # of 64 bits, in which the hashes of near copies differ
-COARSE, LEAST_COARSE, MOST_COARSE = (
-    8,
-    0.75,
-    30,
-)  # pixels of a side, least correlation, most pairs of one fingerprint
+# Pixels of a side, least correlation, most pairs of one fingerprint.
+COARSE, LEAST_COARSE, MOST_COARSE = (8, 0.75, 30)
 SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 3  # the same values after the best crop
 CROP = 0.95  # of the sides, at the centre and in the corners
 SHIFTS = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))

@@ -20,9 +20,8 @@ HASH_SIDE = 8  # 64 bits
 SMALLEST = 64  # pixels of a side: smaller images are too similar to each other, whatever they show
 SCALED_DOWN = 192  # pixels of the longer side when the image is searched for a black frame
 BLACK, BLACK_SHARE = 6, 0.06  # grey level, and share of the highest level, up to which a pixel is black
-ANGLES = np.radians(
-    np.arange(0, 90, 0.5)
-)  # angles of the rectangle in a black frame, in steps finer than the comparison needs
+# Angles of the rectangle in a black frame, in steps finer than the comparison needs.
+ANGLES = np.radians(np.arange(0, 90, 0.5))
 MOST_OF_FRAME = 0.92  # a rectangle that covers a larger share of the image has no frame
 INSET = 1  # pixels of the rectangle that are omitted at each side, because they are half black
 # The share of the rectangle that is not black, from which it certainly is a rotated image, and from which it may be

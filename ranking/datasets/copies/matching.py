@@ -27,11 +27,8 @@ from ranking.datasets.copies.fingerprints import Fingerprint
 
 MOST_IMAGES = 100_000  # of one image set: comparing more takes hours
 AT_ONCE, THREADS = 200, 2  # pairs that each thread compares at a time, and the number of threads
-HALF, CROP_STEPS, STEPS = (
-    24,
-    6,
-    4,
-)  # pixels of a side and steps of the first alignment, steps of the second alignment
+# Pixels of a side and steps of the first alignment, steps of the second alignment.
+HALF, CROP_STEPS, STEPS = (24, 6, 4)
 LEAST_NEARLY = (
     0.4  # correlation of details after the first alignment, below which there is no second alignment
 )

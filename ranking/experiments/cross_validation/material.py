@@ -92,7 +92,7 @@ def material_of(
 ) -> Material:
     """Return the input arrays of a plan; on_features receives the progress of features and projections.
 
-    edges: the pairs (m, 2) of the CSV file that the protocol names (`ranking.storage.store.Store.edges_of`).
+    edges: the pairs (m, 2) of the CSV file that the protocol names (`Store.features.edges_of`).
     """
     features = load_features(image_set, plan.protocol.features, cache, on_features)
     graph = plan.graph

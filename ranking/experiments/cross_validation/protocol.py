@@ -26,14 +26,11 @@ MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
 MAX_TRAINING_RUNS = 100_000  # of the folds of one experiment: the paper's own has 3,600
 FEWER = "choose fewer values, folds or queries"  # the remedy if there are more
 PATH = "C"  # the setting with warm starts along its rising values
-BEGUN_BY, BEGINS = (
-    "HOB-SVM",
-    "HOAP-SVM",
-)  # the second starts from the weights of the first (high-order, Table 1)
+# The second starts from the weights of the first (high-order, Table 1).
+BEGUN_BY, BEGINS = ("HOB-SVM", "HOAP-SVM")
 
-Point = tuple[
-    tuple[str, float], ...
-]  # one value of each grid, in the order in which ties are broken: C, then eta
+# One value of each grid, in the order in which ties are broken: C, then eta.
+Point = tuple[tuple[str, float], ...]
 
 
 @dataclass(frozen=True, eq=False)

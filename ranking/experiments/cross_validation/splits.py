@@ -125,9 +125,8 @@ def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -
                     int((relevance[~image_set.test] == 0).sum()),
                     "import images with more of them, or remove this query",
                 )
-            if (
-                split.fold is not None and not held.any()
-            ):  # each fold trains on the relevant samples of others
+            # Each fold trains on the relevant samples of others.
+            if split.fold is not None and not held.any():
                 raise InputError(
                     f"query {readable(query)}",
                     f"relevant training samples in enough images for each of {splits.folds} folds",

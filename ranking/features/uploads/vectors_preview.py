@@ -34,7 +34,7 @@ from ranking.features.uploads.vector_matrix import (
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 from ranking.files import Limits, Unusable
 
-EXPECTED = "an array of NumPy (.npy), several (.npz) or a Parquet table"
+EXPECTED = "an array of NumPy (.npy), several (.npz), a Parquet table or, on your own computer, an ONNX model (.onnx)"
 VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
 
 
@@ -64,6 +64,11 @@ class VectorsPreview:
     def to_json(self) -> dict[str, Any]:
         """Return the record that `from_json` reads."""
         return asdict(self)
+
+    @property
+    def offers_others(self) -> bool:
+        """Return whether other arrays of the file could be the vectors or the ids."""
+        return self.vectors is not None and sum(i.may_be_vectors or i.may_be_ids for i in self.arrays) > 1
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> VectorsPreview:
@@ -112,7 +117,7 @@ def open_arrays(path: Path, called: str, limits: Limits) -> ArrayFile:
         return ParquetFile(path, limits)
     if head[:1] == b"\x80":
         raise InputError(called, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
-    raise InputError(called, EXPECTED, "something else" if head else "an empty file")
+    raise InputError(called, EXPECTED, "a file of another kind" if head else "an empty file")
 
 
 def _preview(

@@ -222,7 +222,7 @@ def test_files_of_other_kinds_are_refused(desk):
     for content, came in (
         (b"", "an empty file"),
         (b"\x80\x04K\x01.", "pickle"),
-        (b"1,2,3\n", "something else"),
+        (b"1,2,3\n", "another kind"),
     ):
         (desk.folder / "my.npy").write_bytes(content)
         subject, message = refusal(desk.look, "my.npy")

@@ -83,9 +83,8 @@ def circle(count: int) -> tuple[float, float, float, Floats]:
         across = np.array([[130.0], [70.0, 190.0]][count - 1])
         middles = np.stack([across, np.full(count, side / 2 + 10)], axis=1)
         return 260.0, side + CAPTION + 10, side, middles
-    apart = math.hypot(
-        side + 2, side + CAPTION
-    )  # at this distance, two adjacent nodes do not overlap in any direction
+    # At this distance, two adjacent nodes do not overlap in any direction.
+    apart = math.hypot(side + 2, side + CAPTION)
     radius = apart / (2 * math.sin(math.pi / count))
     angles = 2 * np.pi * np.arange(count) / count - np.pi / 2
     middles = radius * np.stack([np.cos(angles), np.sin(angles)], axis=1)
