@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
 from imports_here import go_on, import_here, question_of
 from PIL import ImageOps
-from shown import button_keys, counts_in, errors, press, text_of
+from shown import counts_in, errors, press, text_of
 from test_copies import painted
 
 from pages.parts.importing import near_copies
@@ -65,14 +63,6 @@ def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, cop
     images = laboratory.store.sets.get(key)
     assert int(images.image_test.sum()) == len(TEST)
     assert images.image_groups.tolist() == list(range(12))
-
-
-def test_an_import_whose_files_are_gone_can_only_be_cancelled(open_page, copied):
-    shutil.rmtree(copied.draft)
-    app = open_page("image_sets", **{"import": copied.id})
-    assert len(app.error) == 1
-    assert "add set" not in button_keys(app)
-    assert f"cancel import {copied.id}" in button_keys(app)
 
 
 def test_two_images_are_put_beside_each_other():

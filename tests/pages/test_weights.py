@@ -94,16 +94,9 @@ def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_
     assert not app.error
     assert not weights_in(app)
     assert len(app.caption) == captions + 1, "there is no HOG among the features"
-    file = laboratory.store.runs.get(laboratory.finished).model_file
-    with np.load(file) as stored:
-        arrays = dict(stored)
-    np.savez(file, **{**arrays, "direction": arrays["direction"][:-1]})
+    laboratory.store.runs.get(laboratory.finished).model_file.unlink()
     cache.direction.clear()
-    [mismatch] = app.run().error
-    assert "511" in mismatch.value
-    file.unlink()
-    [missing] = app.run().error
-    assert missing.value != mismatch.value
+    assert len(app.run().error) == 1
 
 
 def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_page):
