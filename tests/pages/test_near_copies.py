@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from image_sets import png
 from imports_here import go_on, import_here, question_of
 from PIL import ImageOps
 from shown import counts_in, errors, press, text_of
@@ -66,18 +67,10 @@ def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, cop
 
 
 def test_two_images_are_put_beside_each_other():
-    wide, high = painted(1, (200, 50)), painted(2, (40, 100))
-    both = near_copies.side_by_side([bytes_of(wide), bytes_of(high)])
+    wide, high = (np.asarray(painted(seed, size)) for seed, size in ((1, (200, 50)), (2, (40, 100))))
+    both = near_copies.side_by_side([png(wide), png(high)])
     pixels = np.asarray(both)
     side = near_copies.SIDE
     assert pixels.shape == (side, 2 * side + near_copies.GAP, 4)
     assert not pixels[:, side : side + near_copies.GAP, 3].any(), "a gap between them"
     assert pixels[side // 2, side // 2, 3] == pixels[side // 2, -side // 2, 3] == 255
-
-
-def bytes_of(picture):
-    import io
-
-    stream = io.BytesIO()
-    picture.save(stream, "WEBP")
-    return stream.getvalue()

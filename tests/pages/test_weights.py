@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from filled_home import train_settings
-from PIL import Image
+from image_sets import png
 from shown import pictures_of
 from training_runs import finished
 
@@ -69,12 +67,7 @@ def test_only_the_strongest_strokes_of_a_cell_are_plotted():
 
 
 def test_the_average_is_that_of_squares():
-    encoded = []
-    for value in (100, 200):
-        stream = io.BytesIO()
-        Image.new("RGB", (30, 20), (value, 0, 0)).save(stream, "PNG")
-        encoded.append(stream.getvalue())
-    average = average_of(encoded)
+    average = average_of([png(np.full((20, 30, 3), [red, 0, 0])) for red in (100, 200)])
     assert average.shape == (SIDE, SIDE, 3)
     assert (average == [150, 0, 0]).all()
 
