@@ -1,4 +1,4 @@
-"""A small set whose title, classes and image names try to break out of what shows them, and an experiment on it."""
+"""A small set whose names try to break out of what shows them, and an experiment on it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,9 @@ from ranking.experiments.study import Context
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
-SCRIPT = "<script>alert(1)</script>"
+SCRIPT = "<img src=x onerror=alert(1)><script>alert(1)</script>"
 CLASSES = (f'red {SCRIPT}" onload="alert(2)', "blue [x](javascript:alert(3)) | $q$ & \\")
+CRITERION = f"year {SCRIPT}"
 TITLE = f"Set </title>{SCRIPT}"
 SIDE = 12
 
@@ -29,8 +30,9 @@ def draw(number: int, random: np.random.Generator) -> Drawing:
     pixels = random.normal(100, 45, (SIDE, 2 * SIDE, 3))
     pixels[..., 0 if is_red else 2] += 45
     shown = (CLASSES[0] if is_red else CLASSES[1],)
-    boxes = (SourceBox((0, 0, SIDE, SIDE), shown), SourceBox((SIDE, 0, 2 * SIDE, SIDE), shown))
-    return f"{number:02} '{SCRIPT}\"", pixels, boxes[: 1 + number % 2]
+    numbers = {CRITERION: 1920.0 + number}
+    boxes = [SourceBox((left, 0, left + SIDE, SIDE), shown, numbers=numbers) for left in (0, SIDE)]
+    return f"{number:02} '{SCRIPT}\"", pixels, tuple(boxes[: 1 + number % 2])
 
 
 PICTURES = pictures(TITLE, 40, draw, turn=4)

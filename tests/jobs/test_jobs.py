@@ -8,8 +8,8 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import struct
+import subprocess
 import sys
 import time
 from collections.abc import Iterator

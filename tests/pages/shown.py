@@ -43,6 +43,11 @@ def text_of(app) -> str:
     return "\n".join([plain_texts(app), *titles, *boxes, *tables])
 
 
+def headline_of(app, start: str = "## ") -> str:
+    """The first text of the page that begins so."""
+    return next(text.value for text in app.markdown if text.value.startswith(start))
+
+
 def captions(app) -> str:
     return " ".join(map(plain, app.caption))
 

@@ -8,17 +8,13 @@ import re
 import numpy as np
 import pytest
 import reference
-from shown import texts
+from shown import headline_of, texts
 
 from pages.parts.views import assignments as assignment
 from ranking.inference.assignment import solutions
 
 pytestmark = pytest.mark.usefixtures("started", "empty_home")
 KINDS = {"p@k": 1, "c-star": 3, "AP": 3}  # matrices that each shows
-
-
-def headline(app):
-    return next(element.value for element in app.markdown if element.value.startswith("## "))
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -29,7 +25,7 @@ def test_each_problem_and_its_best(kind, aim, open_page):
     relevant = np.isin(list("ABCDE"), ["A", "C"])
     example = assignment.example_of(kind, relevant, 2, 4, aim == "most violated ranking")
     best = best_by_definition(example)
-    assert headline(app).endswith(f" {best:.3f}")
+    assert headline_of(app).endswith(f" {best:.3f}")
     matrices = 1 if kind == "AP" and aim == "prediction" else KINDS[kind]
     assert len(app.get("plotly_chart")) == matrices
     for solution in solutions(example.problem, 4):
@@ -65,7 +61,7 @@ def test_the_ranking_of_a_heuristic_is_shown_with_its_own_value(open_page):
     by_solver = {solution.solver: solution for solution in solutions(example.problem)}
     faq = by_solver["quadratic_assignment, faq"]
     assert by_solver["enumeration"].value - faq.value > 1e-3, "an example in which it misses the best"
-    assert headline(app).endswith(f"{faq.value:.3f}")
+    assert headline_of(app).endswith(f"{faq.value:.3f}")
     assert re.search(r"missed it: [^.]*quadratic_assignment, faq", texts(app))
     terms = re.search(r"AP\\,=\\,(\d\.\d+)", texts(app))
     marks = [int(mark) for mark in example.relevant[np.argsort(faq.positions)]]

@@ -16,7 +16,6 @@ from uploading import drop, kept_here, pills, previewed, uploader
 
 from pages.parts.app import cache
 from pages.parts.runs import export, feature_choice, runs
-from ranking.core.errors import HomeError
 from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
 from ranking.features.uploaded_vectors import short_name
@@ -110,7 +109,7 @@ def test_other_arrays_are_read_before_they_can_be_added(laboratory, started, ope
     assert app.run().metric[1].value == "3"
 
 
-def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, started, open_page, monkeypatch):
+def test_a_typed_path_is_not_shared(laboratory, started, open_page):
     app = open_page("image_sets", set=laboratory.shapes, own="new")
     press(app, "read own")
     assert len(app.error) == 1, "the path is empty"
@@ -120,13 +119,6 @@ def test_a_typed_path_is_not_shared_and_a_home_may_refuse_a_file(laboratory, sta
     [run] = started
     assert run.settings["place"] == "/of/mine/net.npy"
     assert "/of/mine" not in str(app.query_params), "a path of this machine is not shared"
-
-    def refuse(*_):
-        raise HomeError("this workspace is *full*")
-
-    monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
-    app.query_params["own"] = "new"
-    assert errors(drop(app.run(), b"x")) == ["this workspace is *full*"]
 
 
 @pytest.fixture

@@ -17,8 +17,7 @@ from shown import address, button_keys, charts_of, choose, counts_in, kinds, pla
 
 from pages.parts.app import keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import runs
-from pages.parts.studies import experiment_form, experiment_tables
+from pages.parts.studies import experiment_tables
 from ranking.core.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.experiments.cross_validation.results import Results
 from ranking.reports import experiment_charts
@@ -153,19 +152,6 @@ def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, star
     assert not charts_of(app)
 
 
-def test_experiments_with_equal_names_are_numbered(here, open_page, monkeypatch):
-    settings, store = here.store.runs.get(here.run).settings, here.store
-    for seed in (1, 2):
-        run = store.runs.create("study", {**settings, "seed": seed})
-        store.runs.end(run.id, "failed", "killed", {"done": 1, "total": 2})
-    monkeypatch.setattr(runs, "when", lambda run: "noon")
-    app = open_page("experiments", experiment=here.run)
-    oldest = experiment_form.PAGE.name_of(store.runs.get(here.run))
-    options = app.selectbox(key="widget experiment").options
-    assert options == [f"{oldest} · 3", f"{oldest} · 2", oldest]
-    assert not any(run.id in option for run in store.runs.all() for option in options)
-
-
 def test_a_choice_at_the_end_of_a_grid_offers_the_next_values(here, open_page, started, monkeypatch):
     grids = {"C": (1.0, 10.0, 100.0, 1e3), "eta": (0.1, 1.0)}
     before = here.store.runs.get(here.run).settings
@@ -188,22 +174,7 @@ def test_a_choice_inside_its_grid_offers_nothing(here, open_page, monkeypatch):
     assert charts_of(app)
 
 
-def test_an_experiment_is_deleted_and_restored(here, open_page):
-    app = open_page("experiments", experiment=here.run)
-    press(app, "delete runs")
-    assert here.store.runs.get(here.run).deleted is not None
-    assert not charts_of(app)
-    press(app, "undo just deleted")
-    assert here.store.runs.get(here.run).deleted is None
-
-
 def test_what_is_wrong_in_the_address_is_reported_and_ignored(here, open_page):
-    for text in ("x", "1,1", "nan"):
-        with pytest.raises(ValueError):  # noqa: PT011
-            experiment_form._parse_values(text)
-    for text in ("[" * 3000, "[1", '["neither"]'):
-        with pytest.raises(ValueError):  # noqa: PT011
-            experiment_form._parse_queries(text, CLASSES)
     training = here.store.runs.create("train", {})
     here.store.runs.end(training.id, "failed", "it was none")
     wrong = {"experiment": training.id, "grid.C": "1,1", "queries": "[1"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
 from example_corel5k import corel5k
 from filled_home import train_settings
@@ -12,8 +10,6 @@ from shown import captions, choose, press, turn_to
 from training_runs import finished
 
 from ranking.core.run_settings import LabelTrainSettings
-from ranking.storage.records import write_record
-from ranking.storage.sets import RECORD
 
 
 @pytest.fixture
@@ -41,13 +37,6 @@ def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, car
     assert offered(app) == (["Given"], ["Given"])
 
 
-def test_run_by_them_is_shown(laboratory, cards, open_page):
-    run = finished(laboratory.store, {**train_settings(cards, "sea"), "features": [["Given", {}]]})
-    for page in ("train", "ranked_images", "image_sets"):
-        app = open_page(page, run=run.id)
-        assert [*app.warning, *app.error] == []
-
-
 def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, cards, open_page):
     store, given = laboratory.store, [["Given", {}]]
     run, beside = (
@@ -73,12 +62,3 @@ def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, 
         assert [*app.warning, *app.error] == [], page
         assert captions(app).count("no images") == 1, page
     assert "no images" not in captions(open_page("image_sets", set=laboratory.shapes))
-
-
-def test_a_set_whose_source_is_gone_opens(laboratory, cards, open_page):
-    file = laboratory.home / "sets" / cards / RECORD
-    write_record(file, {**json.loads(file.read_text()), "source": "ARFF"})
-    assert {row.source for row in laboratory.store.sets.rows()} >= {"ARFF"}
-    for page in ("image_sets", "train"):
-        app = open_page(page, set=cards)
-        assert [*app.warning, *app.error, *app.exception] == []

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import re
-import time
-from datetime import datetime
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from image_sets import image_set
 from imports_here import import_here
-from PIL import Image
 from shapes import HOSTILE, write_shapes
 from shown import (
     address,
@@ -26,9 +22,7 @@ from shown import (
     turn_to,
 )
 
-from pages.parts.app import cache
 from pages.parts.app.frame import escaped
-from pages.parts.importing import importing
 from pages.parts.views import charts
 
 
@@ -121,10 +115,6 @@ def test_an_import_that_has_finished_shows_what_it_added_and_its_report(laborato
     report = app.dataframe[0].value
     assert list(report.columns) == ["file", "expected", "came", "done"]
     assert "missing" in report["file"].iloc[0]
-    for content in (None, "", '[{"file": "a', "[1]", "[" * 100_000):
-        imported.problems_file.unlink() if content is None else imported.problems_file.write_text(content)
-        app.run()
-        assert len(app.warning) == 1, content
     press(app, "widget go to train")
     assert address(app)["set"] == key, "the next step is to train on it"
 
@@ -136,29 +126,16 @@ def test_an_import_whose_set_was_deleted_says_so(laboratory, open_page, imported
     assert "undo import" not in button_keys(app)
 
 
-def test_imports_that_failed_give_the_reason_in_the_form_and_are_numbered(laboratory, open_page):
-    def failed(ended):
-        settings = {"source": "COCO", "source_settings": {}, "upload": "my *zoo*.zip"}
-        run = laboratory.store.runs.create("import", settings)
-        laboratory.store.runs.end(run.id, "failed", "expected *a folder*")
-        laboratory.store.runs.update(run.id, ended=ended)
-        return laboratory.store.runs.get(run.id)
-
-    then = round(time.time()) - 100
-    first = failed(then)
-    assert importing._which_try(first) == "", "it is the only one"
-    app = open_page("image_sets", **{"import": first.id})
+def test_an_import_that_failed_gives_the_reason_in_the_form(laboratory, open_page):
+    settings = {"source": "COCO", "source_settings": {}, "upload": "my *zoo*.zip"}
+    run = laboratory.store.runs.create("import", settings)
+    laboratory.store.runs.end(run.id, "failed", "expected *a folder*")
+    app = open_page("image_sets", **{"import": run.id})
     [error] = app.error
     assert "expected \\*a folder\\*" in error.value
     [form] = [part for part in app.expander if part.error]
     assert [button.key for button in form.button] == ["read import", "close import", "add source"]
     assert "my *zoo*.zip" in text_of(app), "the upload has to be dropped once more"
-    second = failed(then + 7)
-    tries = [importing._which_try(run) for run in (first, second)]
-    times = [datetime.fromtimestamp(ended).strftime("%d %b at %H:%M:%S") for ended in (then, then + 7)]
-    assert tries == [f"try 1, {times[0]}", f"try 2, {times[1]}"]
-    turn_to(app, **{"import": second.id})
-    assert tries[1] in plain(app.error[0])
 
 
 def test_an_import_of_a_known_set_says_so_and_cannot_be_undone(laboratory, open_page, tmp_path):
@@ -168,18 +145,3 @@ def test_an_import_of_a_known_set_says_so_and_cannot_be_undone(laboratory, open_
     app = open_page("image_sets", set=laboratory.figures, **{"import": again.id})
     assert any("already exists" in info.value for info in app.info)
     assert "undo import" not in button_keys(app)
-
-
-def test_large_images_are_decoded_one_after_the_other(monkeypatch):
-    """One of fifty million pixels takes most of a gigabyte for a moment, and a class looks at thirty."""
-    alone = []
-
-    def open_image(number: int) -> Image.Image:
-        alone.append(cache._large_image_lock.locked())
-        return Image.new("RGB", (20, 20))
-
-    images = SimpleNamespace(image_sizes=np.array([[20, 20]]), open_image=open_image)
-    for large in (400, 399):
-        monkeypatch.setattr(cache, "LARGE", large)
-        cache.shrunk(images, 0)
-    assert alone == [False, True]

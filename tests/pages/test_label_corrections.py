@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import shutil
 
 import numpy as np
 import pytest
@@ -12,7 +11,7 @@ from shown import address, button_keys, captions, choose, compared, components, 
 from training_runs import finished
 
 from pages.parts.app import cache, keys
-from pages.parts.runs import export, label_corrections, runs
+from pages.parts.runs import export, runs
 from ranking.metrics import average_precision
 from ranking.reports.settings_words import names_of
 from ranking.storage.corrections import csv_text
@@ -102,23 +101,6 @@ def test_several_samples_are_marked_at_once_and_listed(laboratory, digits, ranke
         assert len(corrections.standing(laboratory.digits, "3")) == left
 
 
-def test_undo_in_a_second_tab_takes_back_what_its_button_names(
-    laboratory, digits, ranked, corrections, open_page
-):
-    one, two, three = ids_at(digits, ranked, np.flatnonzero(ranked.relevance == 0)[:3])
-    corrections.mark(laboratory.digits, "3", {one: False, two: False}, True)
-    first, second = (open_page("ranked_images", run=laboratory.finished) for _ in range(2))
-    assert second.button(key=UNDO).label == "Undo: 2 samples marked as relevant"
-    corrections.mark(laboratory.digits, "3", {three: False}, True)
-    press(second, UNDO)
-    assert list(corrections.standing(laboratory.digits, "3")) == [three], "what came since stays"
-    assert not second.warning
-    press(first, UNDO)
-    assert list(corrections.standing(laboratory.digits, "3")) == [three]
-    assert "already been undone" in first.warning[0].value
-    assert first.button(key=UNDO).label == "Undo: 1 sample marked as relevant"
-
-
 def test_corrections_are_downloaded_where_there_are_some(laboratory, digits, corrections, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
     assert "Corrections as CSV" not in [each.proto.label for each in app.get("download_button")]
@@ -203,29 +185,3 @@ def test_rankings_are_compared_by_the_original_labels(laboratory, digits, correc
     )
     turn_to(app, compared=f"{laboratory.finished},{laboratory.not_converged}")
     assert "corrected" not in captions(app)
-
-
-def test_a_box_names_the_ap_that_its_row_shows(laboratory, digits, ranked, open_page):
-    plain = laboratory.store.runs.get(laboratory.finished)
-    ids = ids_at(digits, ranked, slice(0, 3))
-    run = finished(laboratory.store, {**plain.settings, "corrections": ids})
-    app = open_page("compare", compared=f"{plain.id},{run.id}")
-    assert "3 corrected labels (0 of training samples, 3 of test samples)" in captions(app)
-    [first, second] = [row["notes"][0] for row in components(app, "ranking_rows")[0]["rows"]]
-    assert first == second == f"AP {plain.result['test']['AP']:.3f}", "trained with the same labels"
-    assert run.result["test"]["AP"] != pytest.approx(plain.result["test"]["AP"], abs=0.01)
-    boxes = app.multiselect(key="widget compared").options
-    assert [box.rpartition(" · ")[2] for box in boxes if box.endswith("labels")] == [
-        f"{second} on original labels"
-    ]
-
-
-def test_corrections_of_another_home_do_not_show(
-    laboratory, digits, corrections, tmp_path, monkeypatch, open_page
-):
-    run = laboratory.store.runs.get(laboratory.finished)
-    corrections.mark(laboratory.digits, "3", {str(digits.ids[0]): False}, True)
-    assert label_corrections.of_run(digits, run) == {str(digits.ids[0]): True}
-    shutil.copytree(laboratory.home, tmp_path / "another", ignore=shutil.ignore_patterns("corrections.jsonl"))
-    monkeypatch.setenv("RANKING_HOME", str(tmp_path / "none"))
-    assert label_corrections.of_run(digits, run) == {}

@@ -9,10 +9,9 @@ import io
 import numpy as np
 import pytest
 from label_home import HOSTILE, LabelHome
-from shown import charts_of, choose, numbers_in, page_of, press, texts, values
+from shown import charts_of, choose, numbers_in, page_of, texts, values
 
-from pages.parts.app import cache, figures_file, frame, menu
-from pages.parts.runs import label_models
+from pages.parts.app import cache, figures_file, frame
 from pages.parts.views import label_charts, star_picture
 from ranking import method_class
 from ranking.explain.label_pairs import LabelPairs
@@ -89,13 +88,6 @@ def test_files_hold_all_pairs_and_the_charts(pairs):
     assert html.escape(HOSTILE) in whole
     assert HOSTILE not in whole
     assert "<script src" not in whole, "it needs no network"
-
-
-def test_without_any_label_set_a_button_leads_to_imports(empty_home, open_page):
-    app = open_page("label_interactions")
-    assert label_models.PICKER.needs in texts(app)
-    press(app, "widget go to image_sets")
-    assert app.title[0].value == menu.PAGES["image_sets"]
 
 
 # ------------------------------------------------------------------------------------------------------ parts

@@ -39,7 +39,6 @@ from ranking.core import ProgressEvent
 from ranking.core.errors import HomeError
 from ranking.explain.labelling_model import Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, next_questions
-from ranking.jobs import jobs
 from ranking.jobs.events import Report
 from ranking.metrics import break_even_precision
 from ranking.reports.line_styles import LOOKS
@@ -452,42 +451,6 @@ def test_the_certificate_of_one_k_for_all_images_is_of_a_local_optimum(own):
     assert runs.is_convex(own.run)
     given = {**own.run.settings, "method_settings": {"k": 3}}
     assert not runs.is_convex(replace(own.run, settings=given))
-
-
-def test_a_baseline_that_is_ready_first_does_not_begin_in_place_of_c_star(
-    labels_here, own, started, open_page
-):
-    labels_here.store.runs.delete(labels_here.own)
-    learning = jobs.start_once(labels_here.store, "train", own.run.settings)
-    app = open_page("label_questions")
-    assert not app.get("html")
-    assert len(app.get("progress")) == 1
-    named = open_page("label_questions", label_run=labels_here.baseline)
-    assert named.selectbox(key="widget label_run").value == labels_here.baseline, (
-        "its address opens the rival"
-    )
-    labels_here.store.runs.end(learning.id, "cancelled", "cancelled before any weights were saved")
-    app.run()
-    assert app.selectbox(key="widget label_run").value == labels_here.baseline
-
-
-def test_features_that_are_gone_are_computed_again(labels_here, open_questions):
-    for file in (labels_here.home / "features").iterdir():
-        file.unlink()
-    cache.label_ranker.clear()
-    app = open_questions()
-    press(app, "widget compute features")
-    assert asked(app)
-
-
-def test_a_method_of_tomorrow_asks_against_c_star_under_its_own_name_and_look(labels_here, own):
-    """A method is one new file: no list of the page has to be edited."""
-    run = labels_here.store.runs.create("train", {**own.run.settings, "method": "Tomorrow p@k"})
-    finish(labels_here, run)
-    baseline, *_ = label_models.baselines_of(run)
-    asking, beside = label_models.players(run, baseline)
-    assert (asking.title, asking.look) == ("Tomorrow p@k", LOOKS[2]), "the next look of its own"
-    assert (beside.title, beside.look) == ("C-star", LOOKS[0]), "before the newer independent one"
 
 
 # ------------------------------------------------------------------------------------------- what is deleted

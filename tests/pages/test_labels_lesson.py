@@ -12,13 +12,11 @@ import pytest
 from homes import runs_of_labels_lesson
 from shown import address, all_steps, charts_of, choose, components, numbers_in, page_of, press, texts, values
 
-from pages.parts.runs.label_models import BASELINE as BASELINE_METHOD
 from pages.parts.runs.label_models import OWN as OWN_METHOD
-from pages.parts.views import labels_lesson_data, labels_lesson_views, lesson_settings
+from pages.parts.views import labels_lesson_data, labels_lesson_views
 from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS
 from pages.parts.views.lesson_settings import LABELS_SET
 from ranking import method_class
-from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.storage.examples import folder_of, is_example
 
@@ -75,16 +73,6 @@ def test_scenes_have_the_labels_and_pictures_of_the_image_set(lesson, open_page)
     app = open_page("labels_lesson", label_scene="B")
     shown = base64.b64decode(components(app, "ranking_picture")[0]["src"].partition(",")[2])
     assert shown == Thumbnails(images.folder).image(int(lesson.scenes[lesson.examples[1]]))
-
-
-def test_runs_that_are_not_bundled_are_trained(scenes_home, open_page, started, monkeypatch):
-    def other_features(key, method):
-        return LabelTrainSettings(key, (("Colour", {}),), method)
-
-    monkeypatch.setattr(lesson_settings, "labels_run", other_features)
-    assert open_page("labels_lesson").get("progress")
-    open_page("labels_lesson")
-    assert [run.settings["method"] for run in started] == [OWN_METHOD, BASELINE_METHOD], "once"
 
 
 def test_scenes_are_those_whose_first_answer_moves_other_labels_most(lesson):

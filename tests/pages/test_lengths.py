@@ -130,16 +130,6 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     assert len(kinds(started, "midrank")) == 1
 
 
-def test_the_form_has_the_settings_of_the_study_that_is_shown(keep, orders_here, open_page, started):
-    keep("fusion")
-    app = open_page("lengths", order_set=orders_here.key, study="fusion", **{"study.drawing.train": "31"})
-    press(app, "start study")
-    [run] = kinds(started, "midrank")
-    settings = AblationSettings.from_json(run.settings)
-    assert settings.method_settings == {"subsequences": 20}
-    assert (settings.drawing["train"], settings.drawing["length"]) == (31, 5)
-
-
 def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_page):
     failed = keep("fusion", "failed", reason="for *a* reason")
     broken = keep("fusion", result={"curves": 3})

@@ -73,14 +73,6 @@ def test_training_runs_that_did_not_finish_give_the_reason_and_can_be_started_ag
     assert app.get("progress")
 
 
-def test_what_cannot_be_shown_is_not_the_lesson(own_query, open_page, started):
-    store, settings = own_query
-    for each in settings:
-        store.runs.end(store.runs.create("train", each).id, "finished", result={})
-    assert open_page("lesson").get("progress"), "their scores are missing"
-    assert methods_of(started)
-
-
 def pair_of(store):
     """The runs of the lesson, their standings, and both differences."""
     runs = [run_of(store, method) for method in LESSON.methods]

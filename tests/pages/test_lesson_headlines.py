@@ -8,17 +8,12 @@ from math import comb, factorial
 import numpy as np
 import pytest
 from homes import runs_of_labels_lesson
-from shown import charts_of, components, numbers_in, press, values
+from shown import charts_of, components, headline_of, numbers_in, press, values
 
 from pages.parts.views import labels_lesson_data, subsequence_worth
 from ranking.metrics import average_precision
 
 pytestmark = pytest.mark.usefixtures("started")
-
-
-def headline_of(app, start="## "):
-    """The first text of the page that begins so."""
-    return next(text.value for text in app.markdown if text.value.startswith(start))
 
 
 def test_why_optimise_ap(fresh_home, open_page):

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from filled_home import train_here
-from shown import address, button_keys, components, numbers_in, press, texts, turn_to
+from shown import address, button_keys, components, headline_of, numbers_in, press, texts, turn_to
 
 from pages import most_violated
 from pages.parts.app import cache
@@ -34,7 +34,7 @@ def alts_of(app):
 
 def in_headline(app):
     """The headline and the decimals in it."""
-    headline = next(element.value for element in app.markdown if element.value.startswith("## "))
+    headline = headline_of(app)
     return headline, re.findall(r"\d\.\d+", headline)
 
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-
 import numpy as np
 import pytest
+from image_sets import png
 from imports_here import go_on, import_here, question_of
 from PIL import ImageOps
-from shown import button_keys, counts_in, errors, press, text_of
+from shown import counts_in, errors, press, text_of
 from test_copies import painted
 
 from pages.parts.importing import near_copies
@@ -67,27 +66,11 @@ def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, cop
     assert images.image_groups.tolist() == list(range(12))
 
 
-def test_an_import_whose_files_are_gone_can_only_be_cancelled(open_page, copied):
-    shutil.rmtree(copied.draft)
-    app = open_page("image_sets", **{"import": copied.id})
-    assert len(app.error) == 1
-    assert "add set" not in button_keys(app)
-    assert f"cancel import {copied.id}" in button_keys(app)
-
-
 def test_two_images_are_put_beside_each_other():
-    wide, high = painted(1, (200, 50)), painted(2, (40, 100))
-    both = near_copies.side_by_side([bytes_of(wide), bytes_of(high)])
+    wide, high = (np.asarray(painted(seed, size)) for seed, size in ((1, (200, 50)), (2, (40, 100))))
+    both = near_copies.side_by_side([png(wide), png(high)])
     pixels = np.asarray(both)
     side = near_copies.SIDE
     assert pixels.shape == (side, 2 * side + near_copies.GAP, 4)
     assert not pixels[:, side : side + near_copies.GAP, 3].any(), "a gap between them"
     assert pixels[side // 2, side // 2, 3] == pixels[side // 2, -side // 2, 3] == 255
-
-
-def bytes_of(picture):
-    import io
-
-    stream = io.BytesIO()
-    picture.save(stream, "WEBP")
-    return stream.getvalue()

@@ -18,7 +18,6 @@ from ranking.explain.edge_strength import EdgeStrengthCurve
 from ranking.metrics import average_precision
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
-from ranking.storage.run import Run
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
 
@@ -154,12 +153,6 @@ def test_ranks_follow_the_strength_and_texts_what_it_changes(fresh_home, images,
     press(app, primary.key)
     chosen = [app.selectbox(key=f"widget {name}").value for name in ("query", "method", "graph")]
     assert chosen == [LESSON.query, "HOAP-SVM", "same image"]
-
-
-def test_a_model_that_is_gone_is_reported(fresh_home, open_page, monkeypatch, tmp_path):
-    """Bundled runs are read where they are, so their files must not be touched."""
-    monkeypatch.setattr(Run, "model_file", property(lambda run: tmp_path / "gone.npz"))
-    assert open_page("neighbours_lesson", neighbours_step="2").error
 
 
 def test_the_stored_figures_are_of_these_images_and_runs(images, rankings, monkeypatch, tmp_path):

@@ -18,7 +18,7 @@ from pages.parts.app import cache, home, menu
 from pages.parts.app.frame import escaped
 from pages.parts.components import film
 from pages.parts.components.film import Strip
-from pages.parts.runs import order_models, runs
+from pages.parts.runs import order_models
 from pages.parts.views import sheets
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
@@ -98,15 +98,6 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
     assert not any(orders_here.shorter in option for option in beside.options)
     beside.set_value([]).run()
     assert titles(app) == [HOSTILE]
-
-    app.session_state["widget how it was trained"] = True
-    app.run()
-    press(app, "delete runs")
-    assert store.runs.get(orders_here.own).deleted
-    assert app.query_params["order_run"] != orders_here.own, "the page goes on with another one"
-    assert titles(app)
-    press(app, "undo just deleted")
-    assert store.runs.get(orders_here.own).deleted is None
 
 
 def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
@@ -245,21 +236,12 @@ def test_few_values_are_reported_before_training(orders_here, open_page, monkeyp
         assert [numbers_in(warning.value)[0] for warning in app.warning] == warned, method
 
 
-def test_scores_of_another_length_and_other_kinds_of_run_are_refused(orders_here):
+def test_scores_of_another_length_are_refused(orders_here):
     run = orders_here.store.runs.get(orders_here.own)
     np.save(run.scores_file, np.zeros(3))
     with pytest.raises(home.Gone) as caught:
         cache.ordered(run)
     assert {90, 3} <= set(numbers_in(str(caught.value)))
-    with pytest.raises(ValueError, match=run.called):
-        runs.of_task(run.id, "midrank")
-    assert runs.kept_of_task(run.id, "orders") == run
-    orders_here.store.runs.delete(run.id)
-    with pytest.raises(ValueError, match=run.called):
-        runs.kept_of_task(run.id, "orders")
-    samples = orders_here.store.runs.create("train", {"set": orders_here.key})
-    with pytest.raises(ValueError, match=f"got: {samples.called}$"):
-        runs.kept_of_task(samples.id, "orders")
 
 
 def test_a_recorded_sequence_is_played_back_beside_another_training(orders_here, open_page):

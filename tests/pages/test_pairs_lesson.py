@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
-from PIL import Image
+from image_sets import png
 from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, values
 
 from pages.parts.app import cache, keys
@@ -41,9 +39,7 @@ def test_examples_fit_every_cue_and_the_sequence_only_the_numbers():
 
 
 def test_cues_by_hand():
-    file = io.BytesIO()
-    Image.new("RGB", (4, 4), (200, 100, 100)).save(file, "WEBP", lossless=True)
-    assert cues_of(file.getvalue()) == pytest.approx((127.5, 200), abs=1)
+    assert cues_of(png(np.full((4, 4, 3), [200, 100, 100]))) == pytest.approx((127.5, 200), abs=1)
 
 
 def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open_page, started):

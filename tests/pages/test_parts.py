@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
-import json
 import re
 from pathlib import Path
 from typing import Any
@@ -184,34 +183,6 @@ def test_a_grid_refuses_more_than_a_page():
     tiles = [Tile(str(number), "", "") for number in range(grid.PAGE_SIZE + 1)]
     with pytest.raises(ValueError, match="at most 200 tiles, got 201"):
         grid.image_grid(tiles, name=keys.SAMPLE, selected=None, label="")
-
-
-def grid_with_a_button():
-    import streamlit as st
-
-    from pages.parts.components import grid
-    from pages.parts.components.tile import Tile
-
-    if st.button("select c"):
-        st.query_params["sample"] = "c"
-    tiles = [Tile(name, "data:,", name) for name in "abc"]
-    grid.image_grid(tiles, name="sample", selected=st.query_params.get("sample", "a"), label="letters")
-
-
-def test_a_grid_is_sent_only_what_its_browser_does_not_have():
-    def payload():
-        [component] = app.run().get("bidi_component")
-        return json.loads(component.proto.json)["selection"]
-
-    app = AppTest.from_function(grid_with_a_button, default_timeout=120)
-    first = payload()
-    assert first[1] == "a"
-    assert payload() == first, "nothing new, nothing sent"
-    app.button[0].click()
-    second = payload()
-    assert second[1] == "c"
-    assert second[0] > first[0]
-    assert payload() == second
 
 
 def test_no_page_renders_html_of_its_own():

@@ -4,19 +4,16 @@ to rank by."""
 from __future__ import annotations
 
 import io
-import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from filled_home import Laboratory
 from PIL import Image
-from shapes import HOSTILE
-from shown import address, button_keys, choose, components, plain, press, texts, turn_to
+from shown import address, button_keys, choose, components, plain, press, turn_to
 
 from pages.parts.app import cache, home, keys
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
-from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.runs import export, runs
 from pages.parts.views import sheets
@@ -136,13 +133,6 @@ def test_scores_that_cannot_be_read_are_an_error_on_the_page(laboratory, open_pa
         assert laboratory.finished in turn_to(app, run=laboratory.finished).error[0].value, content
 
 
-def test_hostile_labels_are_plain_text(laboratory, shapes, open_page):
-    row = int(np.flatnonzero(shapes.labels[:, shapes.classes.index(HOSTILE)] & shapes.test)[0])
-    app = open_page("ranked_images", run=laboratory.on_shapes, sample=str(shapes.ids[row]))
-    assert any(escaped(HOSTILE) in caption.value for caption in app.caption)
-    assert not re.search(r"(?<!\\)(<img|\]\()", texts(app))
-
-
 def test_sample_is_marked_on_every_page(laboratory, shapes, open_page):
     on_ranked, on_sets = open_page("ranked_images"), open_page("image_sets")
     for row in (5, 30):
@@ -166,22 +156,6 @@ def test_sample_leads_to_its_page(laboratory, digits, ranked, open_page):
     assert address(app)["sample"] == sample, "turning pages keeps it"
     app = open_page("image_sets", set=laboratory.digits, sample=sample)
     assert sample in [item["id"] for item in components(app, "ranking_image_grid")[0]["items"]]
-
-
-def test_sheet_shows_a_class_and_a_split(laboratory, shapes, open_page, monkeypatch):
-    app = open_page("image_sets", set=laboratory.shapes)
-    for split in ("train", "test"):
-        turn_to(app, set=laboratory.shapes, **{"sheet.class": "disc", "sheet.split": split})
-        shows = (shapes.relevance("disc") > 0) & (shapes.test == (split == "test"))
-        names = shapes.image_names[np.unique(shapes.image_of[shows])].tolist()
-        assert [item["left"] for item in components(app, "ranking_image_grid")[0]["items"]] == names
-    app.segmented_control(key="widget sheet.split").set_value(None).run()
-    assert "sheet.split" not in address(app)
-    assert address(app)["sheet.class"] == "disc"
-    monkeypatch.setattr(cache, "image_set", lambda key: shapes)
-    shapes.labels[shapes.test] = False
-    turn_to(app, set=laboratory.shapes, **{"sheet.class": "disc", "sheet.split": "test"})
-    assert app.info, "there is nothing to show"
 
 
 def test_selected_together_are_listed_by_rank(laboratory, digits, ranked, open_page):
@@ -298,15 +272,6 @@ def test_the_grid_shows_some_samples_with_their_ranks_among_all(laboratory, rank
     choose(app.segmented_control, "filter", "all")
     assert places_of(app) == list(range(200))
     assert " of " not in caption_of(app)
-
-
-def test_an_empty_result_says_so_in_words(laboratory, ranked, open_page, monkeypatch):
-    perfect = replace(ranked, relevance=np.sort(ranked.relevance)[::-1])
-    monkeypatch.setattr(cache, "ranking", lambda run, split: perfect)
-    app = open_page("ranked_images", run=laboratory.finished, filter="errors", k="7")
-    [info] = [info.value for info in app.info]
-    expected = "there are no irrelevant samples in the top 7"
-    assert info == f"None of the {len(ranked):,} test samples is shown: {expected}."
 
 
 def test_a_range_of_scores_is_in_the_address_and_joins_the_other_filter(laboratory, ranked, open_page):

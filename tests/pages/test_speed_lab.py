@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import re
-from pathlib import Path
 
 import pytest
 from shown import address, button_keys, charts_of, kinds, plain_texts, press, turn_to
@@ -26,8 +24,6 @@ from ranking.experiments.timing_studies import (
 )
 from ranking.methods import methods_by_loss
 
-PAPERS = Path(os.environ.get("RANKING_PAPERS", Path(__file__).parents[3] / "shared" / "papers"))
-
 pytestmark = pytest.mark.usefixtures("started")
 
 
@@ -46,26 +42,6 @@ def made_up() -> TimingOutcome:
 
 
 OUTCOME = made_up()
-
-
-def printed(loss):
-    """The figures of a loss as the paper's text has them: seconds a training, then milliseconds a call, by method."""
-    text = (PAPERS / "003_ab230bdeef1f6f46.txt").read_text("utf-8")
-    plain_text = re.sub(r"[${}]|\\,", "", text).replace(r"\pm", " ± ")
-    plain_text = re.sub(r" *± *", " ± ", plain_text)
-    return [
-        line.split("\t")
-        for number in timing_words.TABLES[loss].removeprefix("Tables ").split(" and ")
-        for line in [plain_text[: plain_text.index(f"Table {number}: Computation")].strip().splitlines()[-1]]
-    ]
-
-
-@pytest.mark.skipif(not PAPERS.is_dir(), reason=f"the text of the papers is not at {PAPERS}")
-def test_figures_of_the_paper_are_those_that_it_prints():
-    for loss in ("ap", "ndcg"):
-        seconds, calls = printed(loss)
-        assert [f"{row.total:.4f}" for row in PAPER[loss].values()] == seconds
-        assert [f"{row.call:.3f} ± {row.deviation:.3f}" for row in PAPER[loss].values()] == calls
 
 
 def rows_of(app):
@@ -123,17 +99,6 @@ def test_quick_measurement_has_the_tables_and_no_figures(empty_home, open_page):
     assert [rows[place] for place in paper["y"]] == [timing_words.SHORT[name] for name in PAPER["ap"]]
     assert timing_words.headline("ap", point) in plain_texts(app)
     assert app.button(key="start timing").proto.type == "secondary"
-
-
-def test_a_timing_is_deleted_and_restored_where_it_is_shown(empty_home, open_page):
-    run = ended(empty_home, "finished", result=OUTCOME.to_json())
-    app = open_page("speed_lab")
-    press(app, "delete runs")
-    assert "timing" not in address(app)
-    assert empty_home.runs.all(task="timing") == []
-    assert not {"name run", "delete runs"} & set(button_keys(app))
-    press(app, "undo just deleted")
-    assert address(app)["timing"] == run.id
 
 
 def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import pytest
-import streamlit as st
 from archives import zip_of
 from filled_home import train_settings
 from imports_here import go_on, import_here, question_of
@@ -27,7 +26,6 @@ from shown import (
 from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
-from pages.parts.app import address as page_address
 from pages.parts.app import home
 from pages.parts.importing import problem_table, uploads
 from ranking.core.errors import HomeError
@@ -77,22 +75,6 @@ def tiles(app):
 
 
 # ---------------------------------------------------------------------------------------------- uploading
-
-
-@pytest.mark.parametrize(("where", "name"), [(uploads, "import_upload"), (page_address, "put")])
-def test_a_dropped_file_is_taken_up_once_where_its_page_was_stopped_on_the_way(
-    laboratory, started, open_page, monkeypatch, where, name
-):
-    monkeypatch.setattr(uploads, "_release", lambda _: None)  # the browser still has the file to send
-    ways = [lambda *_, **__: st.stop(), getattr(where, name)]
-    monkeypatch.setattr(where, name, lambda *values, **changes: ways.pop(0)(*values, **changes))
-    app = drop(open_page("image_sets"), b"PK")
-    assert "import" not in app.query_params
-    ways.append(ways[0])
-    app.run()
-    [run] = started
-    assert app.query_params["import"] == run.id
-    assert app._tree.children[RootContainer.BOTTOM].get("progress"), "in sight wherever its button was"
 
 
 def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
@@ -196,11 +178,10 @@ def test_an_import_waits_until_it_is_cancelled_also_where_its_file_is_damaged(
     assert "shapes.zip waits for your decision" in plain(app.button(key=f"widget open {run.id}").label)
     press(app, f"widget open {run.id}")
     assert app.query_params["import"] == run.id
-    for content in ("", "[1]", '{"seen": 1}', "[" * 100_000):
-        run.question_file.write_text(content)
-        app.run()
-        assert len(app.error) == 1, content
-        assert "add set" not in button_keys(app)
+    run.question_file.write_text('{"seen": 1}')
+    app.run()
+    assert len(app.error) == 1
+    assert "add set" not in button_keys(app)
     press(app, f"cancel import {run.id}")
     assert cancelled == [run.id]
     assert "import" not in address(app)

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import pytest
 from filled_home import train_settings
-from PIL import Image
+from image_sets import png
 from shown import pictures_of
 from training_runs import finished
 
@@ -69,12 +67,7 @@ def test_only_the_strongest_strokes_of_a_cell_are_plotted():
 
 
 def test_the_average_is_that_of_squares():
-    encoded = []
-    for value in (100, 200):
-        stream = io.BytesIO()
-        Image.new("RGB", (30, 20), (value, 0, 0)).save(stream, "PNG")
-        encoded.append(stream.getvalue())
-    average = average_of(encoded)
+    average = average_of([png(np.full((20, 30, 3), [red, 0, 0])) for red in (100, 200)])
     assert average.shape == (SIDE, SIDE, 3)
     assert (average == [150, 0, 0]).all()
 
@@ -94,16 +87,9 @@ def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_
     assert not app.error
     assert not weights_in(app)
     assert len(app.caption) == captions + 1, "there is no HOG among the features"
-    file = laboratory.store.runs.get(laboratory.finished).model_file
-    with np.load(file) as stored:
-        arrays = dict(stored)
-    np.savez(file, **{**arrays, "direction": arrays["direction"][:-1]})
+    laboratory.store.runs.get(laboratory.finished).model_file.unlink()
     cache.direction.clear()
-    [mismatch] = app.run().error
-    assert "511" in mismatch.value
-    file.unlink()
-    [missing] = app.run().error
-    assert missing.value != mismatch.value
+    assert len(app.run().error) == 1
 
 
 def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_page):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from urllib.parse import parse_qs
 
 import pytest
@@ -162,19 +161,6 @@ def test_visitors_type_no_paths(anna, started, open_page, monkeypatch):
     monkeypatch.setenv("RANKING_WORKSPACES", "off")
     monkeypatch.setenv("RANKING_HOME", str(anna.home))
     assert typed & {box.key for box in open_page("image_sets", set=anna.shapes).text_input}
-
-
-def test_the_store_is_that_of_the_workspace_also_in_a_download(server, monkeypatch):
-    with pytest.raises(RuntimeError):
-        home.store()  # beside the page, and not wrapped in workspaces.kept
-    monkeypatch.setattr(workspaces, "get_script_run_ctx", lambda: SimpleNamespace())
-    for _ in range(2):
-        name = stored.create(server)
-        monkeypatch.setattr(workspaces, "name", lambda name=name: name)
-        assert home.store().home == stored.find(server, name)
-        made = workspaces.kept(lambda: home.store().home)
-        monkeypatch.setattr(workspaces, "name", lambda: "somewhere-else")
-        assert made() == stored.find(server, name)
 
 
 def test_files_are_made_in_the_workspace_of_the_page(anna, open_page, started, monkeypatch):

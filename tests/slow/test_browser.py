@@ -93,11 +93,3 @@ def test_back_undoes_one_step_at_a_time(visit):
     page.go_back()
     page.locator(".tile").first.wait_for()
     assert urlsplit(page.url).path == "/image_sets"
-
-
-def test_a_wrong_url_is_reported_also_after_a_rerun(visit):
-    page = visit("/image_sets?set=nothing&sheet=x")
-    page.get_by_text("Invalid URL parameter sheet").wait_for()
-    shown(page)
-    assert page.get_by_text("Invalid URL parameter sheet").is_visible()
-    assert "sheet=x" not in page.url

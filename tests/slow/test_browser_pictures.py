@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
-from browsing import Page, Server, choose, metric, settle
+from browsing import Page, Server, choose, settle
 from filled_home import Laboratory
 from walking import CONTRASTS, READABLE, narrow, of_focus, served, tab_until
 
@@ -81,27 +81,6 @@ def test_the_menu_of_a_phone_is_one_button(visit):
     page.get_by_role("heading", level=1, name="Most violated ranking").wait_for()
     train.wait_for(state="hidden")
     assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
-
-
-def test_from_the_bare_address_to_a_ranked_result(visit, filled):
-    """The two-minute walk, and the first thing that one does there: move k, look at the first error."""
-    page = ready(visit("/"))
-    page.get_by_role("link", name="Train", exact=True).click()
-    page.get_by_role("heading", level=1, name="Train", exact=True).wait_for()
-    ready(page)
-    page.get_by_role("link", name="Ranking", exact=True).click()
-    ranked_grid(page).wait_for()
-    ready(page)
-    before = [metric(page, name) for name in ("AP", "P@10")]
-    page.locator(".st-key-widget-k input").first.focus()
-    page.keyboard.press("ArrowRight")
-    page.get_by_test_id("stMetric").filter(has_text="P@11").wait_for()
-    assert before[0] == metric(page, "AP")
-    page.wait_for_url(re.compile("k=11"))
-    ranked_grid(page).locator(".below").filter(has_text=re.compile("^k = 11$")).wait_for()
-    ranked_grid(page).locator(".last .left").filter(has_text=re.compile("^11$")).wait_for()
-    page.get_by_role("button", name="at rank").click()
-    page.get_by_role("heading", name="✗ irrelevant").wait_for()
 
 
 def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):

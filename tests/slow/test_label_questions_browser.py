@@ -174,13 +174,3 @@ def test_all_of_it_can_be_read_and_fits_a_phone(open_questions, scheme, image):
     beyond = page.locator(".st-key-question button, .label-rankings li").evaluate_all(wide)
     assert len(beyond) > 20
     assert not any(beyond)
-
-
-def test_on_a_phone_the_baseline_is_chosen_before_the_rankings(open_questions):
-    page = open_questions("board 02")
-    switch, ranking = page.get_by_text("Same questions"), page.locator(".label-rankings")
-    wide = switch.bounding_box(), ranking.bounding_box()
-    assert wide[0]["x"] < wide[1]["x"], "beside each other where there is room"
-    narrow(page)
-    question = page.locator(".st-key-question").bounding_box()
-    assert switch.bounding_box()["y"] < question["y"] < ranking.bounding_box()["y"]

@@ -9,7 +9,7 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 from browsing import Page, Server
-from walking import shown
+from walking import served, shown
 
 from ranking.storage.store import Store
 from ranking.storage.workspaces import all_workspaces
@@ -20,10 +20,8 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     """One that has workspaces."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("RANKING_WORKSPACES", "on")
-        server = Server(tmp_path_factory.mktemp("workspaces") / "home")
-        server.start()
-    yield server
-    server.stop()
+        with served(tmp_path_factory.mktemp("workspaces")) as server:
+            yield server
 
 
 def name_in(page: Page) -> str:

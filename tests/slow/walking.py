@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,13 +15,7 @@ FOCUS = """() => {
     while (focus.shadowRoot?.activeElement) focus = focus.shadowRoot.activeElement;
     return %s;
 }"""
-DROP = """(zone, [data, name]) => {
-    const bytes = Uint8Array.from(atob(data), (letter) => letter.charCodeAt(0));
-    const dragged = new DataTransfer();
-    dragged.items.add(new File([bytes], name, {type: "application/zip"}));
-    for (const kind of ["dragenter", "dragover", "drop"])
-        zone.dispatchEvent(new DragEvent(kind, {dataTransfer: dragged, bubbles: true, cancelable: true}));
-}"""
+
 
 READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
 # Every visible text with its contrast to what it stands on, in and outside of components.
@@ -110,12 +103,3 @@ def tab_until(page: Page, what: str) -> None:
         if of_focus(page, what):
             return
     raise AssertionError(f"Tab reaches nothing of which this is true: {what}")
-
-
-def bring(page: Page, data: bytes, name: str) -> None:
-    """Drop a ZIP file on the page of image sets."""
-    page.get_by_text("Import your own images").click()
-    zone = page.get_by_test_id("stFileUploaderDropzone").first
-    zone.wait_for()
-    settle(page)
-    zone.evaluate(DROP, [base64.b64encode(data).decode(), name])
