@@ -17,6 +17,7 @@ from pages.parts.runs import (
 )
 from pages.parts.runs.labelling_session import LabellingSession, strategies
 from pages.parts.studies import label_race
+from pages.parts.views import label_ranking
 from ranking.core import LabelSet
 from ranking.core.text import counted
 from ranking.explain.question_strategies import STRATEGIES
@@ -81,6 +82,7 @@ def steps() -> None:
     ]
     baseline_session = others[0] if others else None
     with view:
+        label_ranking.style()
         questions.ask(own, baseline_session, beside, truth)
     with game:
         if truth:

@@ -84,7 +84,7 @@ def asked(app: Any) -> str:
 def ranked(app: Any) -> list[list[Row]]:
     """The rows of each ranking that the page shows."""
     [page_text] = [
-        element.proto.body for element in app.get("html") if "label-rankings" in element.proto.body
+        element.proto.body for element in app.get("html") if "<section" in element.proto.body
     ]
     return [[Row(*parts) for parts in ROW.findall(section)] for section in page_text.split("<section")[1:]]
 
@@ -202,7 +202,7 @@ def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(ow
     [race] = charts_of(app)
     for line, name in zip(race["data"], looks, strict=True):
         assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *looks[name][:2])
-    [shown] = [element.proto.body for element in app.get("html") if "label-rankings" in element.proto.body]
+    [shown] = [element.proto.body for element in app.get("html") if "<section" in element.proto.body]
     bars = re.findall(r"--bar: (.*?)\"><p><b>(.*?)</b>", shown)
     assert bars == [(look.colour, name) for name, look in looks.items()]
     assert {player.title: player.look for player in label_models.players(baseline.run, own.run)} == looks
@@ -237,7 +237,7 @@ def test_each_answer_is_on_disk_and_re_ranks_and_undo_takes_it_back(labels_here,
         answer(app, text)
         events = store.events(labels_here.key, IMAGE)
         assert [(each.label, each.kind, each.number) for each in events][-1] == (labels[-1], kind, count)
-        assert f"{count} question" in captions(app)
+        assert f"{count} answer" in captions(app)
     assert len({each.session for each in events}) == 1
     assert events[0].inside is not None
     [rows] = ranked(app)

@@ -17,6 +17,7 @@ from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.components import tiles
 from pages.parts.runs import export, runs
 from pages.parts.views import sheets
+from ranking.datasets import Thumbnails
 from ranking.metrics import average_precision, ndcg, precision_at_k
 from ranking.metrics.ranked import Ranking, first_irrelevant
 
@@ -208,7 +209,7 @@ def test_whole_image_with_the_box_of_the_sample(laboratory, shapes, open_page):
 
 def test_contact_sheet_marks_the_first_places(filled):
     ranked = Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
-    sheet = sheets.contact_sheet(filled.store.sets.thumbnails(filled.digits), ranked, "title")
+    sheet = sheets.contact_sheet(Thumbnails(filled.store.sets.folder(filled.digits)), ranked, "title")
     picture = Image.open(io.BytesIO(sheet))
     for column, relevant in enumerate(ranked.relevance[: sheets.COLUMNS]):
         corner = picture.getpixel((sheets.GAP + column * (sheets.SIDE + sheets.GAP), sheets.HEADER))

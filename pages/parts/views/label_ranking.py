@@ -74,8 +74,12 @@ def show(
             f'<ol style="--rows: {_rows(len(ranks), columns)}; --columns: {columns}">'
             f"{''.join(_items(ranking, ranks, names, question, truth, columns))}</ol></section>"
         )
-    style = f"<style>{STYLE.read_text()}</style>"
-    st.html(f'{style}<div class="label-rankings" style="{variables}">{"".join(sections)}</div>')
+    st.html(f'<div class="label-rankings" style="{variables}">{"".join(sections)}</div>')
+
+
+def style() -> None:
+    """Add the styles of `show`, once a page: a browser computes all its styles again when a style sheet is replaced."""
+    st.html(f"<style>{STYLE.read_text()}</style>")
 
 
 def _rows(count: int, columns: int) -> int:
