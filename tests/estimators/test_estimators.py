@@ -1,16 +1,13 @@
-"""Each estimator trains the method of the app, to the last bit, and is one that scikit-learn accepts."""
+"""Each estimator trains the method of the app, to the last bit; scikit-learn's own checks are in tests/slow."""
 
 from __future__ import annotations
 
 import inspect
-import json
-import os
 import pickle
 import subprocess
 import sys
 import tracemalloc
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import label_problems
@@ -36,18 +33,6 @@ SPARSE: set[str] = {
     if cls.method.ranks == "samples" and make_method(cls.method.name).sharded
 }
 NAMES = pytest.mark.parametrize("name", ESTIMATORS)
-# Of scikit-learn's checks, those that fail, and why.
-DEPENDS_ON_SEQUENCE = {
-    "check_methods_subset_invariance": "a score is a position in the sequence, which depends on the other samples"
-}
-LABELS_OF_ONE_AND_TWO = dict.fromkeys(
-    ("check_estimators_dtypes", "check_fit2d_1feature"), "its y has the values 1 and 2, but labels are 0 or 1"
-)
-EXPECTED_FAILURES: dict[str, dict[str, str]] = {
-    "MidRank": DEPENDS_ON_SEQUENCE,
-    "IndependentPrecisionAtK": LABELS_OF_ONE_AND_TWO,
-    "CStarPrecisionAtK": LABELS_OF_ONE_AND_TWO,
-}
 
 
 def samples(dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -110,30 +95,6 @@ def test_training_is_that_of_the_method_to_the_last_bit(name: str, dtype: Any):
         assert estimator.certificate_ is None
     else:
         assert replace(estimator.certificate_, seconds=0.0) == replace(method.certificate, seconds=0.0)
-
-
-@pytest.fixture(scope="module")
-def checks() -> dict[str, list[tuple[str, str, str]]]:
-    """Name, status and error of scikit-learn's checks of each estimator."""
-    program = Path(__file__).with_name("scikit_learn_checks.py")
-    path = os.pathsep.join(filter(None, [str(program.parents[2]), os.environ.get("PYTHONPATH")]))
-    finished = subprocess.run(
-        [sys.executable, str(program)],
-        env={**os.environ, "SCIPY_ARRAY_API": "1", "PYTHONPATH": path},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=True,
-    )
-    return json.loads(finished.stdout.splitlines()[-1])
-
-
-@NAMES
-def test_scikit_learn_accepts_it(name: str, checks: dict[str, list[tuple[str, str, str]]]):
-    """Each check passes, or fails as expected; none is skipped."""
-    not_passed = {check: (status, error) for check, status, error in checks[name] if status != "passed"}
-    assert not_passed.keys() == EXPECTED_FAILURES.get(name, {}).keys(), not_passed
-    assert {status for status, _ in not_passed.values()} <= {"failed"}
-    assert len(checks[name]) > 40
 
 
 @NAMES

@@ -83,9 +83,7 @@ def asked(app: Any) -> str:
 
 def ranked(app: Any) -> list[list[Row]]:
     """The rows of each ranking that the page shows."""
-    [page_text] = [
-        element.proto.body for element in app.get("html") if "<section" in element.proto.body
-    ]
+    [page_text] = [element.proto.body for element in app.get("html") if "<section" in element.proto.body]
     return [[Row(*parts) for parts in ROW.findall(section)] for section in page_text.split("<section")[1:]]
 
 

@@ -1,4 +1,4 @@
-"""The main job in a real browser, on a real server with real workers; tests/slow has the other walks."""
+"""The main job in a real browser, on a real server with real workers."""
 
 from __future__ import annotations
 
