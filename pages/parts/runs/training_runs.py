@@ -156,8 +156,9 @@ def train_first(
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(heading)}", text_alignment="center")
         if frame.pressed(button, keys.widget(key), type="primary"):
-            begin()
-            st.rerun()
+            with frame.errors_in_place():
+                begin()
+                st.rerun()
         if caption:
             st.caption(caption)
     below()
@@ -203,7 +204,8 @@ def offer_start(settings: AnyTrainSettings, key: str, **look: Any) -> Run | None
     """The button that starts a run; returns the run after a press. A second press does not start another run."""
     icon, ready = ":material/play_arrow:", bool(settings.features) or isinstance(settings, BagTrainSettings)
     if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **look):
-        return start(settings)
+        with frame.errors_in_place():  # the page goes on, because what it shows may be cancelled
+            return start(settings)
     if not ready:
         st.info("Choose at least one feature. Features are the input of the method.", icon=":material/info:")
     return None

@@ -106,9 +106,10 @@ class StudyPage:
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
         """Show the button that starts a run, which is then shown; a second press does not start another run."""
         if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
-            run = jobs.start_once(home.store(), "study", settings.to_json())
-            address.put(**{self.run: run.id})
-            st.rerun()
+            with frame.errors_in_place():
+                run = jobs.start_once(home.store(), "study", settings.to_json())
+                address.put(**{self.run: run.id})
+                st.rerun()
 
 
 # ---------------------------------------------------------------------------------------------------------
