@@ -16,7 +16,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from ranking.core import ProgressEvent, StopTraining
+from ranking.core import ProgressEvent, StopTraining, is_number
 from ranking.core.json_numbers import json_numbers
 from ranking.storage.run import Run, State
 
@@ -62,9 +62,23 @@ def _parsed(line: bytes) -> Event:
         event = json.loads(line)
     except (ValueError, RecursionError):
         event = None
-    if not isinstance(event, dict) or "event" not in event:
+    if not isinstance(event, dict) or not _is_whole(event):
         return {"event": "unreadable", "line": line.decode(errors="replace")}
     return event
+
+
+def _is_whole(event: Event) -> bool:
+    """Return whether an event has the fields that readers of its kind need; unknown kinds may have any fields."""
+    if event.get("event") == "progress":
+        numbers = [event.get("done"), event.get("total")]
+        return isinstance(event.get("what"), str) and all(map(is_number, numbers))
+    if event.get("event") == "iteration":
+        bounds = [event.get(name, "") for name in ("dual", "gap", "relative_gap")]
+        known = [bound for bound in bounds if bound is not None]
+        return all(
+            map(is_number, (event.get("iteration"), event.get("primal"), event.get("round", 0), *known))
+        )
+    return isinstance(event.get("event"), str)
 
 
 def last_events(run: Run) -> list[Event]:

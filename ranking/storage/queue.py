@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 from ranking.core.errors import HomeError
@@ -32,7 +32,9 @@ def enter(home: Path, run: Run) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two that enter at the same time see each other
         if _entry(folder, run) is None:
-            (folder / f"{time.time_ns():020}-{run.id}").write_text(str(home / "runs" / run.id))
+            last = max((int(entry.name[:20]) for entry in _entries(folder)), default=0)
+            number = max(time.time_ns(), last + 1)  # the clock may go back
+            (folder / f"{number:020}-{run.id}").write_text(str(home / "runs" / run.id))
     finally:
         os.close(lock)
 
@@ -55,8 +57,8 @@ def check_waiting(home: Path, run: Run) -> None:
     """Raise HomeError if `home` is a workspace in which another run like `run` waits already."""
     if not is_workspace(home):
         return
-    live = sorted(_live(_folder(home, run)), key=lambda entry: entry.name)
-    own = [place for place, entry in enumerate(live) if Path(entry.read_text()).parents[1] == home]
+    live = _live(_folder(home, run))
+    own = [place for place, entry in enumerate(sorted(live)) if live[entry].parents[1] == home]
     if own and own[-1] >= _places(run):
         before = counted(own[-1] - _places(run) + 1, "run")
         raise HomeError(
@@ -68,7 +70,7 @@ def check_waiting(home: Path, run: Run) -> None:
 def remove_dead(home: Path) -> None:
     """Remove the entries of runs whose workers are gone."""
     for folder in (server_of(home) / "queue").glob("*"):
-        for entry in set(folder.iterdir()) - set(_live(folder)):
+        for entry in set(_entries(folder)) - _live(folder).keys():
             entry.unlink(missing_ok=True)
 
 
@@ -84,11 +86,22 @@ def _entry(folder: Path, run: Run) -> Path | None:
     return next(folder.glob(f"*-{run.id}"), None)
 
 
-def _live(folder: Path) -> Iterator[Path]:
-    """Yield the entries whose workers live."""
-    for entry in folder.iterdir() if folder.is_dir() else ():
+def _entries(folder: Path) -> list[Path]:
+    """Return the entries, without other files that lie there."""
+    there = folder.iterdir() if folder.is_dir() else ()
+    return [
+        entry for entry in there if re.fullmatch(r"[0-9]{20}-[a-z0-9]{10}", entry.name) and entry.is_file()
+    ]
+
+
+def _live(folder: Path) -> dict[Path, Path]:
+    """Return the entries whose workers live, with the folders of their runs."""
+    live = {}
+    for entry in _entries(folder):
         try:
-            if is_held(Path(entry.read_text()) / LOCK):
-                yield entry
-        except FileNotFoundError:
-            continue  # it was removed meanwhile
+            run = Path(entry.read_text())
+            if is_held(run / LOCK):
+                live[entry] = run
+        except (OSError, ValueError):
+            continue  # it was removed meanwhile, or is damaged
+    return live

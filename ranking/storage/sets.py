@@ -165,7 +165,11 @@ class Sets:
         self._remove([row for row in self.deleted_rows() if is_expired(row.deleted)])
         with self._home.change():
             for folder in self._home.sets.glob(f"*{PARTIAL}"):
-                self._home.throw_away(folder)
+                target = folder.with_name(folder.name.removesuffix(PARTIAL))
+                if (folder / RECORD).exists() and not target.exists():
+                    move_durably(folder, target)  # it was to replace a damaged one, which is gone
+                else:
+                    self._home.throw_away(folder)
         self._home.empty_trash()
 
     def _mark(self, key: str, deleted: float | None) -> None:

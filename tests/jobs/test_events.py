@@ -156,7 +156,8 @@ def test_a_half_written_line_or_character_waits_for_its_end(run):
 
 
 def test_what_is_no_event_is_unreadable(run):
-    for line in ("17", "[" * 100_000, json.dumps({"what": "no kind"})):
+    wrong = [{"what": "no kind"}, {"event": "progress", "what": "Half"}, {**ITERATION, "primal": None}]
+    for line in ("17", "[" * 100_000, *map(json.dumps, wrong)):
         run.events_file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")
         assert events.events(run)[0] == [{"event": "unreadable", "line": line}, ITERATION], line[:60]
 

@@ -77,3 +77,19 @@ def test_entries_of_dead_workers_are_removed(store, held):
     held.let_die(dead)
     queue.remove_dead(store.home)
     assert len(list((store.home / "queue" / "runs").iterdir())) == 1
+
+
+def test_what_does_not_belong_to_the_queue_is_ignored_and_a_clock_that_goes_back_lets_no_more_start(
+    store, held, monkeypatch
+):
+    runs = [held(store) for _ in range(RUNS_AT_ONCE)]
+    folder = store.home / "queue" / "runs"
+    (folder / ".DS_Store").write_bytes(b"\xff\0")
+    (folder / "folder").mkdir()
+    (folder / f"{0:020}-{'a' * 10}").write_bytes(b"\xff\0")
+    (folder / f"{1:020}-{'b' * 10}").write_text("a\0b")
+    monkeypatch.setattr(queue.time, "time_ns", lambda: 5)
+    assert waiting(store, [*runs, held(store)]) == [0] * RUNS_AT_ONCE + [1]
+    store.sweep()
+    assert {entry.name for entry in folder.iterdir() if "-" not in entry.name} == {".DS_Store", "folder"}
+    assert len(list(folder.iterdir())) == 2 + RUNS_AT_ONCE + 1

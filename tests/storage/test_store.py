@@ -381,3 +381,22 @@ def test_errors_name_the_data_folder_and_the_remedy(store, tmp_path, monkeypatch
     with trouble(why="No space left on device", remedy=errors.FULL):
         other.runs.create("train", {})
     assert names_in(other, "runs") == []
+
+
+def test_a_kill_while_a_damaged_set_is_replaced_loses_neither_the_set_nor_what_was_added(
+    store, tmp_path, monkeypatch
+):
+    key = added(store, tmp_path / "set")
+    store.corrections.mark(key, "red", {"one": False}, True)
+    files = [
+        file for file in (store.home / "sets" / key).rglob("*") if file.is_file() and file.name != "set.json"
+    ]
+    next(file for file in files if file.suffix != ".jsonl").unlink()
+    monkeypatch.setattr("ranking.storage.sets.move_durably", raising(KeyboardInterrupt()))
+    with pytest.raises(KeyboardInterrupt):
+        added(store, tmp_path / "again")
+    assert not (store.home / "sets" / key).exists()
+    monkeypatch.undo()
+    store.sweep()
+    assert [row.key for row in store.sets.rows()] == [key]
+    assert len(store.corrections.all(key)) == 1

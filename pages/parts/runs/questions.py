@@ -40,7 +40,8 @@ def ask(own: LabellingSession, baseline: LabellingSession | None, beside: str, t
     """Show the question and the rankings. An answer runs only this again, which takes some 50 ms."""
     with frame.errors_in_place():
         if error := st.session_state.pop(keys.ANSWER_ERROR, None):
-            raise error
+            raise error  # about the last answer; its question is asked again below
+    with frame.errors_in_place():
         answers = fold(home.store().answers.events(own.run.settings["set"], own.id))
         question = own.labelling_model.question(own.position(answers))
         with st.container(border=True, key="question", gap="small"):
