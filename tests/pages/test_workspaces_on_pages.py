@@ -8,7 +8,7 @@ from urllib.parse import parse_qs
 
 import pytest
 from filled_home import Laboratory, copy_home
-from shown import address, counts_in, errors, press, text_of
+from shown import address, captions, counts_in, errors, press, text_of
 
 from pages.parts.app import cache, home, keys, menu, workspaces
 from pages.parts.runs import run_actions
@@ -215,10 +215,10 @@ def test_runs_of_the_shared_data_folder_are_changed_by_no_visitor(shared, starte
 def test_a_full_workspace_says_so_and_computed_features_can_be_deleted(anna, started, open_page, monkeypatch):
     monkeypatch.setenv(WORKSPACE_LIMIT, "4000000")
     app = open_page("train", workspace=ANNA, set=anna.digits, query="5", method="SVM")
-    before, below = len(anna.store.runs.all()), app.markdown[-1].value
+    before, shown = len(anna.store.runs.all()), captions(app)
     press(app, "train")
     assert any("this workspace is full" in error for error in errors(app))
-    assert app.markdown[-1].value == below, "the page goes on below the error"
+    assert captions(app) == shown, "the page goes on below the error"
     assert len(anna.store.runs.all()) == before
     app = open_page("start", workspace=ANNA)
     assert [bar for bar in app.get("progress") if "B of 4 MB" in bar.text]
