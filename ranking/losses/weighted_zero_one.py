@@ -58,6 +58,8 @@ def best_threshold(relevance: Ints, scores: Floats) -> float:
 
     >>> best_threshold(np.array([1, 1, 0, 0]), np.array([5.0, 4.0, 2.0, 1.0]))
     3.0
+    >>> best_threshold(np.array([1, 0]), np.array([1.0, 2.0]))  # no better than calling none relevant
+    2.0
     """
     order = np.argsort(-scores, kind="stable")
     ranked, relevant = scores[order], relevance[order] > 0
