@@ -20,6 +20,7 @@ from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, k
 from ranking import method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.jobs import jobs
+from ranking.jobs.events import last_gap
 from ranking.jobs.memory import reason_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
@@ -209,7 +210,7 @@ def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_p
     settled = store.runs.get(run.id)
     assert settled.state == "failed"
     assert str(store.home) in settled.reason
-    assert jobs.last_gap(run) in settled.reason
+    assert last_gap(run) in settled.reason
 
 
 def test_a_command_that_is_ended_leaves_no_worker(store):
