@@ -47,9 +47,8 @@ def leave(home: Path, run: Run) -> None:
 
 def waits_for(home: Path, run: Run) -> int:
     """Return how many other runs must end before a run of a data folder may start; 0 if it has started."""
-    folder = _folder(home, run)
-    entry = _entry(folder, run)
-    before = sum(1 for earlier in _live(folder) if entry is not None and earlier.name < entry.name)
+    order = [folder.name for _, folder in sorted(_live(_folder(home, run)).items())]
+    before = order.index(run.id) if run.id in order else 0
     return max(0, before - _places(run) + 1)
 
 
