@@ -235,7 +235,7 @@ def test_each_answer_is_on_disk_and_re_ranks_and_undo_takes_it_back(labels_here,
         answer(app, text)
         events = store.events(labels_here.key, IMAGE)
         assert [(each.label, each.kind, each.number) for each in events][-1] == (labels[-1], kind, count)
-        assert f"{count} answer" in captions(app)
+        assert f"{count} question" in captions(app)
     assert len({each.session for each in events}) == 1
     assert events[0].inside is not None
     [rows] = ranked(app)

@@ -115,7 +115,7 @@ IMPORT_FORM, IMPORT, IMPORT_DONE = "Import your own images", "Add image set", "U
 BEGIN, NEXT_STEP, DONE = re.compile("^(Begin|Again)$"), "Next step", "✓ done"
 MAX_MARGINALS, GRAPH, COMPONENT = r"m⁺ = -?\d.*m⁻ = -?\d", "Similarity graph", r"2 samples · "
 DIFFERENCE = r"AP of HOAP-SVM minus AP of [A-Z-]*SVM: [+−]\d\.\d+"
-ASKED, ANSWERED, UNDO = re.compile("^Does it show"), r"\b{count} answers? saved", "u"
+ASKED, ANSWERED, UNDO = re.compile("^Does it show"), r"\b{count} questions? answered", "u"
 PICTURES = "img, canvas, svg, table"
 COUNT = """all => all.map((one) => one.getBoundingClientRect())
     .filter((box) => Math.min(box.width, box.height) > 20).length"""

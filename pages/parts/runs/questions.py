@@ -74,7 +74,9 @@ def show_question(own: LabellingSession, question: Question, answers: ImageAnswe
                 args=(replace(event, kind=kind, label=label),),
             )
         if given:
-            st.caption(f"{counted(len(set(given)), 'answer')} saved", width="content")
+            st.caption(
+                f"{counted(len(set(given)), 'question')} answered or skipped, all saved", width="content"
+            )
 
 
 def next_event(own: LabellingSession, question: Question, answers: ImageAnswers) -> AnswerEvent:
