@@ -54,7 +54,7 @@ def asked(page: Page) -> str:
 
 def saved(page: Page, count: int) -> None:
     """Wait until the page confirms so many answers."""
-    number = f"{count} answer{'' if count == 1 else 's'} saved"
+    number = f"{count} question{'' if count == 1 else 's'} answered or skipped, all saved"
     page.locator(".st-key-question").get_by_text(number, exact=True).wait_for()
 
 
