@@ -4,10 +4,11 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# One process more than processors, at most four, because browser tests mostly wait. Files keep their order: xdist would
-# run files with few tests last, and these are the browser tests, which would then run in a single process.
+# At most four processes. Slow tests have one more than processors, because browser tests mostly wait, and keep the order
+# of their files: xdist would run files with few tests last, and these are the browser tests, in a single process then.
 PROCESSORS := $(shell getconf _NPROCESSORS_ONLN)
-PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile --no-loadscope-reorder
+PARALLEL := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) : 4 ))) --dist loadfile
+SLOW := --numprocesses $(shell echo $$(( $(PROCESSORS) < 4 ? $(PROCESSORS) + 1 : 4 ))) --dist loadfile --no-loadscope-reorder
 
 # Tests write thousands of small files, which is faster in a file system in memory.
 SCRATCH := $(shell [ -w /dev/shm ] && [ $$(df --output=avail /dev/shm | tail -1) -gt 4000000 ] && echo TMPDIR=/dev/shm)
@@ -27,7 +28,7 @@ test: $(VENV)/test.stamp
 
 # Slow tests: browser tests, kills, fuzzing, a million scores, interpreted kernels.
 test-slow: $(VENV)/test.stamp $(VENV)/bench.stamp
-	$(PYTEST) $(PARALLEL) tests/slow
+	$(PYTEST) $(SLOW) tests/slow
 
 # The line coverage of `make test`, which takes a sixth longer. Fails below 92%.
 coverage: $(VENV)/test.stamp
