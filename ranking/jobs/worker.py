@@ -210,7 +210,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
     trained = tasks.train(
         images,
         settings,
-        store.features.cache,
+        store.features.cache_of(settings.set, settings.features),
         on_step=_within_limits(store, report),
         on_iteration=report.iteration,
         on_fitted=keep,
@@ -260,7 +260,9 @@ def study(store: Store, run: Run, report: Report) -> Result:
     images = None if settings.set is None else store.sets.get(settings.set)
     context = Context(
         images,
-        store.features.cache,
+        store.features.cache
+        if settings.set is None
+        else store.features.cache_of(settings.set, settings.features),
         trials=tuple(home / FOLDER for home in (store.home, *store.shared)),
         edges=None if images is None else store.features.edges_of(images.key, settings.graph),
         on_step=_within_limits(store, report),

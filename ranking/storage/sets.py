@@ -89,6 +89,10 @@ class Sets:
             f"choose one of: {there}" if there else "import one",
         )
 
+    def is_shared(self, key: str) -> bool:
+        """Whether the image set with that key belongs to a shared data folder."""
+        return any(is_set_key(key) and (home.sets / key / RECORD).exists() for home in self._shared)
+
     def users(self, key: str) -> list[Run]:
         """Return the runs that need an image set, including deleted ones that can be restored."""
         runs = self._runs.all_own(set_key=key) + self._runs.all_own(set_key=key, deleted=True)

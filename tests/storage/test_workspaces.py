@@ -113,6 +113,19 @@ def test_what_the_server_shares_is_read_in_every_workspace_and_changed_in_none(s
     )
 
 
+def test_features_of_a_shared_set_are_computed_once_for_all_workspaces(server, visitor, pictures):
+    anna, bert = visitor(), visitor()
+    parts = (("HOG", {}),)
+    key = anna.sets.add(pictures, "Patches")
+    assert anna.features.cache_of(key, parts) == anna.home / "features", "a set of one's own"
+    assert Store(server / SHARED).sets.add(pictures, "Patches") == key
+    here(anna, TrainSettings(key, parts, "red", "SVM").to_json())
+    [file] = (server / "features").iterdir()
+    assert (bert.features.cache / file.name).samefile(file)
+    own = (("Own vectors", {"vectors": "own-0"}), ("HOG", {}))
+    assert anna.features.cache_of(key, own) == anna.home / "features", "others do not see what was uploaded"
+
+
 # ------------------------------------------------------------------------------------------------- limits
 
 
