@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import reference
 
-from ranking import LabelSet
+from ranking import LabelSet, make_method
+from ranking.solvers.top_k_risk import TopKRisk
 
 
 def images(
@@ -57,3 +58,11 @@ def tightest_objective(method: Any, label_set: LabelSet) -> float:
         right = max(score for score, loss in scores if loss == least)
         slacks.append(max(score + loss for score, loss in scores) - right)
     return float(weights @ weights) / 2 + method.C * float(np.mean(slacks))
+
+
+def small_risk(seed: int) -> TopKRisk:
+    """That of break-even on images with features of both kinds, and a core of two labels."""
+    label_set = images(seed, labels=6)
+    method = make_method("C-star p@k", core_size=2, C=20.0, max_iterations=1).fit(label_set)
+    _, label_features = type(method.features).fitted(label_set, method.gamma)
+    return method.risk(label_set, label_features, method.core)

@@ -6,22 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from label_problems import images
+from label_problems import small_risk
 from problems import Heard
 
-from ranking import make_method
 from ranking.solvers import top_k_planes as module
 from ranking.solvers.clock import Clock
 from ranking.solvers.top_k_planes import Planes, top_k_planes
-from ranking.solvers.top_k_risk import TopKRisk
-
-
-def small_risk(seed: int) -> TopKRisk:
-    """That of break-even on images with features of both kinds, and a core of two labels."""
-    label_set = images(seed, labels=6)
-    method = make_method("C-star p@k", core_size=2, C=20.0, max_iterations=1).fit(label_set)
-    _, label_features = type(method.features).fitted(label_set, method.gamma)
-    return method.risk(label_set, label_features, method.core)
 
 
 @pytest.mark.parametrize("seed", range(3))
