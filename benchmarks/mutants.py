@@ -52,15 +52,9 @@ PLACES = [
     "methods",
     "losses",
     "metrics",
-    "workspace/store.py",
-    "workspace/sets.py",
-    "workspace/run_names.py",
-    "workspace/run_rows.py",
-    "workspace/runs.py",
-    "jobs/jobs.py",
-    "jobs/worker.py",
+    "storage",
+    "jobs",
 ]
-FIRST = "98d93cd"  # before the tests were made fewer
 OPERATORS = [
     "AddNot",
     "NumberReplacer",
@@ -336,7 +330,7 @@ def run(
 
 def main() -> None:
     options = options_of(
-        __doc__, at=(FIRST, "HEAD"), count=(300, 1), seed=(0, 0), seconds=(30.0, 30.0), processes=(2, 1),
+        __doc__, at=("HEAD", "HEAD"), count=(300, 1), seed=(0, 0), seconds=(30.0, 30.0), processes=(2, 1),
         durations=(Path("durations.txt"), None), out=(Path("mutants.json"), None), list=(False, False),
         places=(PLACES, ["losses"]), tests=([], ["tests/losses"]),
     )  # fmt: skip
