@@ -110,7 +110,7 @@ class Answers:
 
     def events(self, set_key: str, image: str | None = None) -> list[AnswerEvent]:
         """Return all events of an image set, or of one of its images, in the order of arrival."""
-        return [event for event in self._lines(set_key).read() if image in (None, event.image)]
+        return [event for event in _once(self._lines(set_key)) if image in (None, event.image)]
 
     def images(self, set_key: str) -> dict[str, ImageAnswers]:
         """Return the answers for each image of a set that has events, in the order of first arrival."""
@@ -126,7 +126,7 @@ class Answers:
 
     def deleted(self, set_key: str) -> list[AnswerEvent]:
         """Return the events that `restore` can restore."""
-        return list(self._deleted(set_key).read())
+        return _once(self._deleted(set_key))
 
     def sweep(self) -> None:
         """Permanently remove what was deleted long ago."""
@@ -137,7 +137,7 @@ class Answers:
 
     def damage(self) -> list[Damage]:
         """Return the files with lines that cannot be read."""
-        files = self._home.sets.glob(f"*/{ANSWERS}")
+        files = [file for name in (ANSWERS, DELETED) for file in self._home.sets.glob(f"*/{name}")]
         return [damage for file in files for damage in Lines(file, _event).damage()]
 
     def _lines(self, set_key: str) -> Lines[AnswerEvent]:
@@ -149,8 +149,14 @@ class Answers:
     def _move(self, source: Lines[AnswerEvent], target: Lines[AnswerEvent]) -> None:
         with self._home.change():
             if source.file.exists():
-                target.append([event.to_json() for event in source.read()])
+                target.append_file(source.file)
                 source.file.unlink()
+
+
+def _once(lines: Lines[AnswerEvent]) -> list[AnswerEvent]:
+    """Each event once: a process that dies between the two steps of a move leaves its events in both files, and the
+    next move puts them into one file twice."""
+    return list({(event.session, event.number): event for event in lines.read()}.values())
 
 
 def _event(record: Json) -> AnswerEvent:

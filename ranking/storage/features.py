@@ -41,6 +41,7 @@ class FeatureStore:
         """The folder of computed features, with links to features that the server has computed for all workspaces, and
         to all uploaded vectors and models."""
         cache = self._home.features
+        cache.mkdir(exist_ok=True)
         computed = [home.features for home in self._homes[1:]]
         if is_workspace(self._home.path):
             computed.append(server_of(self._home.path) / self._home.features.name)
@@ -62,7 +63,7 @@ class FeatureStore:
 
     def drop(self) -> None:
         """Remove all computed features; they are recomputed when they are needed."""
-        for file in self._home.features.iterdir():
+        for file in self._home.features.glob("*"):
             file.unlink(missing_ok=True)
 
     # ------------------------------------------------------------------------------------------------ pairs

@@ -1,8 +1,8 @@
 """The data folder: its layout, and how files in it are written.
 
 ``sets/<key>`` has an image set and what was added to it; ``runs/<id>`` a run; ``edges``, ``vectors`` and ``models``
-hold uploads (`ranking.storage.uploads`); ``experiments`` holds finished trials; ``features`` and ``queue`` may be
-removed at any time; ``trash`` holds folders that are being removed. There is no list of sets or runs: it is made by
+hold uploads (`ranking.storage.uploads`); ``experiments`` holds finished trials; ``trash`` holds folders that are being
+removed; it, ``features`` and ``queue`` may be removed at any time. There is no list of sets or runs: it is made by
 looking (`ranking.storage.records`). Any number of processes may use a data folder: a file is written whole and renamed
 into place, or appended to by whole lines, under the lock of the folder.
 """
@@ -75,6 +75,7 @@ class Home:
 
     def throw_away(self, folder: Path) -> None:
         """Move a folder to the trash in one step; `empty_trash` removes it."""
+        self.trash.mkdir(exist_ok=True)
         try:
             os.rename(folder, self.trash / secrets.token_hex(8))
         except FileNotFoundError:
@@ -82,7 +83,7 @@ class Home:
 
     def empty_trash(self) -> None:
         """Remove the folders in the trash; those that cannot be removed now wait for the next call."""
-        for rubbish in self.trash.iterdir():
+        for rubbish in self.trash.glob("*"):
             shutil.rmtree(rubbish, ignore_errors=True)
 
 

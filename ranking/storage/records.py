@@ -96,10 +96,15 @@ class Lines(Generic[T]):
 
     def append(self, records: Sequence[Json]) -> None:
         """Write all records to disk before returning, or none."""
-        if not records:
-            return
+        if records:
+            self._append("".join(json.dumps(record, allow_nan=False) + "\n" for record in records).encode())
+
+    def append_file(self, file: Path) -> None:
+        """Write all lines of a file to disk before returning, damaged ones too, or none."""
+        self._append(file.read_bytes())
+
+    def _append(self, lines: bytes) -> None:
         self.file.parent.mkdir(exist_ok=True)
-        lines = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records).encode()
         handle = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         size = os.fstat(handle).st_size
         try:

@@ -8,6 +8,7 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from working import trouble
@@ -77,6 +78,22 @@ def test_a_cut_line_costs_itself_only_and_is_named(store):
     store.answers.append([event(3, "sky")])
     assert [each.label for each in store.answers.events(SET)] == ["sand", "sky"]
     assert [damage.path for damage in store.damage()] == [lines_of(store)]
+
+
+def test_a_kill_while_answers_are_deleted_doubles_none_and_a_damaged_line_stays(store, monkeypatch):
+    store.answers.append([event(1, "sand"), event(2, "sea"), event(3, "sea", "undo")])
+    with lines_of(store).open("a") as lines:
+        lines.write("damaged\n")
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", Mock(side_effect=OSError(5, "killed here")))
+        with pytest.raises(OSError, match="killed"):
+            store.answers.delete(SET)
+    before = store.answers.images(SET)
+    store.answers.delete(SET)
+    assert len(store.answers.deleted(SET)) == 3
+    assert [damage.path.name for damage in store.damage()] == ["answers_deleted.jsonl"]
+    store.answers.restore(SET)
+    assert store.answers.images(SET) == before
 
 
 def test_answers_that_do_not_fit_on_the_disk_are_refused_whole(store, monkeypatch):
