@@ -33,7 +33,6 @@ from timing import machine, memory_of, options_of, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet
-from ranking.core.run_settings import Grids, Protocol
 from ranking.experiments.cross_validation.cluster import on_cluster
 from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import Plan, plan_of
@@ -48,6 +47,7 @@ from ranking.experiments.cross_validation.workers import (
     on_this_computer,
 )
 from ranking.methods.shards import ShardedFeatures, fit_on_shards
+from ranking.storage.run_settings import Grids, Protocol
 
 TOLERANCE = 1e-2  # of the runs on shards
 GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}

@@ -27,7 +27,6 @@ import numpy as np
 from timing import machine, options_of, table
 
 from ranking.core import ImageSet
-from ranking.core.run_settings import PAPER_GRIDS, Grids, Protocol
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.progress import Progress
@@ -36,6 +35,7 @@ from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import Table, test_table
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
+from ranking.storage.run_settings import PAPER_GRIDS, Grids, Protocol
 
 SIZE, COMPARED = 2916, 2404
 FEW_SETTINGS: Grids = {"C": (0.1, 1.0, 10.0, 100.0), "eta": (0.01, 1.0)}  # of the experiment that is killed

@@ -34,7 +34,6 @@ import numpy as np
 from timing import REAL_DATA, generated_source, machine, options_of, points, table
 
 from ranking.core import Floats, ImageSet, Source
-from ranking.core.run_settings import PAPER_METHODS, Grids, Protocol
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.plan import plan_of
@@ -45,6 +44,7 @@ from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
 from ranking.reports.findings import Findings
+from ranking.storage.run_settings import PAPER_METHODS, Grids, Protocol
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 GRIDS: Grids = {"C": (100.0, 1e3, 1e4), "eta": (1e-4, 1e-3, 1e-2)}

@@ -36,13 +36,13 @@ from good_files import (
 from mutations import JPEG, PNG, TEXT, ZIP, Mutation
 
 from ranking.core import ImageSet, Problem
-from ranking.core.run_settings import ExperimentSettings, OwnImageSettings
 from ranking.datasets import build_image_set, make_source
 from ranking.features.graph.uploaded_pairs import checked_edges, read_pairs
 from ranking.features.uploads.vectors_preview import preview_vectors
 from ranking.formats.import_preview import preview_import
-from ranking.jobs.uploaded_image import describe
+from ranking.storage.run_settings import ExperimentSettings, OwnImageSettings
 from ranking.storage.store import Store
+from ranking.storage.uploaded_image import describe
 
 IMPORTED, WITH_PROBLEMS, REFUSED = "imported", "with problems", "refused"
 

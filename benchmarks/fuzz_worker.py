@@ -23,7 +23,7 @@ from fuzz_kinds import KINDS, REFUSED, Kind, is_ours
 from mutations import mutated
 from watching import Watch
 
-from ranking.jobs.memory import limit_memory
+from ranking.storage.memory import limit_memory
 
 SECONDS = 60  # for a file; then the process is killed by a signal
 

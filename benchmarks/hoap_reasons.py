@@ -12,7 +12,7 @@ from timing import points, table
 
 from ranking import Query, make_method
 from ranking.core import ImageSet
-from ranking.core.run_settings import Named
+from ranking.core.settings import Named
 from ranking.features import load_features
 from ranking.features.graph.image_graph import image_graph
 from ranking.metrics import average_precision

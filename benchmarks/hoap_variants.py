@@ -18,7 +18,7 @@ import numpy as np
 from timing import points, table
 
 from ranking.core import Features, ImageSet
-from ranking.core.run_settings import Grids, Named, Protocol
+from ranking.core.settings import Named
 from ranking.experiments.cross_validation.material import Material, material_of
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.progress import Progress
@@ -27,6 +27,7 @@ from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features import feature_columns
 from ranking.metrics.statistics import difference_interval, paired_t_test
+from ranking.storage.run_settings import Grids, Protocol
 
 CCCP = importlib.import_module("ranking.solvers.cccp")
 

@@ -20,7 +20,7 @@ from playwright.sync_api import Page
 from timing import machine, options_of, table
 
 from pages import add_generated, browsing, row, serving, train_here
-from ranking.core.run_settings import LabelTrainSettings
+from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.store import Store
 
 FEATURES = (("HOG", {}), ("Colour", {}))

@@ -30,8 +30,8 @@ from streamlit_tab import Tab
 from timing import machine, memory_of, options_of, table
 
 from pages import Server, serving
-from ranking.jobs.events import last_events
-from ranking.jobs.import_questions import open_question
+from ranking.storage.events import last_events
+from ranking.storage.import_questions import open_question
 from ranking.storage.run import ENDED, RECORD, Run
 from ranking.storage.store import Store
 

@@ -34,7 +34,7 @@ from pages import FEATURES, fill, requests, serving
 from ranking.core import ImageSet
 from ranking.features import make_feature
 from ranking.features.extract import cache_name
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 

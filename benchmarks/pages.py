@@ -34,14 +34,15 @@ from playwright.sync_api import Page, sync_playwright
 from timing import generated_set, machine, memory_of, options_of, table
 
 from ranking import Query, make_method
+from ranking.commands import worker
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets.decoding import Decoded
 from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.features import make_feature
-from ranking.jobs import jobs, worker
-from ranking.jobs.events import Report, last_events
 from ranking.metrics import evaluate
+from ranking.storage import jobs
+from ranking.storage.events import Report, last_events
 from ranking.storage.run import ENDED
 from ranking.storage.store import Store
 

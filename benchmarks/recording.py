@@ -20,13 +20,13 @@ from threadpoolctl import threadpool_limits
 from timing import machine, options_of, table
 
 from ranking import Query, make_method
-from ranking.core.run_settings import AnyTrainSettings, OrderTrainSettings, TrainSettings
 from ranking.datasets import load_image_set
 from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Playback, Scored
 from ranking.features import default_names, load_features
 from ranking.storage.examples import folder_of
+from ranking.storage.run_settings import AnyTrainSettings, OrderTrainSettings, TrainSettings
 
 METHODS = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM", "RankSVM", "MidRank")
 QUERIES = ("walking", "phoning", "riding bike", "jumping", "playing instrument")

@@ -26,9 +26,9 @@ from streamlit_tab import Tab
 from timing import machine, options_of, table
 
 from pages import add_generated, requests, serving, train_here
-from ranking.core.run_settings import LabelTrainSettings
 from ranking.storage.home import SHARED, WORKSPACES
 from ranking.storage.run import ENDED
+from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.store import Store
 
 MUST = 0.5  # seconds: the median interaction

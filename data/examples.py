@@ -36,22 +36,22 @@ from pages.parts.views.lesson_settings import (
     pairs_study,
 )
 from ranking.core import ImageSet
-from ranking.core.run_settings import (
+from ranking.core.settings import Named
+from ranking.datasets import Thumbnails, build_image_set, load_image_set
+from ranking.datasets.thumbnails import PackWriter
+from ranking.experiments.cross_validation.trial_store import FOLDER as EXPERIMENTS
+from ranking.storage import jobs
+from ranking.storage.examples import FOLDER, folder_of
+from ranking.storage.records import write_record
+from ranking.storage.run import ENDED, LOCK, RECORD, Kind, Run
+from ranking.storage.run_settings import (
     AnyStudySettings,
     AnyTrainSettings,
     ExperimentSettings,
-    Named,
     OrderTrainSettings,
     SimulationSettings,
     TimingSettings,
 )
-from ranking.datasets import Thumbnails, build_image_set, load_image_set
-from ranking.datasets.thumbnails import PackWriter
-from ranking.experiments.cross_validation.trial_store import FOLDER as EXPERIMENTS
-from ranking.jobs import jobs
-from ranking.storage.examples import FOLDER, folder_of
-from ranking.storage.records import write_record
-from ranking.storage.run import ENDED, LOCK, RECORD, Kind, Run
 from ranking.storage.sets import RECORD as SET_RECORD
 from ranking.storage.sets import record_of, row_of
 from ranking.storage.store import Store

@@ -11,10 +11,10 @@ from pages.parts.runs import jobs_panel, label_models, run_actions
 from pages.parts.studies import simulation_charts, simulation_form, simulation_table
 from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts, label_styles
-from ranking.core.run_settings import SimulationSettings
 from ranking.metrics.fold_curves import FoldCurve, curves_of
 from ranking.reports.prose import signed
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import SimulationSettings
 from ranking.storage.sets import ImageSetRow
 
 PANELS = {"strategy": "Question strategy", "model": "Model"}

@@ -8,7 +8,7 @@ from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import run_actions, runs, sets
 from pages.parts.studies import experiment_form, experiment_view
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
 from ranking.storage.sets import ImageSetRow
 

@@ -10,8 +10,8 @@ from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.runs import label_models
 from pages.parts.views import charts, label_charts, star_picture
-from ranking.core.spreadsheets import rows_csv
 from ranking.explain.label_pairs import LabelPairs
+from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
 
 ALL = "all"  # of the core

@@ -11,11 +11,11 @@ from pages.parts.studies import ablation_charts, ablation_form
 from pages.parts.studies.ablation_words import TAU, WORDS
 from pages.parts.studies.study_page import offer_files
 from pages.parts.views import charts
-from ranking.core.run_settings import AblationSettings
 from ranking.experiments.ablations import AGREES, FIGURES, ROUNDS, SECONDS
 from ranking.experiments.order_training import make_drawing
 from ranking.metrics.ablation_curves import AblationResult
 from ranking.storage.run import Run
+from ranking.storage.run_settings import AblationSettings
 from ranking.storage.sets import ImageSetRow
 
 

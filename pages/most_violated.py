@@ -16,8 +16,8 @@ from pages.parts.runs.inference_scores import Scores
 from pages.parts.views import charts, inference_charts, inference_words
 from pages.parts.views.inference_words import NAMES
 from ranking.core import Ints
-from ranking.core.spreadsheets import rows_csv
 from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of
+from ranking.files.spreadsheets import rows_csv
 from ranking.inference import algorithms_for
 from ranking.storage.run import ENDED
 

@@ -21,11 +21,11 @@ from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.views.measures import ends
 from pages.parts.views.neighbour_captions import LEARNED, OFF
 from ranking.core import ImageSet, Ints
-from ranking.core.run_settings import ExperimentSettings
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
 from ranking.reports.prose import change
 from ranking.storage.run import Run
+from ranking.storage.run_settings import ExperimentSettings
 
 if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve

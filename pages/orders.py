@@ -18,13 +18,13 @@ from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import sheets
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
-from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.settings import settings_of
-from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
+from ranking.files.spreadsheets import rows_csv
 from ranking.reports.prose import markdown_table
 from ranking.storage.run import Run
+from ranking.storage.run_settings import OrderTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}

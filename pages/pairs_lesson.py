@@ -21,9 +21,9 @@ from pages.parts.views.pair_cues import CUES, DRAWS, explained, pair_examples
 from ranking.core import ImageSet, Ints
 from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
-from ranking.jobs import jobs
 from ranking.metrics.ablation_curves import AblationResult
 from ranking.reports.prose import markdown_table
+from ranking.storage import jobs
 from ranking.storage.run import ENDED
 
 STEPS = ("1 · Pairs", "2 · A sequence", "3 · Rankers", "4 · Summary")

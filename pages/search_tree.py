@@ -15,9 +15,9 @@ from pages.parts.runs import neighbours, order_models
 from pages.parts.runs.order_models import frames_of, true_strip
 from pages.parts.views import charts, tree_chart
 from ranking.core import ImageSet, Ints
-from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
+from ranking.files.spreadsheets import rows_csv
 from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.storage.run import Run
 

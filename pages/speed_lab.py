@@ -12,10 +12,10 @@ from pages.parts.runs import jobs_panel, run_actions
 from pages.parts.studies import timing_charts, timing_words
 from pages.parts.studies.study_page import StudyPage, offer_files
 from pages.parts.views import charts
-from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
 from ranking.storage import examples
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import TimingSettings
 
 QUICK = "tables, a third of the samples"
 SIZES = {

@@ -28,9 +28,9 @@ from pages.parts.runs import (
 )
 from ranking import method_class, method_names
 from ranking.core import Method
-from ranking.core.run_settings import TrainSettings
 from ranking.features import feature_class, feature_names
 from ranking.storage.run import ENDED, SAMPLES, Run
+from ranking.storage.run_settings import TrainSettings
 from ranking.storage.sets import ImageSetRow
 
 FIRST_METHOD = "AP-SVM"  # the default, if it is registered

@@ -9,8 +9,8 @@ import numpy as np
 from image_sets import Drawing, pictures
 
 from ranking.core import ImageSet, SourceBox
-from ranking.core.run_settings import BagTrainSettings
 from ranking.datasets import build_image_set
+from ranking.storage.run_settings import BagTrainSettings
 from ranking.storage.store import Store
 
 WIDTH, HEIGHT, SIDE = 48, 36, 16

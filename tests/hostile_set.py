@@ -9,12 +9,12 @@ import numpy as np
 from image_sets import Drawing, pictures
 
 from ranking.core import ImageSet, SourceBox
-from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import build_image_set
 from ranking.experiments.cross_validation.experiment import Experiment
 from ranking.experiments.cross_validation.trial_store import FOLDER
 from ranking.experiments.study import Context
 from ranking.storage.run import Run
+from ranking.storage.run_settings import ExperimentSettings
 from ranking.storage.store import Store
 
 SCRIPT = "<img src=x onerror=alert(1)><script>alert(1)</script>"

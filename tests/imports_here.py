@@ -7,11 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from ranking.core.run_settings import FeaturesSettings, ImportSettings
-from ranking.jobs.events import Report
-from ranking.jobs.import_questions import Decision, Question, Steps, decide, open_question
-from ranking.jobs.importing import steps_of
+from ranking.storage.events import Report
+from ranking.storage.import_questions import Decision, Question, Steps, decide, open_question
+from ranking.storage.importing import steps_of
 from ranking.storage.run import ENDED, Run, take_lock
+from ranking.storage.run_settings import FeaturesSettings, ImportSettings
 from ranking.storage.store import Store
 
 _locks: list[int] = []  # held until the tests end, as by workers that live

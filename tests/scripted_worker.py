@@ -10,9 +10,9 @@ import sys
 import time
 from typing import Any
 
+from ranking.commands import worker
 from ranking.core import ProgressEvent, StopTraining
-from ranking.jobs import worker
-from ranking.jobs.events import Report
+from ranking.storage.events import Report
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

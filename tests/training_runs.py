@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ranking.commands import worker
 from ranking.core import ProgressEvent
-from ranking.jobs import worker
-from ranking.jobs.events import Report
+from ranking.storage.events import Report
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

@@ -16,9 +16,10 @@ from typing import Any
 
 import pytest
 
+from ranking.commands import worker
 from ranking.core.errors import HomeError
-from ranking.jobs import jobs, worker
-from ranking.jobs.import_questions import Decision, decide
+from ranking.storage import jobs
+from ranking.storage.import_questions import Decision, decide
 from ranking.storage.run import ENDED, Kind, Run
 from ranking.storage.store import Store
 

@@ -22,7 +22,7 @@ from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import SMALL_GRIDS, ExperimentSettings, Named, Protocol, SimulationSettings
+from ranking.core.settings import Named
 from ranking.core.text import readable
 from ranking.experiments.cross_validation.comparisons import difference_table
 from ranking.experiments.cross_validation.tables import (
@@ -34,11 +34,12 @@ from ranking.experiments.cross_validation.tables import (
     validation_table,
 )
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.jobs import jobs
 from ranking.methods import method_class
 from ranking.metrics.fold_curves import curves_of
 from ranking.reports.exports import plain
 from ranking.reports.findings import Findings
+from ranking.storage import jobs
+from ranking.storage.run_settings import SMALL_GRIDS, ExperimentSettings, Protocol, SimulationSettings
 from ranking.storage.store import Store
 
 FEW_QUERIES = 3  # number of queries compared by default

@@ -11,16 +11,16 @@ from typing import Any
 from ranking.commands.watching import finished
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import TASK_SETTINGS, ImportSettings, Named
-from ranking.core.settings import settings_of
+from ranking.core.settings import Named, settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.tree_source import tree_sources
-from ranking.jobs import jobs
-from ranking.jobs.import_questions import Decision, Question
 from ranking.methods import method_class, method_names
+from ranking.storage import jobs
+from ranking.storage.import_questions import Decision, Question
+from ranking.storage.run_settings import TASK_SETTINGS, ImportSettings
 from ranking.storage.sets import ImageSetRow
 from ranking.storage.store import Store
 

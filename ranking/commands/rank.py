@@ -21,8 +21,6 @@ from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
 from ranking.core import Bools, Floats, ImageSet, LabelSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import BagTrainSettings, LabelTrainSettings, OrderTrainSettings, TrainSettings
-from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.bag_training import make_windows
 from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
@@ -30,6 +28,7 @@ from ranking.experiments.training import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
 from ranking.features.windows.bags import windows_of
+from ranking.files.spreadsheets import guarded
 from ranking.inference.best_windows import best_windows
 from ranking.methods import method_class
 from ranking.methods.bag_method import BagMethod
@@ -38,6 +37,12 @@ from ranking.methods.order_method import OrderMethod
 from ranking.metrics import rank as ranked
 from ranking.storage.run import Run
 from ranking.storage.run_files import projection_of
+from ranking.storage.run_settings import (
+    BagTrainSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    TrainSettings,
+)
 from ranking.storage.store import Store
 
 SUMMARY = "rank the samples of an image set with a trained model (CSV)"

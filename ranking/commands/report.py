@@ -10,11 +10,11 @@ from pathlib import Path
 from ranking.commands.outputs import add_outputs, check_outputs, write_comparison, write_experiment
 from ranking.commands.watching import DONE, read_json
 from ranking.core.errors import InputError
-from ranking.core.run_settings import ExperimentSettings
 from ranking.core.text import readable
 from ranking.reports.compared import SPLITS, Compared
 from ranking.reports.findings import Findings
 from ranking.storage.run import SAMPLES, Run, is_run_id
+from ranking.storage.run_settings import ExperimentSettings
 from ranking.storage.store import Store
 
 SUMMARY = "write an HTML report about an experiment or a comparison"

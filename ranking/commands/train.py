@@ -18,17 +18,17 @@ from ranking.commands.naming import add_samples, features_of, set_of, settings_f
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import (
+from ranking.core.settings import Named
+from ranking.methods import method_class
+from ranking.storage import jobs
+from ranking.storage.run_settings import (
     AnyTrainSettings,
     BagTrainSettings,
     LabelTrainSettings,
-    Named,
     OrderTrainSettings,
     TrainSettings,
     train_settings,
 )
-from ranking.jobs import jobs
-from ranking.methods import method_class
 from ranking.storage.store import Store
 
 SUMMARY = "train one method and print its measures"

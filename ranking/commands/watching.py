@@ -11,8 +11,8 @@ from typing import Any
 
 from ranking.core.errors import InputError
 from ranking.core.text import readable
-from ranking.jobs import jobs
-from ranking.jobs.import_questions import WAITING, Decision, Question, decide, open_question
+from ranking.storage import jobs
+from ranking.storage.import_questions import WAITING, Decision, Question, decide, open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 

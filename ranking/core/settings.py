@@ -10,6 +10,9 @@ from typing import Any
 
 from ranking.core.errors import InputError
 
+Settings = dict[str, Any]
+Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
+
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
-from ranking.core.run_settings import AblationSettings
 from ranking.datasets.sequences import SampledSequences, draw_sequences
 from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics.ablation_curves import Measured, over_sequences
+from ranking.storage.run_settings import AblationSettings
 
 
 def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:

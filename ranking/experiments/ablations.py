@@ -18,7 +18,6 @@ import numpy as np
 
 from ranking.core import Features, Ints
 from ranking.core.errors import InputError
-from ranking.core.run_settings import AblationSettings
 from ranking.datasets.sequences import GROUPS, SampledSequences
 from ranking.experiments.ablation_bench import Bench, make_mid_rank
 from ranking.experiments.order_training import features_to_order, make_drawing
@@ -34,6 +33,7 @@ from ranking.methods.mid_rank import MidRank
 from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics.ablation_curves import AblationResult, Curve, Measured, over_sequences
+from ranking.storage.run_settings import AblationSettings
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
 MOST_TREES = 5  # of Fig. 6b

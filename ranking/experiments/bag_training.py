@@ -10,7 +10,6 @@ import numpy as np
 
 from ranking.core import BagSet, Bools, Floats, ImageSet, Ints, OnProgress, OnStep
 from ranking.core.errors import InputError
-from ranking.core.run_settings import BagTrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.experiments.recording import Recorder
@@ -24,6 +23,7 @@ from ranking.features.windows.settings import WindowSettings
 from ranking.inference.best_windows import best_windows
 from ranking.metrics import evaluate_or_count
 from ranking.metrics.detection import detection_average_precision, window_recall
+from ranking.storage.run_settings import BagTrainSettings
 
 DESCRIBING = "Describing windows"
 

@@ -14,7 +14,6 @@ import numpy as np
 
 from ranking.core import Bools, ImageSet, Ints, Query
 from ranking.core.errors import InputError
-from ranking.core.run_settings import CvxpySettings, TrainSettings
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.training import query_of
 from ranking.explain import programs
@@ -23,6 +22,7 @@ from ranking.features.projection import fit_projection
 from ranking.inference import AttractivePairs
 from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.methods import check_ranks, make_method, method_class
+from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
 MOST = 200  # samples
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from ranking.core import Features, ImageSet, Ints, LabelSet, OnProgress, OnStep
-from ranking.core.run_settings import LabelTrainSettings, SimulationSettings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.task import Measured, Task
 from ranking.explain.question_strategies import mean_break_even_precision
 from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.label_ranker import LabelRanker
+from ranking.storage.run_settings import LabelTrainSettings, SimulationSettings
 
 BLOCK = 128  # images that are ranked at a time, to save memory
 

@@ -16,13 +16,14 @@ import numpy as np
 
 from ranking.core import Floats, Ints, LabelSet, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
-from ranking.core.run_settings import Settings, SimulationSettings
+from ranking.core.settings import Settings
 from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
 from ranking.experiments.study import Context, OnShare, Result, Study
 from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics.fold_curves import FoldCurve
+from ranking.storage.run_settings import SimulationSettings
 
 # The curves of all folds so far, the seconds of the last one.
 OnFold = Callable[[list[FoldCurve], float], None]

@@ -11,7 +11,6 @@ import numpy as np
 
 from ranking.core import Features, Floats, ImageSet, Ints, OnProgress, OnStep, SequenceSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import AblationSettings, OrderTrainSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import readable
 from ranking.datasets.sequences import GROUPS, Drawing, SampledSequences, dense_ranks, draw_sequences
@@ -22,6 +21,7 @@ from ranking.features import load_features
 from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
+from ranking.storage.run_settings import AblationSettings, OrderTrainSettings
 
 RECORDED = 5  # test sequences
 RECORDED_MEMBERS = 40  # total number of their members

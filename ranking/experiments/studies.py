@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from ranking.core.run_settings import AnyStudySettings
 from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.cross_validation.experiment import Experiment
 from ranking.experiments.cvxpy_comparison import CvxpyComparison
 from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy
+from ranking.storage.run_settings import AnyStudySettings
 
 STUDIES: dict[str, Study[Any]] = {
     study.name: study

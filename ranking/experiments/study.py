@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Generic, TypeVar
 
 from ranking.core import ImageSet, Ints
-from ranking.core.run_settings import AnyStudySettings
+from ranking.storage.run_settings import AnyStudySettings
 
 S = TypeVar("S", bound=AnyStudySettings)
 Result = dict[str, Any]  # as JSON

@@ -22,12 +22,12 @@ from ranking.core import (
     OnStep,
     ProgressEvent,
 )
-from ranking.core.run_settings import AnyTrainSettings
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Scored
 from ranking.features import load_features
 from ranking.features.projection import Projection
 from ranking.methods import check_ranks, make_method
+from ranking.storage.run_settings import AnyTrainSettings
 
 if TYPE_CHECKING:  # this import would load compiled code, for which the first page would wait
     from ranking.explain.localisation import Localisation

@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core import ImageSet
-from ranking.core.run_settings import AnyTrainSettings
 from ranking.experiments.bag_training import BagTask
 from ranking.experiments.label_training import LabelTask
 from ranking.experiments.order_training import OrderTask
 from ranking.experiments.task import Task, Trained
 from ranking.experiments.training import SampleTask
+from ranking.storage.run_settings import AnyTrainSettings
 
 TASKS: dict[str, Task[Any, Any]] = {
     task.name: task for task in (SampleTask(), LabelTask(), OrderTask(), BagTask())

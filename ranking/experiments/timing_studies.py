@@ -23,10 +23,10 @@ import numpy as np
 
 from ranking.core import Bools, Floats, ProgressEvent, Query
 from ranking.core.errors import InputError
-from ranking.core.run_settings import TIMED, TimingSettings
 from ranking.experiments.study import Context, Result, Study
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.methods import make_method, methods_by_loss
+from ranking.storage.run_settings import TIMED, TimingSettings
 
 POSITIVES, NEGATIVES = 227, 3120  # of "phoning" among the 3,347 training samples
 FEW_NEGATIVES = 200  # while the number of positives varies

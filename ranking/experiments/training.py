@@ -11,7 +11,6 @@ import numpy as np
 
 from ranking.core import Bools, Features, ImageSet, Ints, OnProgress, OnStep, Query
 from ranking.core.errors import InputError
-from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
 from ranking.experiments.recording import Recorder
@@ -22,6 +21,7 @@ from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, im
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.methods import method_class
 from ranking.metrics import evaluate_or_count
+from ranking.storage.run_settings import TrainSettings
 
 
 class SampleData(NamedTuple):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from ranking.core import ImageSet, Problem, Query
 from ranking.core.errors import InputError
-from ranking.core.run_settings import Named
+from ranking.core.settings import Named
 from ranking.core.text import readable
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.datasets.copies import stored_copies

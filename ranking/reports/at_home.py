@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from ranking.core.run_settings import ExperimentSettings
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import results_of
 from ranking.experiments.cross_validation.trial_store import FOLDER, TrialStore
+from ranking.storage.run_settings import ExperimentSettings
 from ranking.storage.store import Store
 
 

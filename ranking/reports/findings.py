@@ -10,7 +10,6 @@ from typing import Self
 import numpy as np
 
 from ranking.core import Floats, ImageSet
-from ranking.core.run_settings import ExperimentSettings
 from ranking.core.text import counted
 from ranking.experiments.cross_validation.curves import GridCurve, grid_curves
 from ranking.experiments.cross_validation.plan import Plan
@@ -21,6 +20,7 @@ from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.explain.playback import Frame, frames_of
 from ranking.metrics.ranked import Ranking
 from ranking.reports.at_home import results_at_home, trials_of
+from ranking.storage.run_settings import ExperimentSettings
 from ranking.storage.store import Store
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 import time
 
-from ranking.core.run_settings import Protocol
-from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.protocol import part_of_protocol
 from ranking.experiments.cross_validation.tables import Table, chosen_table, seconds_table
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import features_words
+from ranking.files.spreadsheets import rows_csv
 from ranking.reports.differences import (
     Difference,
     pairs_of,
@@ -33,6 +32,7 @@ from ranking.reports.galleries import TOP, Album, Crops, gallery, iterations
 from ranking.reports.line_styles import of_compared
 from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
+from ranking.storage.run_settings import Protocol
 
 CURVES = 320  # height in pixels of the effect of the settings
 HEAD, ROW = 120, 40  # heights in pixels: of everything around the bars, and of the bars of a query

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.core.run_settings import Named
+from ranking.core.settings import Named
 from ranking.features import cached_vectors_file
 from ranking.features.graph.uploaded_pairs import is_edges_name
 from ranking.features.onnx_model import OnnxModel, is_model_name, model_file

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
-from ranking.core.run_settings import CALLED, ImportSettings, TrainSettings
 from ranking.storage.records import Records
+from ranking.storage.run_settings import CALLED, ImportSettings, TrainSettings
 
 # An import never waits for runs of other kinds, asks the user before it finishes, and leaves nothing if it does not
 # finish. The task of a run says what it is about within its kind.
@@ -123,7 +123,7 @@ class Run:
 
     @property
     def events_file(self) -> Path:
-        """The events of its worker: see `ranking.jobs.events`."""
+        """The events of its worker: see `ranking.storage.events`."""
         return self.folder / "events.jsonl"
 
     @property
@@ -175,7 +175,7 @@ class Run:
 
     @property
     def question_file(self) -> Path:
-        """The last question of an import: see `ranking.jobs.import_questions`."""
+        """The last question of an import: see `ranking.storage.import_questions`."""
         return self.folder / "question.json"
 
     @property

@@ -19,10 +19,9 @@ from ranking.commands.outputs import write
 from ranking.commands.watching import Bar
 from ranking.core import ImageSet, ProgressEvent
 from ranking.explain.localisation import read_localisation
-from ranking.jobs import jobs
-from ranking.jobs.events import Report
 from ranking.metrics import evaluate
-from ranking.storage import workspaces
+from ranking.storage import jobs, workspaces
+from ranking.storage.events import Report
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

@@ -13,7 +13,6 @@ import pytest
 from refusals import refused
 
 from ranking.core import Floats, ImageSet
-from ranking.core.run_settings import AblationSettings, OrderTrainSettings
 from ranking.datasets.sequences import GROUPS, SampledSequences, draw_sequences
 from ranking.experiments import ablations
 from ranking.experiments.ablations import (
@@ -38,6 +37,7 @@ from ranking.methods.mid_rank_settings import FUSIONS
 from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics import kendall_tau
 from ranking.metrics.ablation_curves import AblationResult, Curve
+from ranking.storage.run_settings import AblationSettings, OrderTrainSettings
 
 GIVEN = {"longest": 5, "subsequences": 100, "C": 100.0}
 PARTS, DRAWING = (("Colour", {"bins": 3}),), {"length": 7, "train": 30, "test": 20}

@@ -10,12 +10,12 @@ import pytest
 from refusals import refused
 
 from ranking.core import ImageSet
-from ranking.core.run_settings import CvxpySettings
 from ranking.datasets import load_image_set
 from ranking.experiments import cvxpy_comparison, studies
 from ranking.experiments.cvxpy_comparison import Solved, seconds_for, some_rows
 from ranking.experiments.study import Context
 from ranking.storage.examples import folder_of
+from ranking.storage.run_settings import CvxpySettings
 
 QUERY = "playing instrument"
 MOST = 60  # samples, for speed

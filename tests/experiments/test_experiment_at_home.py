@@ -11,11 +11,11 @@ from working import events_of, here, wait
 
 from ranking import Query, make_method
 from ranking.core import ImageSet
-from ranking.core.run_settings import ExperimentSettings
 from ranking.features import load_features
-from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics import average_precision
 from ranking.reports.at_home import results_at_home, trials_of
+from ranking.storage.events import Report, cancel_reason
+from ranking.storage.run_settings import ExperimentSettings
 from ranking.storage.store import Store
 
 

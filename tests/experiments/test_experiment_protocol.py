@@ -8,11 +8,11 @@ import pytest
 from refusals import refused
 from tiny_actions import images, planned
 
-from ranking.core.run_settings import ExperimentSettings, Protocol
 from ranking.experiments.cross_validation import plan as plan_module
 from ranking.experiments.cross_validation.protocol import compared_methods_of, graph_in_use, part_of_protocol
 from ranking.experiments.cross_validation.splits import Splits
 from ranking.methods.hoap_svm import BOTH
+from ranking.storage.run_settings import ExperimentSettings, Protocol
 
 HOG = (("HOG", {}),)
 

@@ -10,7 +10,6 @@ import pytest
 from tiny_actions import count_training_runs, images, planned, protocol, run_tiny
 
 from ranking.core import Certificate
-from ranking.core.run_settings import SMALL_GRIDS, Protocol
 from ranking.experiments.cross_validation.comparisons import comparisons
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import plan_of
@@ -20,6 +19,7 @@ from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, validation_table
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.experiments.cross_validation.trial_store import TrialStore
+from ranking.storage.run_settings import SMALL_GRIDS, Protocol
 
 IMAGES = images()
 PROVEN = Certificate(1.0, 1.0, 0.0, 1, 0.0, True)

@@ -13,12 +13,12 @@ from refusals import refusal, refused
 from training_runs import Listener
 
 from ranking import LabelSet
-from ranking.core.run_settings import LabelTrainSettings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments import label_training
 from ranking.experiments.label_training import label_metrics, label_set_of
 from ranking.experiments.tasks import train
 from ranking.metrics import break_even_precision
+from ranking.storage.run_settings import LabelTrainSettings
 
 GIVEN = {"core_size": 2, "C": 10.0, "tolerance": 0.05}
 SETTINGS = LabelTrainSettings("key", (("Colour", {"bins": 2}),), "C-star p@k", GIVEN, min_images=4)

@@ -14,7 +14,6 @@ from refusals import ANYTHING, refused
 
 from ranking import LabelSet
 from ranking.core import ImageSet
-from ranking.core.run_settings import SimulationSettings
 from ranking.experiments import label_training
 from ranking.experiments.label_training import label_set_of, make_label_ranker
 from ranking.experiments.labelling_simulation import (
@@ -28,6 +27,7 @@ from ranking.experiments.study import Context
 from ranking.explain.question_strategies import STRATEGIES, make_strategy, simulate
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics.fold_curves import FoldCurve
+from ranking.storage.run_settings import SimulationSettings
 
 ALONE = ("Independent p@k", {"C": 10.0, "tolerance": 0.05})
 STAR = ("C-star p@k", {"C": 10.0, "tolerance": 0.05, "core_size": 2})

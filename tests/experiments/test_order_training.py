@@ -10,7 +10,6 @@ from refusals import refusal, refused
 from training_runs import Listener
 
 from ranking.core import OnProgress, ProgressEvent, SequenceSet, StopTraining
-from ranking.core.run_settings import OrderTrainSettings
 from ranking.datasets.sequences import SampledSequences, dense_ranks, draw_sequences
 from ranking.experiments import order_training
 from ranking.experiments.order_training import (
@@ -28,6 +27,7 @@ from ranking.explain.playback import Playback
 from ranking.features import load_features
 from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
+from ranking.storage.run_settings import OrderTrainSettings
 
 GIVEN, DRAWING = {"longest": 4, "subsequences": 200}, {"length": 5, "train": 40, "test": 30}
 SETTINGS = OrderTrainSettings("key", (("Colour", {"bins": 3}),), "year", "MidRank", GIVEN, DRAWING)

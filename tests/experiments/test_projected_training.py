@@ -9,18 +9,18 @@ import pytest
 from training_runs import Listener
 
 from ranking.core import Features, LabelSet
-from ranking.core.run_settings import (
-    LabelTrainSettings,
-    OrderTrainSettings,
-    SimulationSettings,
-    TrainSettings,
-)
 from ranking.experiments import task
 from ranking.experiments.label_training import label_set_of, seen_through
 from ranking.experiments.labelling_simulation import askers_of, asking_curves, assign_folds
 from ranking.experiments.tasks import train
 from ranking.features.projection import PCA
 from ranking.methods.label_ranker import LabelRanker
+from ranking.storage.run_settings import (
+    LabelTrainSettings,
+    OrderTrainSettings,
+    SimulationSettings,
+    TrainSettings,
+)
 
 FOUR: dict[str, Any] = {"kind": "PCA", "components": 4}
 WHITE: dict[str, Any] = {"kind": "PCA", "components": 4, "whiten": True}

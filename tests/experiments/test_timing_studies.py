@@ -11,7 +11,6 @@ import pytest
 from refusals import refused
 
 from ranking import make_method
-from ranking.core.run_settings import TimingSettings
 from ranking.experiments import timing_studies
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import (
@@ -30,6 +29,7 @@ from ranking.experiments.timing_studies import (
     thinned,
 )
 from ranking.methods import methods_by_loss
+from ranking.storage.run_settings import TimingSettings
 
 SMALL = TimingSettings(share=0.05, dimensions=20, rounds=2)
 

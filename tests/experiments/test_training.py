@@ -12,7 +12,6 @@ from training_runs import Listener
 
 from ranking import Query, method_names
 from ranking.core import ImageSet, ProgressEvent
-from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, make_source
 from ranking.experiments.tasks import train
 from ranking.experiments.training import query_of, training_signature
@@ -22,6 +21,7 @@ from ranking.features.graph.uploaded_pairs import edges_name
 from ranking.features.projection import PCA
 from ranking.inference import PairsOfEitherSign, doubling
 from ranking.metrics import evaluate
+from ranking.storage.run_settings import TrainSettings
 
 SETTINGS = TrainSettings("key", (("Colour", {"bins": 4}),), "3", "AP-SVM", {"C": 10.0, "tolerance": 0.05})
 

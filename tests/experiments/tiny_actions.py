@@ -12,7 +12,6 @@ import pytest
 from image_sets import image_set
 
 from ranking.core import ImageSet
-from ranking.core.run_settings import Protocol
 from ranking.experiments.cross_validation import unit
 from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import Plan, plan_of
@@ -21,6 +20,7 @@ from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.trial import Trial
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
+from ranking.storage.run_settings import Protocol
 
 CLASSES = ("jump", "read", "run")
 

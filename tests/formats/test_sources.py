@@ -16,7 +16,6 @@ from refusals import refused
 from sklearn.datasets import load_digits
 
 from ranking.core import Problem, Source, SourceImage
-from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import settings_of
 from ranking.datasets import (
     SOURCES,
@@ -29,8 +28,9 @@ from ranking.datasets import (
 from ranking.files import open_tree
 from ranking.formats.preview import preview_source
 from ranking.formats.tree_source import TreeSource, detect, tree_sources
-from ranking.jobs.importing import steps_of
 from ranking.storage import workspaces
+from ranking.storage.importing import steps_of
+from ranking.storage.run_settings import ImportSettings
 from ranking.storage.store import Store
 
 

@@ -33,9 +33,9 @@ from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import ElementTree
 
-from ranking.core.run_settings import OwnImageSettings
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import Run
+from ranking.storage.run_settings import OwnImageSettings
 from ranking.storage.store import Store
 
 ROOT = Path(__file__).parents[2]

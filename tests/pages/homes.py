@@ -21,7 +21,6 @@ from pages.parts.app import cache
 from pages.parts.runs.label_models import BASELINE, OWN
 from pages.parts.views.lesson_settings import LABELS_SET, labels_run
 from ranking.core import ImageSet
-from ranking.core.run_settings import TrainSettings
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.training import query_of
 from ranking.explain.neighbourhood import Neighbourhood
@@ -29,6 +28,7 @@ from ranking.features import load_features
 from ranking.methods.hob_svm import HOBSVM
 from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
+from ranking.storage.run_settings import TrainSettings
 from ranking.storage.store import Store
 
 Made = Any

@@ -12,9 +12,9 @@ from filled_home import Home
 from image_sets import Drawing, Records, pictures
 from training_runs import worked
 
+from ranking.commands import worker
 from ranking.core import SourceBox
 from ranking.datasets import build_image_set
-from ranking.jobs import worker
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

@@ -9,7 +9,7 @@ from filled_home import Home
 from hidden_squares import settings_of, squares_of
 from training_runs import worked
 
-from ranking.jobs import worker
+from ranking.commands import worker
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

@@ -12,11 +12,11 @@ from filled_home import Home
 from training_runs import worked
 
 from ranking import method_class
-from ranking.core.run_settings import OrderTrainSettings
+from ranking.commands import worker
 from ranking.experiments.order_training import held_out_sequences, make_drawing, relevances
 from ranking.features import load_features
-from ranking.jobs import worker
 from ranking.storage.run import Run
+from ranking.storage.run_settings import OrderTrainSettings
 from ranking.storage.store import Store
 
 HOSTILE = "=<b>mid & rank</b>"  # a name that markup, markdown and spreadsheets would misread

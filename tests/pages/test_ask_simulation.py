@@ -17,13 +17,13 @@ from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plai
 from pages.parts.runs import jobs_panel
 from pages.parts.studies import simulation_table
 from pages.parts.views import label_styles
-from ranking.core.run_settings import SimulationSettings
 from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
-from ranking.jobs import jobs
-from ranking.jobs.events import Report, cancel_reason
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.reports.line_styles import LOOKS
+from ranking.storage import jobs
+from ranking.storage.events import Report, cancel_reason
 from ranking.storage.run import Run
+from ranking.storage.run_settings import SimulationSettings
 
 page = page_of("ask_simulation")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or simulated beside

@@ -19,14 +19,13 @@ from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.runs import compared_runs, runs
 from pages.parts.views import sheets
-from ranking.jobs import jobs
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.differences import sign_of
 from ranking.reports.line_styles import of_methods
-from ranking.storage import examples
+from ranking.storage import examples, jobs
 from ranking.storage.examples import folder_of
 
 QUERY = "playing instrument"

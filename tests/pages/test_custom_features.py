@@ -16,10 +16,10 @@ from uploading import drop, kept_here, pills, previewed, uploader
 
 from pages.parts.app import cache
 from pages.parts.runs import export, feature_choice, runs
-from ranking.core.run_settings import FeaturesSettings, TrainSettings
 from ranking.features import load_features
 from ranking.features.uploaded_vectors import short_name
 from ranking.storage.run import RECORD
+from ranking.storage.run_settings import FeaturesSettings, TrainSettings
 
 
 @pytest.fixture

@@ -18,12 +18,12 @@ from shown import address, button_keys, charts_of, choose, counts_in, kinds, pla
 from pages.parts.app import keys
 from pages.parts.app.frame import escaped
 from pages.parts.studies import experiment_tables
-from ranking.core.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.experiments.cross_validation.results import Results
 from ranking.reports import experiment_charts
 from ranking.reports.differences import differences
 from ranking.reports.exports import shown
 from ranking.reports.findings import Findings
+from ranking.storage.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.storage.store import Store
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside

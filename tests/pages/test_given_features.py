@@ -9,7 +9,7 @@ from imports_here import import_here
 from shown import captions, choose, press, turn_to
 from training_runs import finished
 
-from ranking.core.run_settings import LabelTrainSettings
+from ranking.storage.run_settings import LabelTrainSettings
 
 
 @pytest.fixture

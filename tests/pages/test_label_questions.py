@@ -39,10 +39,10 @@ from ranking.core import ProgressEvent
 from ranking.core.errors import HomeError
 from ranking.explain.labelling_model import Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, next_questions
-from ranking.jobs.events import Report
 from ranking.metrics import break_even_precision
 from ranking.reports.line_styles import LOOKS
 from ranking.storage.answers import AnswerEvent, AnswerKind, Answers, fold
+from ranking.storage.events import Report
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 

@@ -13,12 +13,12 @@ from shown import charts_of, choose, kinds, numbers_in, plain_texts, press, turn
 
 from pages.parts.studies import ablation_charts, ablation_form
 from pages.parts.studies.ablation_words import TAU, WORDS
-from ranking.core.run_settings import AblationSettings
 from ranking.experiments import ablations
 from ranking.experiments.ablations import AGREES, FIGURES, SECONDS, MidRankStudy
 from ranking.experiments.study import Context
 from ranking.metrics.ablation_curves import AblationResult, Curve, Measured
 from ranking.storage.run import Run
+from ranking.storage.run_settings import AblationSettings
 
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
 

@@ -10,9 +10,9 @@ from shown import plain_texts
 from pages.parts.app import menu
 from pages.parts.views.lesson_settings import NEIGHBOURS
 from ranking import method_names
-from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import load_image_set
 from ranking.storage.examples import folder_of
+from ranking.storage.run_settings import ExperimentSettings
 
 LESSONS = sorted(menu.PLACES["Lessons"].keys() - {"lessons"})
 METHODS = method_names(ranks="samples")

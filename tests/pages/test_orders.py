@@ -22,9 +22,9 @@ from pages.parts.runs import order_models
 from pages.parts.views import sheets
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
-from ranking.jobs.events import Report
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
+from ranking.storage.events import Report
 
 page = page_of("orders")
 pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside

@@ -10,8 +10,8 @@ from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, pres
 from pages.parts.app import cache, keys
 from pages.parts.views import pair_cues, subsequence_worth
 from pages.parts.views.pair_cues import APART, CUES, cues_of, explained, find_examples
-from ranking.core.run_settings import AblationSettings
 from ranking.datasets.sequences import ANY, ONE_EACH
+from ranking.storage.run_settings import AblationSettings
 
 pytestmark = pytest.mark.usefixtures("started")
 

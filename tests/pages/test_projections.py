@@ -16,9 +16,9 @@ from training_runs import finished
 from pages.parts.app import cache, home
 from pages.parts.runs import certificate, projections, runs
 from pages.parts.runs.uploaded_image import _described
+from ranking.commands import worker
 from ranking.features.projection import projection_words
-from ranking.jobs import worker
-from ranking.jobs.events import Report
+from ranking.storage.events import Report
 from ranking.storage.run_files import projection_of
 
 NINE = {"kind": "PCA", "components": 9, "whiten": False}

@@ -11,7 +11,6 @@ from shown import address, button_keys, charts_of, kinds, plain_texts, press, tu
 
 from pages.parts.studies import timing_charts, timing_words
 from pages.parts.studies.timing_words import PAPER
-from ranking.core.run_settings import TimingSettings
 from ranking.experiments.timing_studies import (
     BINARY,
     SAMPLES,
@@ -23,6 +22,7 @@ from ranking.experiments.timing_studies import (
     sizes,
 )
 from ranking.methods import methods_by_loss
+from ranking.storage.run_settings import TimingSettings
 
 pytestmark = pytest.mark.usefixtures("started")
 

@@ -66,7 +66,7 @@ HEAVY = ("numba", "sklearn", "skimage", "scipy", "ranking.methods.svm")
 VISIT = f"""
 import sys
 from streamlit.testing.v1 import AppTest
-from ranking.jobs import jobs
+from ranking.storage import jobs
 jobs.start_once = lambda store, kind, settings: store.runs.create(kind, settings)
 app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
 import pages.parts.runs.playback, pages.parts.runs.runs  # of most other pages

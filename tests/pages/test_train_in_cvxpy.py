@@ -11,11 +11,11 @@ from training_runs import worked
 
 from pages.parts.runs import jobs_panel
 from pages.parts.runs.certificate import percent
-from ranking.core.run_settings import CvxpySettings
+from ranking.commands import worker
 from ranking.experiments.cvxpy_comparison import MOST, Solved, seconds_for
 from ranking.explain import programs
-from ranking.jobs import worker
 from ranking.methods import method_class
+from ranking.storage.run_settings import CvxpySettings
 
 OPEN, SOLVE = "widget the same problem in CVXPY", "widget solve in CVXPY"
 

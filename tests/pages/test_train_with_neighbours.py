@@ -12,8 +12,8 @@ from shown import address, compared, plain, plain_texts, press, texts, turn_to, 
 from pages.parts.app import cache, home
 from pages.parts.runs import certificate, export, graph_choice, runs, training_runs
 from pages.parts.views import training_charts
-from ranking.core.run_settings import TrainSettings
 from ranking.features.graph.image_graph import GRAPHS
+from ranking.storage.run_settings import TrainSettings
 
 METHOD = "HOAP-SVM"
 ROUNDS = [

@@ -106,7 +106,7 @@ def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page
         raise HomeError("this workspace is *full*")
 
     app = open_page("image_sets")
-    monkeypatch.setattr("ranking.jobs.jobs.start", refuse)
+    monkeypatch.setattr("ranking.storage.jobs.start", refuse)
     drop(app, b"PK")
     assert [error.value for error in app.error] == ["this workspace is \\*full\\*"]
 
@@ -172,7 +172,7 @@ def test_an_import_waits_until_it_is_cancelled_also_where_its_file_is_damaged(
     laboratory, started, dropped, open_page, monkeypatch
 ):
     cancelled = []
-    monkeypatch.setattr("ranking.jobs.jobs.cancel", lambda store, run_id: cancelled.append(run_id))
+    monkeypatch.setattr("ranking.storage.jobs.cancel", lambda store, run_id: cancelled.append(run_id))
     [run] = started
     app = open_page("image_sets")
     assert "shapes.zip waits for your decision" in plain(app.button(key=f"widget open {run.id}").label)

@@ -7,8 +7,8 @@ from typing import Any
 from archives import npy
 from imports_here import agree, begin, go_on
 
-from ranking.core.run_settings import FeaturesSettings
 from ranking.storage.run import Run
+from ranking.storage.run_settings import FeaturesSettings
 from ranking.storage.store import Store
 
 

@@ -16,7 +16,6 @@ from html_file import HtmlFile, look_over, without_scripts
 from pyarrow import parquet
 from training_runs import finished
 
-from ranking.core.run_settings import TrainSettings
 from ranking.datasets import Thumbnails
 from ranking.explain.playback import frames_of, read_playback, spread_geometrically
 from ranking.metrics import average_precision
@@ -29,6 +28,7 @@ from ranking.reports.comparison import comparison_html
 from ranking.reports.differences import sign_of
 from ranking.reports.settings_words import names_of, settings_facts
 from ranking.storage.run import Run
+from ranking.storage.run_settings import TrainSettings
 from ranking.storage.store import Store
 
 QUERY = CLASSES[0]

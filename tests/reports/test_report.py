@@ -13,7 +13,6 @@ from hostile_set import CLASSES, SCRIPT, TITLE, experiment_settings, run_here, s
 from html_file import HtmlFile, look_over
 
 from pages.parts.studies.experiment_tables import as_markdown
-from ranking.core.run_settings import ExperimentSettings
 from ranking.datasets import Thumbnails
 from ranking.experiments.cross_validation.comparisons import comparisons
 from ranking.experiments.cross_validation.tables import Row, Table, chosen_table, validation_table
@@ -26,6 +25,7 @@ from ranking.reports.exports import plain, shown
 from ranking.reports.findings import Findings
 from ranking.reports.page import value_table
 from ranking.reports.report import latex_tables, report_html
+from ranking.storage.run_settings import ExperimentSettings
 
 
 @pytest.fixture(scope="module")

@@ -7,8 +7,8 @@ from typing import Any
 from labelled_pictures import patches
 from working import ended, kill, wait
 
-from ranking.jobs import jobs
 from ranking.reports.at_home import trials_of
+from ranking.storage import jobs
 from ranking.storage.store import Store
 
 

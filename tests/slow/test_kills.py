@@ -19,9 +19,9 @@ from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, k
 
 from ranking import method_class
 from ranking.datasets import build_image_set, make_source
-from ranking.jobs import jobs
-from ranking.jobs.events import last_gap
-from ranking.jobs.memory import reason_of
+from ranking.storage import jobs
+from ranking.storage.events import last_gap
+from ranking.storage.memory import reason_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
@@ -70,7 +70,7 @@ def check_whole(run: Run) -> None:
 DYING = """
 import os, signal, sys
 from ranking.experiments import recording
-from ranking.jobs import worker
+from ranking.commands import worker
 fatal, steps = int(sys.argv[1]), []
 def dying(step):
     def call(*arguments):
@@ -144,7 +144,7 @@ NO_SPACE = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]  # what is to
 FULL = """
 import json, os, shutil, sys, time
 from pathlib import Path
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED
 from ranking.storage.store import Store
 shutil.copytree(sys.argv[1], sys.argv[2], dirs_exist_ok=True)

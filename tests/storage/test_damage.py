@@ -12,10 +12,10 @@ import pytest
 from labelled_pictures import patches
 from training_runs import finished
 
-from ranking.core.run_settings import TrainSettings
 from ranking.storage import workspaces
 from ranking.storage.answers import AnswerEvent
 from ranking.storage.home import Home
+from ranking.storage.run_settings import TrainSettings
 from ranking.storage.store import Store
 
 DAMAGES: dict[str, Callable[[Path], object]] = {

@@ -8,7 +8,6 @@ import pytest
 from refusals import refused
 from training_runs import finished
 
-from ranking.core.run_settings import TASK_SETTINGS, train_settings
 from ranking.datasets import load_image_set
 from ranking.experiments.training import query_of
 from ranking.features import load_features
@@ -16,6 +15,7 @@ from ranking.methods import method_class
 from ranking.reports.at_home import results_at_home, trials_of
 from ranking.reports.findings import Findings
 from ranking.storage import examples
+from ranking.storage.run_settings import TASK_SETTINGS, train_settings
 from ranking.storage.store import Store
 
 SETS = {source.name: load_image_set(examples.folder_of(source.name)) for source in program.SETS}

@@ -15,11 +15,10 @@ from refusals import refused
 from working import Held, here, trouble
 
 from ranking.core.errors import HomeError, InputError
-from ranking.core.run_settings import TrainSettings
-from ranking.jobs import jobs
-from ranking.storage import workspaces
+from ranking.storage import jobs, workspaces
 from ranking.storage.answers import AnswerEvent
 from ranking.storage.home import SHARED
+from ranking.storage.run_settings import TrainSettings
 from ranking.storage.space import DEFAULTS, SERVER_LIMIT, WORKSPACE_LIMIT, FullError, bytes_of, check_space
 from ranking.storage.store import Store
 
@@ -169,7 +168,7 @@ def test_features_end_when_the_workspace_is_full(visitor, monkeypatch, pictures,
     key = anna.sets.add(pictures, "Patches")
     run = anna.runs.create("train", TrainSettings(key, (("HOG", {}),), "red", "SVM").to_json())
     monkeypatch.setenv(WORKSPACE_LIMIT, str(bytes_of(anna.home)))
-    from ranking.jobs import worker
+    from ranking.commands import worker
 
     worker.main([str(anna.home), run.id])
     run = anna.runs.get(run.id)

@@ -21,13 +21,7 @@ from pages.parts.app import home
 from pages.parts.app.home import EACH, SOME, of_home
 from ranking import method_class
 from ranking.core import Bools, Floats, ImageSet, Ints, LabelSet
-from ranking.core.run_settings import (
-    ExperimentSettings,
-    LabelTrainSettings,
-    Named,
-    OrderTrainSettings,
-    TrainSettings,
-)
+from ranking.core.settings import Named
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.label_sets import label_set
 from ranking.datasets.splits import blocks_of
@@ -44,6 +38,12 @@ from ranking.reports.markup import data_url
 from ranking.storage import examples
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_files import projection_of, read_scores
+from ranking.storage.run_settings import (
+    ExperimentSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    TrainSettings,
+)
 
 if TYPE_CHECKING:  # these imports would load compiled modules before the first page is shown
     from ranking.core import Features

@@ -12,8 +12,8 @@ from zipfile import BadZipFile
 import streamlit as st
 
 from pages.parts.app import workspaces
-from ranking.jobs import jobs
 from ranking.reports.prose import escaped
+from ranking.storage import jobs
 from ranking.storage.home import home_folder
 from ranking.storage.run import Run
 from ranking.storage.space import FullError

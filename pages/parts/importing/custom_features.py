@@ -11,10 +11,10 @@ from pages.parts.app.frame import escaped
 from pages.parts.importing import custom_previews, uploads
 from pages.parts.runs import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
-from ranking.core.run_settings import FeaturesSettings
 from ranking.core.text import counted
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import FeaturesSettings
 from ranking.storage.space import format_bytes
 from ranking.storage.uploads import KeptNetwork, KeptVectors
 

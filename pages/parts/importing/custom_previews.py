@@ -18,7 +18,7 @@ from ranking.features.uploads.array_files import ArrayInfo
 from ranking.features.uploads.model_preview import ModelPreview
 from ranking.features.uploads.vector_matrix import BY_ORDER
 from ranking.features.uploads.vectors_preview import VectorsPreview
-from ranking.jobs.import_questions import Question
+from ranking.storage.import_questions import Question
 from ranking.storage.run import Run
 
 CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form

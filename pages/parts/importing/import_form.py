@@ -10,12 +10,12 @@ import streamlit as st
 from pages.parts.app import forms, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import uploads
-from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
 from ranking.formats.tree_source import tree_sources
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import Run
+from ranking.storage.run_settings import ImportSettings
 
 FILES, SOURCES = "ZIP file or folder", "Another source"
 PATH = keys.widget("path of an import")

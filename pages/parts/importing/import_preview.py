@@ -11,16 +11,16 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import grid
 from pages.parts.components.tile import Tile
 from pages.parts.importing import import_form, problem_table, table_columns, uploads
-from ranking.core.run_settings import ImportSettings
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class
 from ranking.formats.import_preview import ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
-from ranking.jobs.import_questions import Decision, Question, decide
 from ranking.reports.markup import data_url
+from ranking.storage.import_questions import Decision, Question, decide
 from ranking.storage.run import Run
+from ranking.storage.run_settings import ImportSettings
 
 
 def show(run: Run, question: Question) -> None:

@@ -10,10 +10,10 @@ from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import import_form, import_preview, near_copies, problem_table, trash, uploads
 from pages.parts.runs import jobs_panel
-from ranking.core.run_settings import ImportSettings
-from ranking.jobs import jobs
-from ranking.jobs.import_questions import Question
+from ranking.storage import jobs
+from ranking.storage.import_questions import Question
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import ImportSettings
 
 
 def show() -> None:

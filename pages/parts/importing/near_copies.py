@@ -17,7 +17,7 @@ from ranking.core.text import counted, readable
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.datasets.copies import StoredCopies, are_together, stored_copies
 from ranking.datasets.splits import moved_words
-from ranking.jobs.import_questions import Question
+from ranking.storage.import_questions import Question
 from ranking.storage.run import Run
 
 EXAMPLES = 12  # samples that are shown

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.app import downloads
 from ranking.core import Problem
-from ranking.core.spreadsheets import rows_csv
+from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
 
 COLUMNS = ("file", "expected", "came", "done")  # the fields of ranking.core.Problem

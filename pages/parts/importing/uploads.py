@@ -19,11 +19,11 @@ from pages.parts.app import address, dropped, forms, frame, home, keys, workspac
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel
 from pages.parts.runs.jobs_panel import file_name
-from ranking.core.run_settings import FeaturesSettings, ImportSettings
 from ranking.core.text import readable
-from ranking.jobs import jobs
-from ranking.jobs.import_questions import Decision, Question, decide, open_question
+from ranking.storage import jobs
+from ranking.storage.import_questions import Decision, Question, decide, open_question
 from ranking.storage.run import Run
+from ranking.storage.run_settings import FeaturesSettings, ImportSettings
 
 # --------------------------------------------------------------------------------------------------- The form
 

@@ -11,9 +11,9 @@ from pages.parts.app import cache
 from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.runs import runs
 from ranking.core import Bounds
-from ranking.core.run_settings import TASK_SETTINGS, BagTrainSettings
 from ranking.core.text import counted
 from ranking.storage.run import Run
+from ranking.storage.run_settings import TASK_SETTINGS, BagTrainSettings
 
 FORMULA = r"\text{primal}(w)-\text{dual}(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"
 LOCAL_FORMULA = r"\text{primal}(w)-\text{dual}_w(\alpha)\;\le\;\varepsilon\,\lvert\text{primal}(w)\rvert"

@@ -14,11 +14,11 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, runs, training_runs
 from pages.parts.runs.run_actions import MOST_COMPARED
 from ranking import method_names
-from ranking.core.run_settings import TrainSettings
 from ranking.core.text import counted
 from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.storage import examples
 from ranking.storage.run import ENDED, SAMPLES, Run
+from ranking.storage.run_settings import TrainSettings
 
 Subject = tuple[str, str]
 SUBJECT = keys.widget("compared subject")

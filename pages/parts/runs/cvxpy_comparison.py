@@ -12,9 +12,9 @@ from pages.parts.app import cache, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, lessons
 from pages.parts.runs.certificate import percent
-from ranking.core.run_settings import CvxpySettings, TrainSettings
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
 # What a program omits of the problem of its method.
 OMITTED = {

@@ -10,15 +10,15 @@ from pages.parts.runs import runs
 from pages.parts.views import sheets
 from ranking import method_class
 from ranking.core import ImageSet
-from ranking.core.run_settings import TrainSettings
 from ranking.core.settings import settings_of
-from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import counted
 from ranking.datasets import Thumbnails
 from ranking.features.graph.image_graph import graph_words
-from ranking.jobs.run_archive import export_run
+from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
+from ranking.storage.run_archive import export_run
+from ranking.storage.run_settings import TrainSettings
 
 
 def archive(run: Run) -> bytes:

@@ -13,7 +13,7 @@ import streamlit as st
 from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from ranking.core import ImageSet
-from ranking.core.run_settings import Named
+from ranking.core.settings import Named
 from ranking.core.text import readable
 from ranking.features import default_names, feature_names
 from ranking.features.onnx_model import OnnxModel

@@ -10,12 +10,11 @@ import streamlit as st
 
 from pages.parts.app import address, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
-from ranking.core.run_settings import IMPORT_SETTINGS
 from ranking.core.text import counted
-from ranking.jobs import jobs
-from ranking.jobs.import_questions import Question, open_question
-from ranking.storage import queue
+from ranking.storage import jobs, queue
+from ranking.storage.import_questions import Question, open_question
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import IMPORT_SETTINGS
 
 POLL_SECONDS = 0.5  # between two polls of a running run
 WAIT_SECONDS = 2.0  # between two polls of a queued run, because there may be many of them

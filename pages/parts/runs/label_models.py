@@ -13,10 +13,10 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import run_actions, runs, training_runs
 from pages.parts.views import label_styles
 from ranking import method_names
-from ranking.core.run_settings import LabelTrainSettings
 from ranking.reports.line_styles import Look
 from ranking.reports.settings_words import against
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "C-star p@k", "Independent p@k"

@@ -13,9 +13,9 @@ from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.runs import feature_choice, jobs_panel
 from pages.parts.views.lesson_settings import Lesson
 from ranking.core import ImageSet
-from ranking.core.run_settings import AnyTrainSettings
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Kind, Run
+from ranking.storage.run_settings import AnyTrainSettings
 from ranking.storage.store import Store
 
 DONE = "lessons"  # folder of a workspace with an empty file for each completed lesson

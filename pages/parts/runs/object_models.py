@@ -7,11 +7,11 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, forms, home, keys
 from pages.parts.runs import playback, sets, training_runs
 from ranking import method_names
-from ranking.core.run_settings import BagTrainSettings
 from ranking.core.settings import settings_dict
 from ranking.core.text import counted
 from ranking.features.windows.settings import WindowSettings
 from ranking.storage.run import Run
+from ranking.storage.run_settings import BagTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "Latent AP-SVM", "MI-SVM"

@@ -11,12 +11,12 @@ from pages.parts.components.film import Frame, Strip
 from pages.parts.runs import playback, runs, sets, training_runs
 from ranking import method_names
 from ranking.core import ImageSet, Ints
-from ranking.core.run_settings import OrderTrainSettings
 from ranking.core.text import written
 from ranking.datasets.sequences import HIGHEST
 from ranking.experiments.order_training import make_drawing
 from ranking.reports.markup import data_url
 from ranking.storage.run import Run
+from ranking.storage.run_settings import OrderTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "MidRank", "RankSVM"

@@ -14,11 +14,11 @@ import streamlit as st
 from pages.parts.app import address, downloads, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import export, runs
-from ranking.core.run_settings import CALLED
 from ranking.core.text import counted as in_number
 from ranking.storage.home import DELETED_DAYS
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_names import LONGEST_NAME
+from ranking.storage.run_settings import CALLED
 
 MOST_COMPARED = 4  # rankings on the page Compare rankings
 

@@ -11,7 +11,7 @@ import streamlit as st
 
 from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.runs import run_actions, runs
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, SAMPLES, Run
 from ranking.storage.sets import ImageSetRow
 

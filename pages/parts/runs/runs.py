@@ -14,14 +14,6 @@ from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
 from ranking import method_names
-from ranking.core.run_settings import (
-    CALLED,
-    TASK_SETTINGS,
-    BagTrainSettings,
-    ExperimentSettings,
-    LabelTrainSettings,
-    TrainSettings,
-)
 from ranking.core.settings import settings_dict, settings_of
 from ranking.experiments.training import graph_in_use
 from ranking.features.graph.image_graph import graph_words
@@ -39,6 +31,14 @@ from ranking.reports.settings_words import (
 )
 from ranking.storage import examples
 from ranking.storage.run import SAMPLES, Run
+from ranking.storage.run_settings import (
+    CALLED,
+    TASK_SETTINGS,
+    BagTrainSettings,
+    ExperimentSettings,
+    LabelTrainSettings,
+    TrainSettings,
+)
 from ranking.storage.sets import ImageSetRow
 
 LEAST = LabelTrainSettings("", (), "").min_images  # the default for the fewest images of a label

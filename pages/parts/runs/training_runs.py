@@ -13,11 +13,12 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import certificate, feature_choice, jobs_panel, projections, run_actions, runs, sets
 from pages.parts.views import training_charts
 from ranking import method_class
-from ranking.core.run_settings import AnyTrainSettings, BagTrainSettings, Named
+from ranking.core.settings import Named
 from ranking.features import default_names
-from ranking.jobs import jobs
 from ranking.reports.settings_words import method_settings
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import AnyTrainSettings, BagTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 

@@ -10,9 +10,9 @@ import streamlit as st
 from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
-from ranking.jobs.uploaded_image import described, name_of
 from ranking.storage.run import Run
 from ranking.storage.store import Store
+from ranking.storage.uploaded_image import described, name_of
 
 LARGEST = 50  # megabytes, as for an imported image
 

@@ -8,12 +8,12 @@ from pages.parts.app import cache, controls, forms, keys
 from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_class
-from ranking.core.run_settings import AblationSettings
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
 from ranking.experiments.ablations import FIGURES
 from ranking.experiments.order_training import make_drawing
 from ranking.storage.run import Run
+from ranking.storage.run_settings import AblationSettings
 from ranking.storage.sets import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000

@@ -15,13 +15,13 @@ from pages.parts.runs import feature_choice, graph_choice, projections, runs
 from pages.parts.runs.jobs_panel import in_minutes
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_names
-from ranking.core.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
-from ranking.core.stored_settings import Grids
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
 from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
 from ranking.features import default_names
 from ranking.storage.run import Run
+from ranking.storage.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
 from ranking.storage.sets import ImageSetRow
+from ranking.storage.stored_settings import Grids
 
 LIKE, SMALL, PAPER = "The one above", "Small", "As in the paper"
 FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000

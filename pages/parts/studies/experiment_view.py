@@ -15,8 +15,6 @@ from pages.parts.components.strip import strip
 from pages.parts.studies import experiment_form, experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from pages.parts.views import charts
-from ranking.core.run_settings import ExperimentSettings
-from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.tables import (
@@ -24,6 +22,7 @@ from ranking.experiments.cross_validation.tables import (
     seconds_table,
     validation_table,
 )
+from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.comparison_words import first_wrong
@@ -41,6 +40,7 @@ from ranking.reports.line_styles import of_compared
 from ranking.reports.prose import markdown_table
 from ranking.reports.report import latex_tables, protocol_json, report_html
 from ranking.storage.run import Run
+from ranking.storage.run_settings import ExperimentSettings
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
 GRID_NAMES = {"eta": "η"}  # how texts name a setting; others by their own names

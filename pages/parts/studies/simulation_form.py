@@ -11,9 +11,9 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
 from ranking import method_class, method_names
-from ranking.core.run_settings import SimulationSettings
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.storage.run import Run
+from ranking.storage.run_settings import SimulationSettings
 from ranking.storage.sets import ImageSetRow
 
 USUAL = SimulationSettings("", (), (), ())  # for its defaults

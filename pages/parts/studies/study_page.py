@@ -10,9 +10,9 @@ import streamlit as st
 
 from pages.parts.app import address, downloads, figures_file, frame, home
 from pages.parts.runs import jobs_panel, run_actions, runs
-from ranking.core.run_settings import AnyStudySettings
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import AnyStudySettings
 
 
 @dataclass(frozen=True)

@@ -5,13 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ranking.core.run_settings import (
-    AblationSettings,
-    BagTrainSettings,
-    LabelTrainSettings,
-    Named,
-    TrainSettings,
-)
+from ranking.core.settings import Named
+from ranking.storage.run_settings import AblationSettings, BagTrainSettings, LabelTrainSettings, TrainSettings
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 
-from ranking.core.run_settings import ExperimentSettings
 from ranking.experiments.cross_validation.cluster import workers_at
 from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.plan import plan_of
@@ -12,6 +11,7 @@ from ranking.experiments.cross_validation.progress import Progress, time_in_word
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.study import Context, Result, Study
+from ranking.storage.run_settings import ExperimentSettings
 
 TELL_SECONDS = 1.0  # least interval between two results
 

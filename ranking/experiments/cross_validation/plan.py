@@ -15,7 +15,7 @@ from typing import Any
 
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.run_settings import Protocol, Settings
+from ranking.core.settings import Settings
 from ranking.core.text import readable
 from ranking.experiments.cross_validation.protocol import (
     BEGUN_BY,
@@ -34,6 +34,7 @@ from ranking.experiments.cross_validation.trial import Outcome, Trial
 from ranking.features import feature_columns
 from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection
+from ranking.storage.run_settings import Protocol
 
 Path = tuple[Trial, ...]  # trials, each after its warm starts
 

@@ -1,6 +1,6 @@
 """A protocol checked and expanded: the compared methods and their grid points (high-order, section 5).
 
->>> from ranking.core.run_settings import Protocol
+>>> from ranking.storage.run_settings import Protocol
 >>> compared_methods = compared_methods_of(Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0), "eta": (0.1, 1.0)}))
 >>> [(each.name, len(each.points)) for each in compared_methods]
 [('SVM', 2), ('AP-SVM', 2), ('HOB-SVM', 4), ('HOAP-SVM', 4)]
@@ -16,11 +16,11 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from ranking.core.errors import InputError
-from ranking.core.run_settings import Protocol, Settings
-from ranking.core.settings import settings_dict, settings_of
+from ranking.core.settings import Settings, settings_dict, settings_of
 from ranking.core.text import readable
 from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name
 from ranking.methods import make_method, method_class, method_names
+from ranking.storage.run_settings import Protocol
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
 MAX_TRAINING_RUNS = 100_000  # of the folds of one experiment: the paper's own has 3,600

@@ -7,11 +7,11 @@ import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from ranking.core.run_settings import Protocol
-from ranking.core.stored_settings import Grids
 from ranking.experiments.cross_validation.protocol import PATH, ComparedMethod, Point
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.metrics.statistics import EQUAL
+from ranking.storage.run_settings import Protocol
+from ranking.storage.stored_settings import Grids
 
 MOST_WIDER = 2  # times that a grid is extended at an end that has the best value
 # Query, compared method, grid point, fold (None: trained on all training samples, evaluated on the test samples).

@@ -11,7 +11,7 @@ from functools import cached_property
 from typing import Any
 
 from ranking.core import Certificate
-from ranking.core.run_settings import Settings
+from ranking.core.settings import Settings
 
 # Raise it whenever the same trial gives different results, so that finished trials of earlier versions are not reused.
 VERSION = 7

@@ -16,9 +16,9 @@ import numpy as np
 
 from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
-from ranking.core.json_numbers import json_numbers
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.explain.playback import Playback, read_playback
+from ranking.storage.json_numbers import json_numbers
 
 FOLDER = "experiments"  # of a data folder
 RECORDINGS = "recordings"  # folder of the recordings of some trials, named by their keys

@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.core.spreadsheets import guarded
 from ranking.core.text import readable
+from ranking.files.spreadsheets import guarded
 
 MAX_PAIRS = 1_000_000  # of one file
 LONGEST_LINE = 100_000  # bytes, because a line may contain further columns

@@ -15,11 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Bools, Features, Floats, ImageSet, Ints, Problem
-from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted, listed, readable
 from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.files.files import image_name
 from ranking.files.limits import Limits, variable
+from ranking.files.spreadsheets import guarded
 from ranking.files.tree import base
 from ranking.formats.tree_source import bare, is_image
 

@@ -17,14 +17,13 @@ from PIL import Image
 from refusals import refusal, refused
 from tiny_models import FLOAT, INT64, external, mean_colour, model, node, part, port, tensor, whole
 
-from ranking.core.run_settings import FeaturesSettings
 from ranking.features import cached_features, feature_names, load_features, make_feature
 from ranking.features.onnx_model import Network, model_name, three_numbers
 from ranking.features.uploads.model_preview import ModelPreview, preview_model
-from ranking.jobs import importing
-from ranking.jobs.events import Report
-from ranking.storage import workspaces
+from ranking.storage import importing, workspaces
+from ranking.storage.events import Report
 from ranking.storage.home import SHARED
+from ranking.storage.run_settings import FeaturesSettings
 from ranking.storage.store import Store
 
 NAME = "onnx-" + "0" * 32

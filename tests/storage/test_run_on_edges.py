@@ -15,13 +15,13 @@ from training_runs import finished
 
 from ranking import method_class
 from ranking.core import Query
-from ranking.core.run_settings import TrainSettings
 from ranking.features import load_features
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
-from ranking.jobs.run_archive import EDGES, RUN, export_run
 from ranking.storage.examples import folder_of
 from ranking.storage.run import Run
+from ranking.storage.run_archive import EDGES, RUN, export_run
+from ranking.storage.run_settings import TrainSettings
 from ranking.storage.store import Store
 from ranking.storage.uploads import edges_in
 

@@ -1,7 +1,7 @@
-"""The process that executes an import, a training run or a study: ``python -m ranking.jobs.worker HOME RUN_ID``.
+"""The process that executes an import, a training run or a study: ``python -m ranking.commands.worker HOME RUN_ID``.
 
 It reports progress in events.jsonl, writes the run's final state at its end, and stops soon after a SIGTERM. If it is
-killed or crashes, `ranking.jobs.jobs` writes the final state instead.
+killed or crashes, `ranking.storage.jobs` writes the final state instead.
 """
 
 from __future__ import annotations
@@ -23,21 +23,21 @@ from typing import TYPE_CHECKING, Any
 
 from ranking.core import Floats, Method, OnStep, SampleMethod, StopTraining
 from ranking.core.errors import InputError
-from ranking.core.json_numbers import certificate_numbers
-from ranking.core.run_settings import (
+from ranking.storage import queue
+from ranking.storage.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
+from ranking.storage.home import write_whole
+from ranking.storage.import_questions import Decision, ask
+from ranking.storage.importing import steps_of, uploads_named
+from ranking.storage.jobs import LOCK_VARIABLE
+from ranking.storage.json_numbers import certificate_numbers
+from ranking.storage.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of, release_memory
+from ranking.storage.run import ENDED, Run, State, take_lock
+from ranking.storage.run_settings import (
     AnyTrainSettings,
     TrainSettings,
     study_settings,
     train_settings,
 )
-from ranking.jobs.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
-from ranking.jobs.import_questions import Decision, ask
-from ranking.jobs.importing import steps_of, uploads_named
-from ranking.jobs.jobs import LOCK_VARIABLE
-from ranking.jobs.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of, release_memory
-from ranking.storage import queue
-from ranking.storage.home import write_whole
-from ranking.storage.run import ENDED, Run, State, take_lock
 from ranking.storage.space import SpaceWatch
 from ranking.storage.store import Store
 
@@ -55,7 +55,7 @@ Result = dict[str, Any]
 def main(arguments: Sequence[str]) -> int:
     """Execute one run and return 0; return 2 if the arguments are wrong or the run had ended before."""
     if len(arguments) != 2:
-        print("usage: python -m ranking.jobs.worker HOME RUN_ID", file=sys.stderr)
+        print("usage: python -m ranking.commands.worker HOME RUN_ID", file=sys.stderr)
         return 2
     faulthandler.enable()
     store = Store(arguments[0])
@@ -91,7 +91,7 @@ def _wait_for_turn(store: Store, run: Run, report: Report) -> None:
 
 
 def _hold_lock(run: Run) -> None:
-    """Hold the lock handed over by `ranking.jobs.jobs`, or take it if started by hand, until the process ends."""
+    """Hold the lock handed over by `ranking.storage.jobs`, or take it if started by hand, until the process ends."""
     inherited = os.environ.pop(LOCK_VARIABLE, None)
     if inherited is None:
         take_lock(run.folder)
@@ -168,7 +168,7 @@ def _within_limits(store: Store, report: Report) -> OnStep:
 
 
 def import_(store: Store, run: Run, report: Report) -> Result:
-    """Import what the user uploads, as in `ranking.jobs.importing`.
+    """Import what the user uploads, as in `ranking.storage.importing`.
 
     Only its work has a time limit and a place in the queue; while it waits for a decision it has neither."""
     steps = steps_of(store, run, _within_limits(store, report))

@@ -20,8 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core.errors import HomeError, InputError
-from ranking.core.run_settings import IMPORT_SETTINGS
-from ranking.jobs.events import (
+from ranking.storage.events import (
     MEASURING,
     SAVING,
     TAIL_BYTES,
@@ -29,16 +28,17 @@ from ranking.jobs.events import (
     last_events,
     why_it_ended,
 )
-from ranking.jobs.import_questions import WAITING
-from ranking.jobs.memory import reason_of
+from ranking.storage.import_questions import WAITING
+from ranking.storage.memory import reason_of
 from ranking.storage.run import ENDED, Kind, Run, take_lock
+from ranking.storage.run_settings import IMPORT_SETTINGS
 from ranking.storage.store import Store
 
 __all__ = ["cancel", "events", "poll", "recover", "start", "start_once"]
 
 log = logging.getLogger(__name__)
 
-WORKER = (sys.executable, "-m", "ranking.jobs.worker")
+WORKER = (sys.executable, "-m", "ranking.commands.worker")
 LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # number of the open file that holds the worker's lock
 # Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
 # wait while training uses all cores. Workers still get all the time that pages leave.

@@ -15,14 +15,15 @@ from typing import ClassVar
 
 from ranking.core import Features, ImageSet, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.run_settings import Named, OwnImageSettings
+from ranking.core.settings import Named
 from ranking.datasets import build_image_set, load_image_set
 from ranking.datasets.build import check
 from ranking.features import load_features
 from ranking.features.onnx_model import OnnxModel
 from ranking.files import Limits
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import OwnImageSettings
 from ranking.storage.store import Store
 
 POLL_SECONDS = 0.05

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from refusals import refused
 
-from ranking.core.run_settings import (
+from ranking.storage.run_settings import (
     AblationSettings,
     BagTrainSettings,
     ExperimentSettings,

@@ -16,11 +16,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ranking.core import ImageSet, OnStep
 from ranking.core.errors import InputError
-from ranking.core.run_settings import FeaturesSettings, ImportSettings, OwnImageSettings
 from ranking.core.text import readable
-from ranking.jobs.import_questions import Decision, Question, Steps
 from ranking.storage.home import check_source, is_workspace, write_whole
+from ranking.storage.import_questions import Decision, Question, Steps
 from ranking.storage.run import Run
+from ranking.storage.run_settings import FeaturesSettings, ImportSettings, OwnImageSettings
 from ranking.storage.space import check_space
 from ranking.storage.store import Store
 
@@ -201,7 +201,7 @@ def import_own_image(store: Store, run: Run, progress: OnStep) -> Steps:
     """Compute the features of an image of the user. There is nothing to ask, and the page removes it."""
     yield from ()  # a generator, as the other imports are
     progress("Computing the features of your image", 0, 1)
-    from ranking.jobs.uploaded_image import describe
+    from ranking.storage.uploaded_image import describe
 
     describe(store, run, OwnImageSettings.from_json(run.settings))
     return {}

@@ -16,7 +16,7 @@ from ranking import Query, method_class
 from ranking.datasets import build_image_set, make_source
 from ranking.features import load_features
 from ranking.features.projection import PCA
-from ranking.jobs.run_archive import export_run
+from ranking.storage.run_archive import export_run
 from ranking.storage.run_files import projection_of
 from ranking.storage.store import Store
 

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
-from ranking.core.stored_settings import OPTIONAL, Grids, StoredSettings, limited, one_of
-from ranking.core.stored_settings import Named as Named
-from ranking.core.stored_settings import Settings as Settings
+from ranking.core.settings import Named, Settings
 from ranking.core.text import readable
+from ranking.storage.stored_settings import OPTIONAL, Grids, StoredSettings, limited, one_of
 
 T = TypeVar("T")
 

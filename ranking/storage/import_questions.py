@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ranking.core.errors import InputError
-from ranking.jobs.events import Cancelled, Report
+from ranking.storage.events import Cancelled, Report
 from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run
 

@@ -40,17 +40,9 @@ from working import (
 )
 
 from ranking import Query, method_class, method_names
+from ranking.commands import worker
 from ranking.core import ImageSet, SampleMethod
 from ranking.core.errors import InputError
-from ranking.core.run_settings import (
-    AblationSettings,
-    FeaturesSettings,
-    ImportSettings,
-    LabelTrainSettings,
-    OrderTrainSettings,
-    SimulationSettings,
-    TimingSettings,
-)
 from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context
@@ -60,8 +52,11 @@ from ranking.explain.playback import MOST as MOST_RECORDED
 from ranking.explain.playback import Playback, read_playback
 from ranking.files import Limits
 from ranking.formats.import_preview import ImportPreview
-from ranking.jobs import import_questions, jobs, memory, worker
-from ranking.jobs.events import (
+from ranking.methods import METHODS
+from ranking.methods.linear import LinearMethod
+from ranking.metrics.ablation_curves import AblationResult
+from ranking.storage import import_questions, jobs, memory, workspaces
+from ranking.storage.events import (
     BEST_KEPT,
     MEASURING,
     NO_WEIGHTS,
@@ -72,7 +67,7 @@ from ranking.jobs.events import (
     cancel_reason,
     with_last_gap,
 )
-from ranking.jobs.import_questions import (
+from ranking.storage.import_questions import (
     UNDECIDED,
     WAITING,
     Decision,
@@ -81,13 +76,18 @@ from ranking.jobs.import_questions import (
     decide,
     open_question,
 )
-from ranking.jobs.memory import MEMORY_VARIABLE, reason_of
-from ranking.jobs.run_archive import export_run
-from ranking.methods import METHODS
-from ranking.methods.linear import LinearMethod
-from ranking.metrics.ablation_curves import AblationResult
-from ranking.storage import workspaces
+from ranking.storage.memory import MEMORY_VARIABLE, reason_of
 from ranking.storage.run import ENDED, Run
+from ranking.storage.run_archive import export_run
+from ranking.storage.run_settings import (
+    AblationSettings,
+    FeaturesSettings,
+    ImportSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    SimulationSettings,
+    TimingSettings,
+)
 from ranking.storage.runs import Runs
 from ranking.storage.space import WORKSPACE_LIMIT, FullError, SpaceWatch, bytes_of
 from ranking.storage.store import Store
@@ -739,7 +739,7 @@ def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(stor
 
 def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd):
     assert worker.main([]) == 2
-    assert "python -m ranking.jobs.worker" in capfd.readouterr().err
+    assert "python -m ranking.commands.worker" in capfd.readouterr().err
     with pytest.raises(ValueError, match=r"\.\./x"):
         worker.main([str(store.home), "../x"])
     assert worker.main([str(store.home), trained.id]) == 2

@@ -10,9 +10,9 @@ from PIL import Image
 from working import wait
 
 from ranking.features import load_features
-from ranking.jobs.uploaded_image import described
 from ranking.storage.run import LOCK, RECORD
 from ranking.storage.store import Store
+from ranking.storage.uploaded_image import described
 
 PARTS = [("Colour", {})]
 

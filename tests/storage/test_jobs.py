@@ -40,8 +40,8 @@ from working import (
 )
 
 from ranking.core.errors import HomeError
-from ranking.jobs import jobs
-from ranking.jobs.events import (
+from ranking.storage import jobs
+from ranking.storage.events import (
     BEST_KEPT,
     MEASURING,
     NO_WEIGHTS,
@@ -51,7 +51,7 @@ from ranking.jobs.events import (
     cancel_reason,
     with_last_gap,
 )
-from ranking.jobs.jobs import LESS_URGENT, cause_of_exit
+from ranking.storage.jobs import LESS_URGENT, cause_of_exit
 from ranking.storage.queue import RUNS_AT_ONCE, waits_for
 from ranking.storage.run import ENDED, Kind, Run
 from ranking.storage.runs import Runs
@@ -191,7 +191,7 @@ def element(kind: int, data: bytes) -> bytes:
 
 def test_a_file_that_crashes_its_reader_is_named(store, tmp_path, monkeypatch):
     """scipy ends its process at numbers of type 14, as pyarrow does at some damaged files."""
-    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-m", "ranking.jobs.worker"))
+    monkeypatch.setattr(jobs, "WORKER", (sys.executable, "-m", "ranking.commands.worker"))
     head = element(6, struct.pack("<II", 6, 0)) + element(5, struct.pack("<ii", 1, 2)) + element(1, b"feat")
     file = tmp_path / "faces.mat"
     file.write_bytes(b"MATLAB 5.0".ljust(124) + b"\0\1IM" + element(14, head + element(14, bytes(8))))
@@ -384,7 +384,7 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
 
 SERVER = """
 import sys
-from ranking.jobs import jobs
+from ranking.storage import jobs
 from ranking.storage.runs import Runs
 from ranking.storage.store import Store
 jobs.WORKER = tuple(sys.argv[2:])

@@ -8,14 +8,13 @@ from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
 
 from ranking.core.arrays import is_number
 from ranking.core.errors import InputError
+from ranking.core.settings import Named, Settings
 from ranking.core.text import readable
 
 # Metadata of a field that is omitted from JSON at its default: the field was added later, and settings stored before
 # it must equal settings stored since.
 OPTIONAL = {"optional": True}
 
-Settings = dict[str, Any]
-Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
 Grids = dict[str, tuple[float, ...]]  # the values of settings, by their names
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core import ProgressEvent, StopTraining, is_number
-from ranking.core.json_numbers import json_numbers
+from ranking.storage.json_numbers import json_numbers
 from ranking.storage.run import Run, State
 
 Event = dict[str, Any]

@@ -12,8 +12,8 @@ from labelled_pictures import patches_of
 from refusals import refused
 from training_runs import finished
 
-from ranking.jobs.run_archive import RUN, export_run
 from ranking.storage.run import COLUMNS
+from ranking.storage.run_archive import RUN, export_run
 from ranking.storage.store import Store
 
 SAMPLES = 48  # of the image set

@@ -14,9 +14,9 @@ import numpy as np
 import pytest
 
 from ranking.core import ProgressEvent, StopTraining
-from ranking.core.json_numbers import json_numbers
-from ranking.jobs import events
-from ranking.jobs.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, cancel_reason
+from ranking.storage import events
+from ranking.storage.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, cancel_reason
+from ranking.storage.json_numbers import json_numbers
 from ranking.storage.run import Kind, Run
 
 

@@ -1,1 +1,0 @@
-"""Background execution: the worker, export of runs."""
