@@ -33,7 +33,9 @@ from ranking.storage.json_numbers import certificate_numbers
 from ranking.storage.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of, release_memory
 from ranking.storage.run import ENDED, Run, State, take_lock
 from ranking.storage.run_settings import (
+    AnyStudySettings,
     AnyTrainSettings,
+    BagTrainSettings,
     TrainSettings,
     study_settings,
     train_settings,
@@ -156,6 +158,17 @@ def _converged(result: Result) -> bool:
 # ---------------------------------------------------------------------------------------------------------
 
 
+def _cache(store: Store, settings: AnyTrainSettings | AnyStudySettings) -> Path:
+    """Return the folder in which the features and windows of a run are computed."""
+    windows = settings.windows if isinstance(settings, BagTrainSettings) else {}
+    given = [values for _, values in settings.features]
+    return (
+        store.features.cache
+        if settings.set is None
+        else store.features.cache_of(settings.set, windows, *given)
+    )
+
+
 def _within_limits(store: Store, report: Report) -> OnStep:
     """Return `report.progress` that also ends a run whose workspace, or server, is full."""
     watch = SpaceWatch(store.home)
@@ -210,7 +223,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
     trained = tasks.train(
         images,
         settings,
-        store.features.cache_of(settings.set, settings.features),
+        _cache(store, settings),
         on_step=_within_limits(store, report),
         on_iteration=report.iteration,
         on_fitted=keep,
@@ -260,9 +273,7 @@ def study(store: Store, run: Run, report: Report) -> Result:
     images = None if settings.set is None else store.sets.get(settings.set)
     context = Context(
         images,
-        store.features.cache
-        if settings.set is None
-        else store.features.cache_of(settings.set, settings.features),
+        _cache(store, settings),
         trials=tuple(home / FOLDER for home in (store.home, *store.shared)),
         edges=None if images is None else store.features.edges_of(images.key, settings.graph),
         on_step=_within_limits(store, report),

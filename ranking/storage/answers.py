@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from ranking.storage.home import Home, is_expired
-from ranking.storage.records import Damage, Json, Lines
+from ranking.storage.records import Damage, Json, Lines, join_lines
 from ranking.storage.run import checked_key
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
@@ -110,7 +110,7 @@ class Answers:
 
     def events(self, set_key: str, image: str | None = None) -> list[AnswerEvent]:
         """Return all events of an image set, or of one of its images, in the order of arrival."""
-        return [event for event in _once(self._lines(set_key)) if image in (None, event.image)]
+        return [event for event in self._lines(set_key).read() if image in (None, event.image)]
 
     def images(self, set_key: str) -> dict[str, ImageAnswers]:
         """Return the answers for each image of a set that has events, in the order of first arrival."""
@@ -118,15 +118,15 @@ class Answers:
 
     def delete(self, set_key: str) -> None:
         """Delete all answers about an image set; `restore` undoes this within DELETED_DAYS days."""
-        self._move(self._lines(set_key), self._deleted(set_key))
+        self._join(set_key, ANSWERS, DELETED)
 
     def restore(self, set_key: str) -> None:
         """Undo every `delete` of answers about an image set."""
-        self._move(self._deleted(set_key), self._lines(set_key))
+        self._join(set_key, DELETED, ANSWERS)
 
     def deleted(self, set_key: str) -> list[AnswerEvent]:
         """Return the events that `restore` can restore."""
-        return _once(self._deleted(set_key))
+        return list(self._deleted(set_key).read())
 
     def sweep(self) -> None:
         """Permanently remove what was deleted long ago."""
@@ -146,21 +146,21 @@ class Answers:
     def _deleted(self, set_key: str) -> Lines[AnswerEvent]:
         return Lines(self._home.sets / checked_key(set_key) / DELETED, _event)
 
-    def _move(self, source: Lines[AnswerEvent], target: Lines[AnswerEvent]) -> None:
+    def _join(self, set_key: str, source: str, target: str) -> None:
+        """Move all events from one file to the other, in the order of arrival; a kill leaves no event in neither."""
+        folder = self._home.sets / checked_key(set_key)
         with self._home.change():
-            if source.file.exists():
-                target.append_file(source.file)
-                source.file.unlink()
-
-
-def _once(lines: Lines[AnswerEvent]) -> list[AnswerEvent]:
-    """Each event once: a process that dies between the two steps of a move leaves its events in both files, and the
-    next move puts them into one file twice."""
-    return list({(event.session, event.number): event for event in lines.read()}.values())
+            if (folder / source).exists():
+                join_lines([folder / DELETED, folder / ANSWERS], folder / target)
+                (folder / source).unlink()
 
 
 def _event(record: Json) -> AnswerEvent:
-    return AnswerEvent(**record)
+    event = AnswerEvent(**record)
+    texts = event.session, event.set, event.image, event.label, event.kind
+    if not all(isinstance(text, str) for text in texts) or event.kind not in get_args(AnswerKind):
+        raise TypeError("not an answer")
+    return event
 
 
 ANSWERS, DELETED = "answers.jsonl", "answers_deleted.jsonl"

@@ -10,11 +10,10 @@ from typing import Any, TypeVar
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
-from ranking.core.settings import Named
+from ranking.core.settings import Settings
 from ranking.features import cached_vectors_file
 from ranking.features.graph.uploaded_pairs import is_edges_name
-from ranking.features.onnx_model import OnnxModel, is_model_name, model_file
-from ranking.features.uploaded_vectors import OwnVectors
+from ranking.features.onnx_model import is_model_name, model_file
 from ranking.storage import uploads
 from ranking.storage.blobs import link
 from ranking.storage.home import Home, is_workspace, server_of
@@ -53,11 +52,13 @@ class FeatureStore:
             link(file, cached_vectors_file(cache, file.parent.name, file.stem))
         return cache
 
-    def cache_of(self, set_key: str, parts: Named) -> Path:
-        """The folder in which a run computes those features of an image set: of one that all workspaces share, the
-        server's, so that no other workspace computes them again, unless a part of them was uploaded here."""
-        uploaded = any(name in (OwnVectors.name, OnnxModel.name) for name, _ in parts)
-        if is_workspace(self._home.path) and self._sets.is_shared(set_key) and not uploaded:
+    def cache_of(self, set_key: str, *settings: Settings) -> Path:
+        """The folder in which a run computes features or windows of an image set with these settings.
+
+        It is the server's for a set that all workspaces share, so that no other workspace computes them again, but only
+        at default settings: others have no end, and uploads are settings too.
+        """
+        if is_workspace(self._home.path) and self._sets.is_shared(set_key) and not any(settings):
             return Home(server_of(self._home.path)).features
         return self.cache
 

@@ -2,17 +2,19 @@
 
 ``sets/<key>`` has an image set and what was added to it; ``runs/<id>`` a run; ``edges``, ``vectors`` and ``models``
 hold uploads (`ranking.storage.uploads`); ``experiments`` holds finished trials; ``trash`` holds folders that are being
-removed; it, ``features`` and ``queue`` may be removed at any time. There is no list of sets or runs: it is made by
-looking (`ranking.storage.records`). Any number of processes may use a data folder: a file is written whole and renamed
-into place, or appended to by whole lines, under the lock of the folder.
+removed. While no run works, ``trash``, ``features`` and ``queue`` may be removed. There is no list of sets or runs: it
+is made by looking (`ranking.storage.records`). Any number of processes may use a data folder: a file is written whole
+and renamed into place, or appended to by whole lines, under the lock of the folder.
 """
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import os
 import secrets
 import shutil
+import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -24,6 +26,7 @@ FOLDERS = ("sets", "runs", "edges", "vectors", "models", "features", "trash")
 # On a server: visitors' data folders, and the one that all may read.
 WORKSPACES, SHARED = "workspaces", "shared"
 PARTIAL, UNFINISHED = ".part", "unfinished-"  # suffix of a folder, and prefix of a file, while it is written
+ABANDONED_SECONDS = 3600  # a file that is being written changes more often
 DELETED_DAYS = 30  # how long what was deleted can be restored
 EARLIER = "ranking.sqlite"  # what only data folders of earlier versions contain
 
@@ -168,7 +171,10 @@ def is_expired(deleted: float | None) -> bool:
 
 
 def remove_partial_files(folders: Iterable[Path]) -> None:
-    """Remove the files that crashed processes left half written."""
+    """Remove the files that crashed processes left half written: those that nobody has written to for an hour."""
     for folder in folders:
         for file in (*folder.rglob(f"*{PARTIAL}"), *folder.rglob(f"{UNFINISHED}*")):
-            file.unlink(missing_ok=True)
+            with contextlib.suppress(FileNotFoundError):  # it was completed meanwhile
+                status = file.stat()
+                if stat.S_ISREG(status.st_mode) and status.st_mtime < time.time() - ABANDONED_SECONDS:
+                    file.unlink()

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ranking.core.errors import HomeError
 from ranking.core.text import counted
-from ranking.storage.home import is_workspace, server_of
+from ranking.storage.home import is_workspace, server_of, write_whole
 from ranking.storage.run import LOCK, Run, is_held
 
 # Runs that are at work at the same time. Imports do not wait for training runs and studies; they are few enough for the
@@ -34,7 +34,8 @@ def enter(home: Path, run: Run) -> None:
         if _entry(folder, run) is None:
             last = max((int(entry.name[:20]) for entry in _entries(folder)), default=0)
             number = max(time.time_ns(), last + 1)  # the clock may go back
-            (folder / f"{number:020}-{run.id}").write_text(str(home / "runs" / run.id))
+            place = str(home / "runs" / run.id)
+            write_whole(folder / f"{number:020}-{run.id}", lambda partial: partial.write_text(place))
     finally:
         os.close(lock)
 
@@ -89,7 +90,7 @@ def _entries(folder: Path) -> list[Path]:
     """Return the entries, without other files that lie there."""
     there = folder.iterdir() if folder.is_dir() else ()
     return [
-        entry for entry in there if re.fullmatch(r"[0-9]{20}-[a-z0-9]{10}", entry.name) and entry.is_file()
+        entry for entry in there if re.fullmatch(r"0[0-9]{19}-[a-z0-9]{10}", entry.name) and entry.is_file()
     ]
 
 

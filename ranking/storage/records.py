@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
@@ -96,15 +96,10 @@ class Lines(Generic[T]):
 
     def append(self, records: Sequence[Json]) -> None:
         """Write all records to disk before returning, or none."""
-        if records:
-            self._append("".join(json.dumps(record, allow_nan=False) + "\n" for record in records).encode())
-
-    def append_file(self, file: Path) -> None:
-        """Write all lines of a file to disk before returning, damaged ones too, or none."""
-        self._append(file.read_bytes())
-
-    def _append(self, lines: bytes) -> None:
+        if not records:
+            return
         self.file.parent.mkdir(exist_ok=True)
+        lines = "".join(json.dumps(record, allow_nan=False) + "\n" for record in records).encode()
         handle = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         size = os.fstat(handle).st_size
         try:
@@ -137,6 +132,12 @@ class Lines(Generic[T]):
             return _lines(str(self.file), self._make, status.st_ino, status.st_mtime_ns, status.st_size)
         except FileNotFoundError:
             return (), 0
+
+
+def join_lines(files: Iterable[Path], target: Path) -> None:
+    """Write the lines of several files into one, damaged ones too, each once."""
+    lines = dict.fromkeys(line for file in files if file.exists() for line in file.read_bytes().splitlines())
+    write_whole(target, lambda partial: partial.write_bytes(b"".join(line + b"\n" for line in lines)))
 
 
 @lru_cache(maxsize=256)

@@ -152,10 +152,13 @@ class Runs:
         """
         with self._home.change():
             run = self.own(run_id)
+            if run.intake and state != "finished" and run.state not in ENDED:
+                self._clear(run)
+        self._home.empty_trash()  # first: if the upload has filled the disk, no record can be written
+        with self._home.change():
+            run = self.own(run_id)
             if run.state in ENDED:
                 return False
-            if run.intake and state != "finished":
-                self.clear(run)  # first: if the upload has filled the disk, no record can be written
             ended = max(time.time(), run.started or run.created)
             result = run.result if result is None else result
             self._write(replace(run, state=state, reason=reason, result=result, ended=ended))
@@ -177,12 +180,15 @@ class Runs:
 
     def clear(self, run: Run) -> None:
         """Remove all files of a run but its record, as the rest of an import that did not finish."""
+        self._clear(run)
+        self._home.empty_trash()
+
+    def _clear(self, run: Run) -> None:
         for file in run.folder.iterdir():
             if file.is_dir():
                 self._home.throw_away(file)
             elif file.name not in (RECORD, LOCK):
                 file.unlink(missing_ok=True)
-        self._home.empty_trash()
 
     def delete(self, run_id: str) -> None:
         """Delete a training run or a study from all lists; `restore` restores it within DELETED_DAYS days.

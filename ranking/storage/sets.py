@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import filecmp
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from ranking.core import is_number
 from ranking.core.errors import InputError
 from ranking.core.text import counted
 from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably
-from ranking.storage.records import Damage, Json, Records, write_record
+from ranking.storage.records import Damage, Json, Records, join_lines, write_record
 from ranking.storage.run import Run, is_set_key
 from ranking.storage.runs import Runs
 from ranking.storage.space import check_space
@@ -122,24 +123,25 @@ class Sets:
             return row.key
         check_space(self._home.path)
         part = self._home.sets / f"{row.key}{PARTIAL}"
-        with self._home.change():
-            target = self._home.sets / row.key
-            if _files(folder) == _files(target):
-                write_record(target / RECORD, record_of(replace(read_row(target), deleted=None)))
-                return row.key
-            self._home.throw_away(part)  # left by a crashed process
-            try:
-                (shutil.move if move else shutil.copytree)(folder, part)
-                write_record(part / RECORD, record_of(row))
-                for file in target.glob(ADDED):
-                    shutil.copy2(file, part)
-                self._home.throw_away(target)
-                move_durably(part, target)
-            except OSError:  # as on a full disk, whose last bytes the part would keep
-                self._home.throw_away(part)
-                raise
-            finally:
-                self._home.empty_trash()
+        try:
+            with self._home.change():
+                self._finish(part)
+                target = self._home.sets / row.key
+                if _are_equal(folder, target):
+                    write_record(target / RECORD, record_of(replace(read_row(target), deleted=None)))
+                    return row.key
+                try:
+                    (shutil.move if move else shutil.copytree)(folder, part)
+                    write_record(part / RECORD, record_of(row))
+                    for file in target.glob(ADDED):
+                        shutil.copy2(file, part)
+                    self._home.throw_away(target)
+                    move_durably(part, target)
+                except OSError:  # as on a full disk, whose last bytes the part would keep
+                    self._home.throw_away(part)
+                    raise
+        finally:
+            self._home.empty_trash()
         return row.key
 
     def delete(self, key: str) -> None:
@@ -147,13 +149,6 @@ class Sets:
 
         Repeating it is harmless. ValueError if a run uses it, including deleted runs that can be restored.
         """
-        if users := self.users(key):
-            raise InputError(
-                "image set",
-                "one that no run uses",
-                f"one used by {counted(len(users), 'run')}",
-                "delete them and empty the trash first",
-            )
         self._mark(key, time.time())
 
     def restore(self, key: str) -> None:
@@ -162,19 +157,27 @@ class Sets:
 
     def empty_trash(self) -> int:
         """Permanently remove all deleted image sets and their files now; return their number."""
-        return self._remove(self.deleted_rows())
+        return self._remove(lambda row: True)
 
     def sweep(self) -> None:
         """Remove what was deleted long ago, and sets that were never complete."""
-        self._remove([row for row in self.deleted_rows() if is_expired(row.deleted)])
+        self._remove(lambda row: is_expired(row.deleted))
         with self._home.change():
-            for folder in self._home.sets.glob(f"*{PARTIAL}"):
-                target = folder.with_name(folder.name.removesuffix(PARTIAL))
-                if (folder / RECORD).exists() and not target.exists():
-                    move_durably(folder, target)  # it was to replace a damaged one, which is gone
-                else:
-                    self._home.throw_away(folder)
+            for part in self._home.sets.glob(f"*{PARTIAL}"):
+                self._finish(part)
         self._home.empty_trash()
+
+    def _finish(self, part: Path) -> None:
+        """Finish what a process that died has left of `add`: the last copy of a set that was to be replaced, to which
+        answers may have been added since, or an incomplete one."""
+        target = part.with_name(part.name.removesuffix(PARTIAL))
+        if not (part / RECORD).exists() or is_set(target):
+            self._home.throw_away(part)
+            return
+        for file in target.glob(ADDED):
+            join_lines([part / file.name, file], part / file.name)
+        self._home.throw_away(target)
+        move_durably(part, target)
 
     def _mark(self, key: str, deleted: float | None) -> None:
         with self._home.change():
@@ -186,12 +189,20 @@ class Sets:
                     f"{key[:80]!r}",
                     "choose one from the list",
                 )
+            if deleted is not None and (users := self.users(key)):
+                raise InputError(
+                    "image set",
+                    "one that no run uses",
+                    f"one used by {counted(len(users), 'run')}",
+                    "delete them and empty the trash first",
+                )
             row = read_row(folder)
             if row.deleted is None or deleted is None:
                 write_record(folder / RECORD, record_of(replace(row, deleted=deleted)))
 
-    def _remove(self, rows: Sequence[ImageSetRow]) -> int:
+    def _remove(self, chosen: Callable[[ImageSetRow], bool]) -> int:
         with self._home.change():
+            rows = list(filter(chosen, self.deleted_rows()))
             for row in rows:
                 for folder in self._folders_of(row.key):
                     self._home.throw_away(folder)
@@ -274,10 +285,14 @@ def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
     return sorted(chosen, key=lambda row: (-row.created, row.key))
 
 
-def _files(folder: Path) -> dict[str, int]:
-    """Return the files of an image set with their sizes in bytes; none without a folder."""
-    return {
-        str(path.relative_to(folder)): path.stat().st_size
-        for path in folder.rglob("*")
-        if path.is_file() and path.name != RECORD and path.suffix != ".jsonl"
-    }
+def _are_equal(folder: Path, other: Path) -> bool:
+    """Return whether two folders have the same files of an image set, so that neither is damaged."""
+    names, others = (
+        {
+            str(path.relative_to(each))
+            for path in each.rglob("*")
+            if path.is_file() and path.name != RECORD and path.suffix != ".jsonl"
+        }
+        for each in (folder, other)
+    )
+    return names == others and not any(filecmp.cmpfiles(folder, other, names, shallow=False)[1:])

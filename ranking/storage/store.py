@@ -57,9 +57,8 @@ class Store:
             self.runs.sweep()
             self.sets.sweep()
             self.answers.sweep()
-            if not any(run.alive for run in self.runs.all_own()):
-                kept = home.runs, home.sets, home.features, home.edges, home.vectors, home.models
-                remove_partial_files((*kept, home.path / "experiments"))
+            kept = home.runs, home.sets, home.features, home.edges, home.vectors, home.models
+            remove_partial_files((*kept, home.path / "experiments"))
 
 
 def shared_with(home: Path) -> list[Path]:

@@ -88,12 +88,14 @@ def test_a_kill_while_answers_are_deleted_doubles_none_and_a_damaged_line_stays(
         patch.setattr(Path, "unlink", Mock(side_effect=OSError(5, "killed here")))
         with pytest.raises(OSError, match="killed"):
             store.answers.delete(SET)
-    before = store.answers.images(SET)
     store.answers.delete(SET)
-    assert len(store.answers.deleted(SET)) == 3
+    store.answers.append([event(4, "sea", "no")])
+    store.answers.delete(SET)
+    assert [each.number for each in store.answers.deleted(SET)] == [1, 2, 3, 4]
     assert [damage.path.name for damage in store.damage()] == ["answers_deleted.jsonl"]
+    store.answers.append([event(5, "sand", "no")])
     store.answers.restore(SET)
-    assert store.answers.images(SET) == before
+    assert store.answers.images(SET)["7"].answers == {"sand": False, "sea": False}, "the latest ones"
 
 
 def test_answers_that_do_not_fit_on_the_disk_are_refused_whole(store, monkeypatch):

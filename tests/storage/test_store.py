@@ -263,10 +263,12 @@ def test_a_copy_that_fails_leaves_no_set_and_can_be_repeated(store, tmp_path, mo
 def test_adding_a_set_again_mends_lost_files_and_keeps_its_answers(store, tmp_path):
     key = added(store, tmp_path / "set")
     store.corrections.mark(key, "day", {"s1": False}, True)
-    (store.home / "sets" / key / "columns.npz").unlink()
-    assert added(store, tmp_path / "set") == key
-    assert len(store.sets.get(key)) == 4
-    assert len(store.corrections.all(key)) == 1
+    columns = store.home / "sets" / key / "columns.npz"
+    for damage in (columns.unlink, lambda: columns.write_bytes(bytes(columns.stat().st_size))):
+        damage()
+        assert added(store, tmp_path / "set") == key
+        assert len(store.sets.get(key)) == 4
+        assert len(store.corrections.all(key)) == 1
 
 
 def test_the_error_about_an_unknown_image_set_lists_those_that_exist(store, tmp_path):
@@ -337,9 +339,13 @@ def test_a_sweep_removes_what_crashes_left_and_nothing_in_use(store, tmp_path):
     key, run = added(store, tmp_path / "set"), trained(store)
     for name in ("runs/abcdefghij.part", f"sets/{key}.part"):
         (store.home / name).mkdir()
-    for name in ("features/x.npy.part", "edges/x.npy.part"):
+    for name in ("features/x.npy.part", "edges/x.npy.part", "runs/unfinished-x"):
         (store.home / name).touch()
+        os.utime(store.home / name, (0, 0))
+    (store.home / "features" / "y.npy.part").touch()  # what another process writes just now
     store.sweep()
+    assert (store.home / "features" / "y.npy.part").exists()
+    (store.home / "features" / "y.npy.part").unlink()
     assert names_in(store, "runs", "sets", "features", "edges", "trash") == sorted([run.id, key])
 
 
@@ -383,8 +389,15 @@ def test_errors_name_the_data_folder_and_the_remedy(store, tmp_path, monkeypatch
     assert names_in(other, "runs") == []
 
 
+@pytest.mark.parametrize(
+    "since",
+    [lambda store, key: None, lambda store, key: store.corrections.mark(key, "red", {"two": True}, True)],
+)
+@pytest.mark.parametrize(
+    "mend", [lambda store, path: store.sweep(), lambda store, path: added(store, path / "set")]
+)
 def test_a_kill_while_a_damaged_set_is_replaced_loses_neither_the_set_nor_what_was_added(
-    store, tmp_path, monkeypatch
+    store, tmp_path, monkeypatch, since, mend
 ):
     key = added(store, tmp_path / "set")
     store.corrections.mark(key, "red", {"one": False}, True)
@@ -397,6 +410,8 @@ def test_a_kill_while_a_damaged_set_is_replaced_loses_neither_the_set_nor_what_w
         added(store, tmp_path / "again")
     assert not (store.home / "sets" / key).exists()
     monkeypatch.undo()
-    store.sweep()
+    since(store, key)
+    kept = 1 + len(store.corrections.all(key))
+    mend(store, tmp_path)
     assert [row.key for row in store.sets.rows()] == [key]
-    assert len(store.corrections.all(key)) == 1
+    assert len(store.corrections.all(key)) == kept
