@@ -26,7 +26,7 @@ from pathlib import Path
 import dask
 import numpy as np
 from distributed import Client, LocalCluster
-from experiments import SMOKE_SETTINGS, images, material, measures_and_scores
+from experiments import SMOKE_SETTINGS, images, measures_and_scores, trial_data
 from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 from timing import machine, memory_of, options_of, table
@@ -34,11 +34,11 @@ from timing import machine, memory_of, options_of, table
 from ranking import Query, make_method
 from ranking.core import ImageSet
 from ranking.experiments.cross_validation.cluster import on_cluster
-from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_data import TrialData
+from ranking.experiments.cross_validation.trial_path import Trained, TrialPath, train_path
 from ranking.experiments.cross_validation.trial_store import TrialStore
-from ranking.experiments.cross_validation.unit import Trained, Unit, train_unit
 from ranking.experiments.cross_validation.workers import (
     Check,
     Train,
@@ -60,17 +60,17 @@ def local_cluster() -> LocalCluster:
     return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
 
 
-def walked(made: Material, unit: Unit) -> list[Trained]:
+def walked(made: TrialData, trial_path: TrialPath) -> list[Trained]:
     with threadpool_limits(1):
-        return train_unit(made, unit)
+        return train_path(made, trial_path)
 
 
 @contextmanager
-def by_processes(made: Material, check: Check) -> Iterator[Train]:
+def by_processes(made: TrialData, check: Check) -> Iterator[Train]:
     """Train with joblib on two processes, which share the features as memory-mapped files."""
 
-    def train(units: Iterable[Unit]) -> TrainingRuns:
-        tasks = (delayed(walked)(made, unit) for unit in units)
+    def train(trial_paths: Iterable[TrialPath]) -> TrainingRuns:
+        tasks = (delayed(walked)(made, trial_path) for trial_path in trial_paths)
         yield from Parallel(n_jobs=2, return_as="generator_unordered")(tasks)
 
     yield train
@@ -78,7 +78,7 @@ def by_processes(made: Material, check: Check) -> Iterator[Train]:
 
 def timed(
     plan: Plan,
-    data: Material,
+    data: TrialData,
     workers: Workers,
     on_cell: Callable[[int], None] = lambda done: None,
 ) -> tuple[float, dict[str, tuple[object, ...]]]:
@@ -99,7 +99,7 @@ def planned(image_set: ImageSet, grids: Grids) -> Plan:
 def experiment(rounds: int, half: int, grids: Grids) -> str:
     image_set, features = images(0, half)
     plan = planned(image_set, grids)
-    data = material(plan, image_set, features)
+    data = trial_data(plan, image_set, features)
     with local_cluster() as cluster:
         compared_methods: dict[str, Workers] = {
             "two processes of joblib": by_processes,

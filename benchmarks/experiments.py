@@ -27,12 +27,12 @@ import numpy as np
 from timing import machine, options_of, table
 
 from ranking.core import ImageSet
-from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import Table, test_table
+from ranking.experiments.cross_validation.trial_data import SplitSide, TrialData
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
 from ranking.storage.run_settings import PAPER_GRIDS, Grids, Protocol
@@ -81,13 +81,13 @@ def planned(image_set: ImageSet, queries: int, grids: Grids) -> Plan:
     return plan_of(protocol, image_set)
 
 
-def material(plan: Plan, image_set: ImageSet, features: np.ndarray) -> Material:
-    def side(rows: np.ndarray) -> Side:
-        return Side(rows, same_image(image_set.image_of[rows]))
+def trial_data(plan: Plan, image_set: ImageSet, features: np.ndarray) -> TrialData:
+    def side(rows: np.ndarray) -> SplitSide:
+        return SplitSide(rows, same_image(image_set.image_of[rows]))
 
     sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
     relevance = {query: image_set.relevance(query) for query in plan.queries}
-    return Material(features, relevance, sides, np.arange(COMPARED))
+    return TrialData(features, relevance, sides, np.arange(COMPARED))
 
 
 class Run(NamedTuple):
@@ -111,7 +111,7 @@ def run(folder: Path, seed: int, queries: int, half: int, grids: Grids, loud: bo
             left = "" if progress.seconds_left is None else f", {progress.seconds_left:.0f} s left"
             print(f"{progress.done} of {progress.total}: {progress.what}{left}", file=sys.stderr)
 
-    results = run_experiment(plan, lambda: material(plan, image_set, features), TrialStore(folder), report)
+    results = run_experiment(plan, lambda: trial_data(plan, image_set, features), TrialStore(folder), report)
     clock, processor = time.perf_counter() - ready, time.process_time() - processor
     return Run(ready - start, clock, processor, results)
 

@@ -35,11 +35,11 @@ from timing import REAL_DATA, generated_source, machine, options_of, points, tab
 
 from ranking.core import Floats, ImageSet, Source
 from ranking.datasets import build_image_set, load_image_set, make_source
-from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.plan import plan_of
 from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import point_words
+from ranking.experiments.cross_validation.trial_data import trial_data_of
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.methods.hoap_svm import STARTS
 from ranking.metrics.statistics import difference_interval, paired_t_test
@@ -100,7 +100,7 @@ def findings(images: ImageSet, folder: Path, queries: Sequence[str], seed: int, 
         tolerance=TOLERANCE,
     )
     plan, cells = plan_of(protocol, images), TrialStore(folder / "cells")
-    results = run_experiment(plan, lambda: material_of(plan, images, folder / "features"), cells, say)
+    results = run_experiment(plan, lambda: trial_data_of(plan, images, folder / "features"), cells, say)
     return Findings(plan, results, images, cells)
 
 

@@ -19,11 +19,11 @@ from timing import points, table
 
 from ranking.core import Features, ImageSet
 from ranking.core.settings import Named
-from ranking.experiments.cross_validation.material import Material, material_of
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.progress import Progress
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_data import TrialData, trial_data_of
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features import feature_columns
 from ranking.metrics.statistics import difference_interval, paired_t_test
@@ -43,19 +43,19 @@ Chosen = tuple[float, float]  # mean AP over the folds at the chosen point, and 
 Column = list[Chosen]  # one per query and set
 Say = Callable[[Progress], None]
 PAPER = f"starts: HOAP-SVM (start: {HOB})"
-Change = Callable[[Material, Plan, ImageSet], Material]
+Change = Callable[[TrialData, Plan, ImageSet], TrialData]
 
 
-def unchanged(material: Material, plan: Plan, images: ImageSet) -> Material:
-    return material
+def unchanged(trial_data: TrialData, plan: Plan, images: ImageSet) -> TrialData:
+    return trial_data
 
 
-def compare_hog(material: Material, plan: Plan, images: ImageSet) -> Material:
+def compare_hog(trial_data: TrialData, plan: Plan, images: ImageSet) -> TrialData:
     """Phi compares HOG only."""
     (columns,) = (
         columns_of_hog for part, columns_of_hog in feature_columns(BOX, images) if part.name == "HOG"
     )
-    return replace(material, compared=np.arange(columns.start, columns.stop))
+    return replace(trial_data, compared=np.arange(columns.start, columns.stop))
 
 
 @dataclass(frozen=True)
@@ -68,14 +68,14 @@ class FirstColumns:
         return features[:, : self.kept]
 
 
-def compare_standardised(material: Material, plan: Plan, images: ImageSet) -> Material:
+def compare_standardised(trial_data: TrialData, plan: Plan, images: ImageSet) -> TrialData:
     """Phi compares features in units of their standard deviation over the training samples."""
-    features, kept = material.features, material.features.shape[1]
+    features, kept = trial_data.features, trial_data.features.shape[1]
     deviation = features[~images.test].std(axis=0)
     scaled = features / np.where(deviation > 0, deviation, 1.0)
-    projections: Any = dict.fromkeys(material.sides, FirstColumns(kept))
+    projections: Any = dict.fromkeys(trial_data.sides, FirstColumns(kept))
     both = np.hstack([features, scaled]).astype(np.float32)
-    return replace(material, features=both, compared=kept + material.compared, projections=projections)
+    return replace(trial_data, features=both, compared=kept + trial_data.compared, projections=projections)
 
 
 @dataclass(frozen=True)
@@ -103,11 +103,11 @@ class Study:
         )
         plan = plan_of(protocol, images)
 
-        def material() -> Material:
-            return self.change(material_of(plan, images, folder / "features"), plan, images)
+        def trial_data() -> TrialData:
+            return self.change(trial_data_of(plan, images, folder / "features"), plan, images)
 
         with rounds_end_at(self.still):
-            return run_experiment(plan, material, TrialStore(folder / "variants" / self.name), report)
+            return run_experiment(plan, trial_data, TrialStore(folder / "variants" / self.name), report)
 
 
 @contextmanager

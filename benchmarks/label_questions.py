@@ -78,7 +78,7 @@ def measured(
     rows = []
     with serving(home) as server:
         for number, (beside, words) in enumerate((("no", "alone"), ("same", "with its baseline"))):
-            visit(page, server.url, run, f"rival={beside}&image={ids[number]}")
+            visit(page, server.url, run, f"baseline={beside}&image={ids[number]}")
             times_of = presses(page, rounds)
             for what, text in (("next", "next question"), ("ranked", "new ranking")):
                 rows.append(

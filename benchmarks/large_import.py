@@ -39,7 +39,7 @@ SIZE = (500, 375)
 QUALITY, NOISE = 90, 21.0  # which give about 100 kB
 CLASSES = ("car", "dog", "person", "ship", "tree")
 MUST = {"minutes": 4.0, "server": 500.0, "left": 0}
-LOOK_SECONDS = 0.1
+POLL_SECONDS = 0.1
 LONGEST = 1200.0  # seconds of an import
 
 
@@ -105,7 +105,7 @@ class Watch:
         self.worker = self.silence = 0.0
         self._heard: dict[str, tuple[int, float]] = {}
 
-    def look(self) -> None:
+    def sample(self) -> None:
         self.most = max(self.most, self.server.memory())
         for run in self.store.runs.all_own("import"):
             if run.state == "running" and run.pid is not None:
@@ -125,8 +125,8 @@ def watching(watch: Watch) -> Iterator[Watch]:
     done = threading.Event()
 
     def go_on() -> None:
-        while not done.wait(LOOK_SECONDS):
-            watch.look()
+        while not done.wait(POLL_SECONDS):
+            watch.sample()
 
     thread = threading.Thread(target=go_on, daemon=True)
     thread.start()
@@ -171,10 +171,10 @@ class Person:
                 break
             if time.monotonic() > last:
                 raise TimeoutError(f"import {run_id} is {run.state} after {LONGEST:g} s")
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         return run
 
-    async def look(self, path: Path) -> None:
+    async def sample(self, path: Path) -> None:
         await self.tab.open("image_sets")
         await self.type(path)
         await self.asks_or_ended()
@@ -188,7 +188,7 @@ class Person:
             rows.append([what, f"{now - since:.1f}"])
             return now
 
-        await self.look(path)
+        await self.sample(path)
         looked = note("read", begun)
         await self.tab.press("add set")
         run = await self.ended()
@@ -206,11 +206,11 @@ class Person:
         """Import again and cancel after that share; return the seconds until the worker has stopped, the seconds until
         the data folder is as before, and leftover files."""
         before = size_of(self.store.home)
-        await self.look(path)
+        await self.sample(path)
         await self.tab.press("add set")
         run = self.store.runs.get(self.tab.query["import"])
         while not self._is_done(run, share):
-            await asyncio.sleep(LOOK_SECONDS)
+            await asyncio.sleep(POLL_SECONDS)
         begun = time.perf_counter()
         await self.tab.press(f"cancel {run.id}")
         stopped = await self.ended()

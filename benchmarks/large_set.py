@@ -40,7 +40,7 @@ from ranking.storage.store import Store
 
 MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0  # seconds, seconds, megabytes above the features
 MB = 1e6
-LOOK_SECONDS = 0.003
+POLL_SECONDS = 0.003
 LEAN = 0.06  # of a sample's features, the component towards its class: some 50 planes are needed
 ROWS = 2000  # rows that are generated at a time
 CLICKED = 7  # position of the image that is clicked first
@@ -93,7 +93,7 @@ def peak_of(store: Store, settings: dict[str, Any]) -> tuple[Peak, Run]:
         memory = memory_of(run.pid)
         own = max(own, (memory["RssAnon"] + memory["RssShmem"]) / MB)
         resident = max(resident, memory["VmHWM"] / MB)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     run = store.runs.get(run.id)
     if run.state != "finished":
         raise RuntimeError(f"the run is {run.state}: {run.reason}")
@@ -130,9 +130,9 @@ async def first_of(url: str, page: str, query: dict[str, str]) -> float:
 
 
 async def rerun(
-    url: str, page: str, query: dict[str, str], grid: str, looks: dict[str, dict[str, str]]
+    url: str, page: str, query: dict[str, str], grid: str, changes_of: dict[str, dict[str, str]]
 ) -> Figures:
-    """Time reruns of a page: clicks on images of its grid, and changes of its URL to each of `looks` and back, by
+    """Time reruns of a page: clicks on images of its grid, and changes of its URL to each of `changes_of` and back, by
     name."""
     figures: Figures = {}
     async with Tab(url) as tab:
@@ -141,11 +141,11 @@ async def rerun(
             one = tab.shown(grid)["items"][place]["id"]
             clicked = {"selected": {"id": one, "ids": [one], "click": place}}
             figures.setdefault("a click on an image", []).append(await tab.send(grid, clicked))
-        for what, changes in looks.items():
-            figures[what] = [await tab.look(**changes)]
+        for what, changes in changes_of.items():
+            figures[what] = [await tab.rerun(**changes)]
             for name in changes:
                 del tab.query[name]
-            await tab.look()
+            await tab.rerun()
         _sound(tab)
     return figures
 
@@ -158,7 +158,7 @@ def _sound(tab: Tab) -> None:
 def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list[str]], bool, float]:
     """Return a row per page and action, whether all keep within the limits, and the server's memory in megabytes."""
     rows, within, memory = [], True, 0.0
-    for title, page, query, grid, looks in (
+    for title, page, query, grid, changes_of in (
         (
             "Image sets",
             "image_sets",
@@ -179,7 +179,7 @@ def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list
             again = [asyncio.run(first_of(server.url, page, query)) for _ in range(rounds)]
             figures: Figures = {}
             for _ in range(rounds):
-                for what, seconds in asyncio.run(rerun(server.url, page, query, grid, looks)).items():
+                for what, seconds in asyncio.run(rerun(server.url, page, query, grid, changes_of)).items():
                     figures.setdefault(what, []).extend(seconds)
             memory = max(memory, server.memory())
         shown = [(f"{title}: opened, first of all", MUST_OPEN, [first])]

@@ -34,7 +34,7 @@ from timing import REAL_DATA, generated_source, machine, options_of, table
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, make_source
-from ranking.datasets.copies import fingerprints, keep_together, near_copies, stored_copies
+from ranking.datasets.copies import fingerprints, group_copies, near_copies, stored_copies
 
 PHOTOGRAPHS = {"helmets": "helmets/VOCdevkit", "cards": "cards", "blood cells": "bccd"}
 GENERATED = ("Action figures", "Label scenes", "Timeline cars")
@@ -239,7 +239,7 @@ def helmets() -> list[str] | None:
         assert copies is not None
         first, second = images.image_test[copies.pairs].T
         sides = f"{int((~images.image_test).sum())} and {int(images.image_test.sum())}"
-        own = keep_together(images.folder, False)
+        own = group_copies(images.folder, False)
         before = f"{int((~own.image_test).sum())} and {int(own.image_test.sum())}"
     return [
         str(len(copies.pairs)),

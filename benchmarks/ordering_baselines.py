@@ -216,12 +216,12 @@ def hog_and_colour(image_set: ImageSet) -> np.ndarray:
 def car_features(seed: int, images: int, count: int) -> None:
     """Compare features of one set of cars: RankSVM, its C chosen by cross-validation, and MidRank at its default C."""
     lines = []
-    for called, describe in (("HOG and colour", hog_and_colour), ("Fisher vectors", fisher_vectors)):
+    for display_name, describe in (("HOG and colour", hog_and_colour), ("Fisher vectors", fisher_vectors)):
         splits, train, test = cars_of(seed, images, count, describe)
         baseline = tried_on("RankSVM", splits, train, test)
         own = measures(make_method("MidRank").fit(train), test)
         for name, measures_of in (("RankSVM", baseline.measures), ("MidRank", own)):
-            lines.append([called, str(train.features.shape[1]), name, *in_digits(measures_of)])
+            lines.append([display_name, str(train.features.shape[1]), name, *in_digits(measures_of)])
             print(f"  {' '.join(lines[-1])}", flush=True)
     print(f"\nTimeline cars of seed {seed}: {count} training and {count} test sequences of {LENGTH}\n")
     print(table(["features", "columns", "method", "NDCG", "tau", "pairs"], lines) + "\n")

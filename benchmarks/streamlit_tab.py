@@ -56,7 +56,7 @@ class Tab:
         self._elements.clear()
         return await self._ask()
 
-    async def look(self, **query: str) -> float:
+    async def rerun(self, **query: str) -> float:
         """Open the same page with other URL parameters, as the Back button or a link does."""
         self.query |= query
         return await self._ask()

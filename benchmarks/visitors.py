@@ -90,7 +90,7 @@ class Person:
         if self.tab.page != "ranked_images":
             self.note("go to a page", await self.tab.open("ranked_images", run=self.trained))
         else:
-            self.note("turn a page of the ranking", await self.tab.look(k=str(self.draw.randint(1, 50))))
+            self.note("turn a page of the ranking", await self.tab.rerun(k=str(self.draw.randint(1, 50))))
 
     async def answer(self) -> None:
         if self.tab.page != "label_questions":

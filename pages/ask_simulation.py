@@ -157,12 +157,12 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     reach, shown = simulation_charts.reach_of(curves), []
     titles, lines = (ways, models) if by == "strategy" else (models, ways)
     of_models = label_styles.of_models({curve.name: curve.method for curve in curves})
-    looks = of_models if by == "strategy" else label_styles.of_ways(ways)
+    styles = of_models if by == "strategy" else label_styles.of_ways(ways)
     for column, title in zip(st.columns(len(titles)), titles, strict=True):
         chosen = [curve for curve in curves if title == (curve.strategy if by == "strategy" else curve.name)]
         chosen.sort(key=lambda curve: lines.index(curve.name if by == "strategy" else curve.strategy))
         names = [curve.name if by == "strategy" else curve.strategy for curve in chosen]
-        figure = simulation_charts.panel(chosen, names, looks, reach)
+        figure = simulation_charts.panel(chosen, names, styles, reach)
         text = "; ".join(
             f"{name} {100 * curve.mean[0]:.1f}% to {100 * curve.mean[-1]:.1f}%"
             for curve, name in zip(chosen, names, strict=True)

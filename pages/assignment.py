@@ -25,8 +25,8 @@ from pages.parts.views.assignments import (
 )
 from ranking.inference.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
 
-FEWEST, MOST = 4, 6  # samples: so few that each problem is solved exactly without a noticeable delay
-MOST_SEED = 999
+FEWEST, MAX = 4, 6  # samples: so few that each problem is solved exactly without a noticeable delay
+MAX_SEED = 999
 VIOLATED, PREDICTION = "most violated ranking", "prediction"
 
 
@@ -49,7 +49,7 @@ def choose() -> tuple[Example, int]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = controls.segments("Measure or model", keys.ASSIGNMENT, PROBLEMS, PRECISION)
         aim = controls.segments("Find the", keys.ASSIGNMENT_AIM, (VIOLATED, PREDICTION), VIOLATED)
-        n = controls.number("Samples", keys.ASSIGNED, FEWEST, MOST, 5, width=120)
+        n = controls.number("Samples", keys.ASSIGNED, FEWEST, MAX, 5, width=120)
         letters = list(ascii_uppercase[:n])
         parse = address.some_of(letters)
         bound = address.bound(
@@ -57,7 +57,7 @@ def choose() -> tuple[Example, int]:
         )
         marked = st.pills("Relevant", letters, selection_mode="multi", **bound)
         k = controls.number("k", keys.ASSIGNED_K, 1, n, 2, width=110) if kind != AP else 2
-        seed = controls.number("Random scores", keys.ASSIGNMENT_SEED, 0, MOST_SEED, 0, width=130)
+        seed = controls.number("Random scores", keys.ASSIGNMENT_SEED, 0, MAX_SEED, 0, width=130)
     if not marked:
         st.info("Choose at least one relevant sample: AP divides by their number.", icon=":material/info:")
         frame.end_page()

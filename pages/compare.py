@@ -18,7 +18,7 @@ from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_files, comparison_words
 from ranking.reports.compared import Compared
 from ranking.reports.comparison import comparison_html
-from ranking.reports.line_styles import Look, of_methods
+from ranking.reports.line_styles import LineStyle, of_methods
 from ranking.reports.settings_words import names_of
 from ranking.storage.run import SAMPLES
 
@@ -43,13 +43,13 @@ def steps() -> None:
             icon=":material/info:",
         )
         frame.end_page()
-    looks = of_methods({run.id: run.settings["method"] for run in chosen})
+    styles = of_methods({run.id: run.settings["method"] for run in chosen})
     shown = Compared(chosen, names_of(chosen), images, split, compared, cache.redrawn(chosen, split))
-    look(shown, [looks[run.id] for run in chosen])
+    show_comparison(shown, [styles[run.id] for run in chosen])
 
 
 @st.fragment
-def look(shown: Compared, looks: list[Look]) -> None:
+def show_comparison(shown: Compared, styles: list[LineStyle]) -> None:
     """The part of the page that depends on clicks: it runs again without the choice of training runs."""
     with frame.errors_in_place():
         sample = selected(shown)
@@ -58,9 +58,9 @@ def look(shown: Compared, looks: list[Look]) -> None:
             st.markdown(f"## {escaped(f'“{shown.query}”: {verdict}')}")
             if labels := comparison_words.of_labels(shown.names, shown.runs, shown.images):
                 st.caption(escaped(labels))
-            top = show_rows(shown, looks, sample)
+            top = show_rows(shown, styles, sample)
         show_selected(shown, sample)
-        curves = comparison_charts.curves(shown.compared, shown.names, looks)
+        curves = comparison_charts.curves(shown.compared, shown.names, styles)
         show_measures(shown, curves, top)
         compared_pair.show(shown, sample)
         offer_files(shown, curves, sample, top)
@@ -85,9 +85,9 @@ def selected(shown: Compared) -> int:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
+def show_rows(shown: Compared, styles: list[LineStyle], sample: int) -> int:
     """The first ranks of each ranking; below them, how many to show, which is returned, and what to notice."""
-    most_shown = min(cache.MOST_PLACES, len(shown.compared.samples))
+    most_shown = min(cache.MAX_PLACES, len(shown.compared.samples))
     place_of_rows = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         top = min(FIRST_TOP, most_shown)
@@ -105,7 +105,7 @@ def show_rows(shown: Compared, looks: list[Look], sample: int) -> int:
         flagged = None if first is None or first > top else first - 1
         beyond = made[top] if place > top else None
         listed.append(
-            Row(shown.names[number], notes_of(shown, number), looks[number], made[:top], flagged, beyond)
+            Row(shown.names[number], notes_of(shown, number), styles[number], made[:top], flagged, beyond)
         )
     with place_of_rows:
         rows(

@@ -15,7 +15,7 @@ from pages.parts.runs import certificate, object_models, playback, run_actions, 
 from pages.parts.views import charts, object_starts
 from pages.parts.views.object_lesson_words import area
 from ranking.core import ImageSet, Ints
-from ranking.explain.localisation import MOST_DETECTIONS, Localisation
+from ranking.explain.localisation import MAX_DETECTIONS, Localisation
 from ranking.explain.playback import Frame
 from ranking.metrics.detection import correct_detections, detection_average_precision, detection_curve
 from ranking.storage.run import Run
@@ -56,7 +56,7 @@ def steps() -> None:
             object_starts.show(images, located, objects, split, images.image_relevance(query))
         show_detections(images, located, objects)
     with details:
-        object_models.PICKER.look_at(run)
+        object_models.PICKER.show_run(run)
     with form:
         run_actions.show_trash(task=object_models.PICKER.task)
 
@@ -134,7 +134,7 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
             label="Highest-ranked detections",
             boxes=tiles.boxes_of(images, shown, objects),
         )
-        most = f"; the first {MOST_DETECTIONS:,}" if len(located.detected) == MOST_DETECTIONS else ""
+        most = f"; the first {MAX_DETECTIONS:,}" if len(located.detected) == MAX_DETECTIONS else ""
         marked = f" {RELEVANT_GLYPH}: the detection is correct." if correct else ""
         st.caption(
             f"Windows of all {part} images that remain after non-maximum suppression, highest score first{most}."

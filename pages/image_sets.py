@@ -16,7 +16,7 @@ from pages.parts.views import charts
 from ranking.core import ImageSet, Ints
 
 SHEET_SIZE = 48  # images per page of the contact sheet: fewer than crops, because images are larger
-MOST_SELECTED = 12  # selected samples that are shown
+MAX_SELECTED = 12  # selected samples that are shown
 
 
 def steps() -> None:
@@ -43,7 +43,7 @@ def steps() -> None:
     with right:
         with frame.errors_in_place():
             show_image(images, sheet.sample)
-            selection.show_crops(images, MOST_SELECTED)
+            selection.show_crops(images, MAX_SELECTED)
         if images.classes:
             show_classes(images)
         if images.criteria:

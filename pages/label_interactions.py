@@ -15,7 +15,7 @@ from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
 
 ALL = "all"  # of the core
-MOST_BARS = 3  # of each sign
+MAX_BARS = 3  # of each sign
 STAR = (
     "Core labels are in the middle, the labels with their strongest interactions around them. The wider a line, the "
     r"larger |F|; two labels in the same top k add 2F to its value $t^\top s+t^\top Ft$."
@@ -38,11 +38,11 @@ def steps() -> None:
             "label_questions",
         )
     with picture:
-        look(run, row.title, pairs)
+        style(run, row.title, pairs)
 
 
 @st.fragment
-def look(run: Run, title: str, pairs: LabelPairs) -> None:
+def style(run: Run, title: str, pairs: LabelPairs) -> None:
     """Show all that depends on the chosen core label, without running the rest of the page again."""
     with frame.errors_in_place():
         names = [pairs.names[int(label)] for label in pairs.core]
@@ -81,7 +81,7 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
 
 def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     """Show the strongest interactions of both signs beside the counts of the same pairs in the data."""
-    places = np.concatenate([shown.strongest(1, MOST_BARS), shown.strongest(-1, MOST_BARS)[::-1]])
+    places = np.concatenate([shown.strongest(1, MAX_BARS), shown.strongest(-1, MAX_BARS)[::-1]])
     part = shown.part(places)
     names = [
         label_charts.named(part, place) if label is None else part.names[int(part.second[place])]

@@ -136,10 +136,10 @@ def show_race(own: LabellingSession, baseline_session: LabellingSession | None) 
     assert own.truth is not None
     players = [own] if baseline_session is None else [own, baseline_session]
     played = {each.player.title: each.played() for each in players}
-    looks = {each.player.title: each.player.look for each in players}
+    styles = {each.player.title: each.player.style for each in players}
     truth = ", ".join(name for name, has in zip(own.names, own.truth, strict=True) if has)
     st.markdown("**Precision by number of questions**, answered by the ground truth")
-    label_race.show(played, looks, keys.widget("race"))
+    label_race.show(played, styles, keys.widget("race"))
     st.caption(
         f"{label_race.compared(played)} ●: label in the ground truth ({int(own.truth.sum())}): {escaped(truth)}. "
         "**Notice** which curve rises faster over the first questions: that model gains more from each answer."

@@ -26,7 +26,7 @@ from ranking.storage.run import Run
 STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
 HEIGHT = 360  # of charts: a projector shows a step whole
 CLOSEST = 5  # labels whose maxima are shown
-MOST_TIES = 4
+MAX_TIES = 4
 ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
@@ -190,7 +190,7 @@ def orders(taught: LessonLabels, row: int, model: str, label: int, answer: bool 
 
 
 def show_ties(taught: LessonLabels, label: int) -> None:
-    interactions = labels_lesson_data.strongest(taught.ties(label), MOST_TIES)
+    interactions = labels_lesson_data.strongest(taught.ties(label), MAX_TIES)
     st.markdown(f"**$F$ of “{taught.names[label]}”**")
     text = ", ".join(f"{taught.names[partner]} {signed(weight)}" for partner, weight in interactions)
     alt = f"Interactions of {taught.names[label]}: {text}"
@@ -242,9 +242,9 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
 
 def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
     methods = (label_models.OWN, label_models.BASELINE, BY_CHANCE)
-    looks = label_styles.of_models(dict(zip(curves, methods, strict=True)))
+    styles = label_styles.of_models(dict(zip(curves, methods, strict=True)))
     lines = [FoldCurve(name, "", values.mean(axis=1)[None]) for name, values in curves.items()]
-    figure = simulation_charts.panel(lines, list(curves), looks, simulation_charts.reach_of(lines))
+    figure = simulation_charts.panel(lines, list(curves), styles, simulation_charts.reach_of(lines))
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
         alt = f"Precision by the number of questions. {labels_lesson_views.from_to(curves)}"

@@ -105,7 +105,7 @@ def choose_step(trace: Trace) -> int:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         return controls.stepper(
             f"Steps done, of {count:,}",
-            keys.LOOK,
+            keys.EVALUATED,
             0,
             count,
             0,

@@ -15,11 +15,11 @@ VIEWS = {"labellings": "Two labellings of a sample", "graph": "Similarity graph"
 
 
 def steps() -> None:
-    look(*neighbours.choose())
+    show_neighbourhood(*neighbours.choose())
 
 
 @st.fragment
-def look(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
+def show_neighbourhood(run: Run, images: ImageSet, model: Neighbourhood, split: str) -> None:
     """The part of the page that depends on clicks: it runs again without the rest."""
     test = split == "test"
     with frame.errors_in_place():

@@ -30,7 +30,7 @@ from ranking.storage.sets import ImageSetRow
 VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}
 # A criterion of such a name gets another column name.
 OWN_COLUMNS = ("sequence", "true place", "sample", "image")
-MOST_SHOWN = 80  # crops of a sequence on the screen
+MAX_SHOWN = 80  # crops of a sequence on the screen
 
 
 class Task(NamedTuple):
@@ -75,7 +75,7 @@ def steps() -> None:
             playback.show_sequence(list(shown.values()), task.number)
         show_means(shown, ordered, task.number)
         offer_files(images, criterion, shown, ordered, task)
-        order_models.PICKER.look_at(run)
+        order_models.PICKER.show_run(run)
     with form:
         run_actions.show_trash(task="orders")
 
@@ -156,9 +156,9 @@ def show_sequence(
 ) -> None:
     """Show the strips, in a fragment, so that moving a crop of your own strip runs nothing else."""
     with frame.errors_in_place():
-        if len(task.samples) > MOST_SHOWN:
+        if len(task.samples) > MAX_SHOWN:
             st.info(
-                f"This sequence has {len(task.samples)} images, too many to display (at most {MOST_SHOWN}). Its "
+                f"This sequence has {len(task.samples)} images, too many to display (at most {MAX_SHOWN}). Its "
                 "measures are shown below.",
                 icon=":material/info:",
             )
@@ -309,7 +309,7 @@ def offer_files(
             lambda: csv_text(images, criterion, names),
             f"orders-{run.id}.csv",
         )
-        if len(task.samples) > MOST_SHOWN:
+        if len(task.samples) > MAX_SHOWN:
             return
         captions = [each.caption for each in frames_of(images, criterion, task.samples, task.relevance)]
         strips, headline = strips_of(shown, ordered, task), f"{images.title}, test sequence {task.number + 1}"

@@ -19,7 +19,7 @@ from ranking.metrics.ranked import Ranking, first_irrelevant
 from ranking.storage.run import Run
 
 DEFAULT_K = 10
-MOST_SHOWN = 10  # highest-ranked irrelevant samples, and lowest-ranked relevant samples
+MAX_SHOWN = 10  # highest-ranked irrelevant samples, and lowest-ranked relevant samples
 VIEWS = {"crop": "Crop", "whole": "Whole image"}
 
 
@@ -31,7 +31,7 @@ def steps() -> None:
     with narrow:
         split = choices.split(images)
         ranked = cache.ranking(run, split)
-    look(run, images, ranked, split)
+    style(run, images, ranked, split)
     with frame.errors_in_place():
         show_errors(images, ranked, label_corrections.of_run(images, run))
     weights.show(run, images, ranked)
@@ -39,7 +39,7 @@ def steps() -> None:
 
 
 @st.fragment
-def look(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
+def style(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     """The part of the page that depends on k and on clicks: it runs again without the rest."""
     with frame.errors_in_place():
         with frame.picture("cutoff"):
@@ -226,8 +226,8 @@ def show_errors(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]
     """The highest-ranked irrelevant samples above a relevant sample, and the lowest-ranked relevant samples below an
     irrelevant sample; none if all relevant samples are ranked first."""
     relevant, irrelevant = np.flatnonzero(ranked.relevance), np.flatnonzero(ranked.relevance == 0)
-    first = irrelevant[irrelevant < relevant.max(initial=0)][:MOST_SHOWN]
-    last = relevant[relevant > irrelevant.min(initial=len(ranked.relevance))][-MOST_SHOWN:][::-1]
+    first = irrelevant[irrelevant < relevant.max(initial=0)][:MAX_SHOWN]
+    last = relevant[relevant > irrelevant.min(initial=len(ranked.relevance))][-MAX_SHOWN:][::-1]
     none = "All relevant samples of this split rank above all irrelevant ones."
     if not len(relevant) or not len(irrelevant):
         none = f"No sample of this split is {'relevant' if len(irrelevant) else 'irrelevant'}."

@@ -21,8 +21,8 @@ from ranking.files.spreadsheets import rows_csv
 from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.storage.run import Run
 
-MOST_SAMPLES = 40  # of a sequence whose search is shown: the number of nodes grows with the cube of this
-MOST_TREES = 5
+MAX_SAMPLES = 40  # of a sequence whose search is shown: the number of nodes grows with the cube of this
+MAX_TREES = 5
 POINTS = (
     "Each point is a candidate order that the search evaluated; each line swaps two positions. The search takes the "
     "best swap while the value increases (large points), then restarts: the second tree starts from the order with the "
@@ -77,16 +77,16 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
         number = controls.number(f"Test sequence, of {count:,}", keys.SEQUENCE, 1, count, 1, width=190) - 1
         n = len(ordered.relevance[number])
         usable = [length for length in lengths if length <= n]
-        if not usable or n > MOST_SAMPLES:
+        if not usable or n > MAX_SAMPLES:
             st.info(
-                f"This sequence has {n} images; the search can be shown for {lengths[0]} to {MOST_SAMPLES} images. "
+                f"This sequence has {n} images; the search can be shown for {lengths[0]} to {MAX_SAMPLES} images. "
                 "Choose another sequence.",
                 icon=":material/info:",
             )
             frame.end_page()
         length = controls.segments("Subsequences of", keys.LENGTH, usable, usable[0])
-        first = min(MOST_TREES, cache.mid_rank(run)[0].trees)
-        trees = controls.number("Trees", keys.TREES, 1, MOST_TREES, first, width=140)
+        first = min(MAX_TREES, cache.mid_rank(run)[0].trees)
+        trees = controls.number("Trees", keys.TREES, 1, MAX_TREES, first, width=140)
     return number, length, trees
 
 

@@ -96,7 +96,7 @@ def table_point(outcome: TimingOutcome | None, loss: str) -> Point | None:
     return None if outcome is None else timing_words.table_point(outcome.points, loss)
 
 
-def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
+def show_form(label: str, style: Literal["primary", "secondary"]) -> None:
     """Show the button that starts a timing."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
         size = str(
@@ -112,7 +112,7 @@ def show_form(label: str, look: Literal["primary", "secondary"]) -> None:
             )
         )
         settings = SIZES[size]
-        PAGE.offer_start("Measure", settings, "start timing", type=look)
+        PAGE.offer_start("Measure", settings, "start timing", type=style)
     share = "as many samples as in the paper" if settings.share == 1 else "fewer samples than in the paper"
     st.caption(
         f"It takes about {jobs_panel.in_minutes(SECONDS[size])} on two idle cores, with {share} (3,347 people, 227 of "

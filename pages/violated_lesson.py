@@ -160,7 +160,7 @@ def show_halves(run: Run) -> None:
     problem = cache.inference_problem(given.token, given.scores, given.relevant, "ap")
     trace = cache.inference_trace(given.token, problem, "select")
     count = len(trace.steps)
-    done = controls.slider("Evaluated medians", keys.LOOK, 0, count, 1)
+    done = controls.slider("Evaluated medians", keys.EVALUATED, 0, count, 1)
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
     charts.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)

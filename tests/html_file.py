@@ -47,7 +47,7 @@ def without_scripts(text: str) -> str:
     return text
 
 
-def look_over(text: str) -> HtmlFile:
+def checked_html(text: str) -> HtmlFile:
     """The file, in which nothing runs but the drawing of figures, and nothing is of another host."""
     document = HtmlFile(text)
     assert {tag for tag, _ in document.tags} & ALIVE == set()

@@ -45,10 +45,10 @@ class Records:
     """A source of what it is given."""
 
     items: Sequence[SourceImage | Problem]
-    called: str = "told"
+    kind_name: str = "told"
 
     def title(self) -> str:
-        return self.called
+        return self.kind_name
 
     def __len__(self) -> int:
         return len(self.items)
@@ -58,7 +58,7 @@ class Records:
 
 
 def pictures(
-    called: str,
+    kind_name: str,
     count: int,
     draw: Callable[[int, np.random.Generator], Drawing],
     turn: int = 3,
@@ -72,7 +72,7 @@ def pictures(
     for number in range(count):
         name, pixels, boxes = draw(number, random)
         images.append(SourceImage(name, png(pixels), boxes, test=number % turn == tested % turn))
-    return Records(images, called)
+    return Records(images, kind_name)
 
 
 def png(pixels: npt.NDArray[Any]) -> bytes:

@@ -153,6 +153,6 @@ def test_every_page_is_named_to_the_navigation():
     trees = [ast.parse(file.read_text("utf-8")) for file in frames if file.is_file()]
     words = {node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant)}
     pages = [page for page in (ROOT / "pages").glob("*.py") if page.stem != "__init__"]
-    unnamed = [page.name for page in pages if not words & {page.stem, f"pages/{page.name}"}]
+    missing = [page.name for page in pages if not words & {page.stem, f"pages/{page.name}"}]
     assert len(pages) >= 24
-    assert unnamed == []
+    assert missing == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Sequence
 
-Side = int | str | None
+Dimension = int | str | None
 FLOAT, INT64 = 1, 7
 
 
@@ -27,7 +27,7 @@ def part(place: int, content: bytes | str) -> bytes:
     return number(place << 3 | 2) + number(len(data)) + data
 
 
-def port(name: str, sides: Sequence[Side], element: int = FLOAT) -> bytes:
+def port(name: str, sides: Sequence[Dimension], element: int = FLOAT) -> bytes:
     dims = b"".join(
         part(1, whole(1, side) if isinstance(side, int) else part(2, side or "n")) for side in sides
     )
@@ -70,7 +70,7 @@ def model(
     return whole(1, 8) + part(7, graph) + part(8, whole(2, 13)) + entries
 
 
-def mean_colour(sides: Sequence[Side] = ("n", 3, 8, 6), metadata: dict[str, str] | None = None) -> bytes:
+def mean_colour(sides: Sequence[Dimension] = ("n", 3, 8, 6), metadata: dict[str, str] | None = None) -> bytes:
     """The mean of each channel of an image, `pooled` (1, 3, 1, 1) and `features` (1, 3); `map` is the image itself."""
     nodes = [
         node("GlobalAveragePool", ["image"], ["pooled"]),

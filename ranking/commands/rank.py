@@ -24,7 +24,7 @@ from ranking.core.errors import InputError
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.bag_training import make_windows
 from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
-from ranking.experiments.training import query_of
+from ranking.experiments.sample_task import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
 from ranking.features.windows.bags import windows_of
@@ -65,8 +65,8 @@ def run(options: argparse.Namespace) -> int:
     """Print one line per sample, highest rank first."""
     store = Store(options.home)
     model = store.runs.get(options.model)
-    if not model.learns or not model.has_model:
-        came = f"{model.called} ({model.state})"
+    if not model.is_training or not model.has_model:
+        came = f"{model.kind_name} ({model.state})"
         raise InputError(f"run {model.id}", "a training run with a model", came, "choose another run")
     images = set_of(store, options.set or model.settings["set"])
     table = csv.writer(sys.stdout)

@@ -44,7 +44,7 @@ def run(options: argparse.Namespace) -> int:
     [run] = runs
     if run.task != "experiment":
         expected = "an experiment or training runs that rank samples"
-        raise InputError(f"run {run.id}", expected, run.called)
+        raise InputError(f"run {run.id}", expected, run.kind_name)
     return _experiment(store, ExperimentSettings.from_json(run.settings), run.name, options)
 
 

@@ -18,7 +18,7 @@ from ranking.storage.store import Store
 
 Answer = Callable[[Question], Decision]
 
-LOOK_SECONDS = 0.2  # between two reads of a run's events
+POLL_SECONDS = 0.2  # between two reads of a run's events
 WIDTH = 30  # of the bar, in characters
 DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes; argparse gives 2 for wrong arguments
 
@@ -78,11 +78,11 @@ def watch(store: Store, run: Run, answer: Answer | None = None) -> Run:
                 return run
             if answer is not None and (question := open_question(run)) is not None:
                 decide(run, answer(question))
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
     except (KeyboardInterrupt, InputError):
         jobs.cancel(store, run.id)
         while jobs.poll(store, run.id).state not in ENDED:
-            time.sleep(LOOK_SECONDS)
+            time.sleep(POLL_SECONDS)
         raise
     finally:
         bar.end()
@@ -109,5 +109,5 @@ def ended_well(run: Run) -> bool:
     """Return whether a run has finished; otherwise print the reason to stderr."""
     if run.state == "finished":
         return True
-    print(f"{run.called} {run.id} {run.state}: {run.reason}", file=sys.stderr)
+    print(f"{run.kind_name} {run.id} {run.state}: {run.reason}", file=sys.stderr)
     return False

@@ -30,7 +30,7 @@ from ranking.storage.import_questions import Decision, ask
 from ranking.storage.importing import steps_of, uploads_named
 from ranking.storage.jobs import LOCK_VARIABLE
 from ranking.storage.json_numbers import certificate_numbers
-from ranking.storage.memory import INTAKE_MEMORY, lift_memory_limit, limit_memory, reason_of, release_memory
+from ranking.storage.memory import IMPORT_MEMORY, lift_memory_limit, limit_memory, reason_of, release_memory
 from ranking.storage.run import ENDED, Run, State, take_lock
 from ranking.storage.run_settings import (
     AnyStudySettings,
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 
 SO_FAR_SECONDS = 0.5  # interval at which training writes its current scores
 # How often a queued worker checks whether it may start: interval per run before it, and longest interval.
-TURN_SECONDS, MOST_TURN_SECONDS = 0.1, 2.0
+TURN_SECONDS, MAX_TURN_SECONDS = 0.1, 2.0
 Result = dict[str, Any]
 
 
@@ -89,7 +89,7 @@ def _wait_for_turn(store: Store, run: Run, report: Report) -> None:
         queue.enter(store.home, run)
         if not (before := queue.waits_for(store.home, run)):
             return
-        time.sleep(min(TURN_SECONDS * before, MOST_TURN_SECONDS))
+        time.sleep(min(TURN_SECONDS * before, MAX_TURN_SECONDS))
 
 
 def _hold_lock(run: Run) -> None:
@@ -106,7 +106,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
     """Execute `run`; return its final state, the reason, and the result; None keeps the result that is already
     in its record."""
     works = {"import": import_, "train": train, "study": study}
-    memory = INTAKE_MEMORY if run.intake else None
+    memory = IMPORT_MEMORY if run.is_import else None
     try:
         limit_memory(memory)
         result = works[run.kind](store, run, report)
@@ -120,7 +120,7 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | 
             traceback.print_exc()
         reason = uploads_named(run, reason_of(error, memory))
         return "failed", why_it_ended(run, reason), None
-    if report.stopped and run.learns and not _converged(result):
+    if report.stopped and run.is_training and not _converged(result):
         return "cancelled", with_last_gap(run, BEST_KEPT), result
     return "finished", "", result
 
@@ -244,14 +244,14 @@ def train(store: Store, run: Run, report: Report) -> Result:
 
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     """Return the trained method of the run that `settings` names as warm start; None where it names no run."""
-    from ranking.experiments.training import training_signature
+    from ranking.experiments.sample_task import training_signature
     from ranking.methods import method_class
 
     if not isinstance(settings, TrainSettings) or settings.warm_start is None:
         return None
     source = store.runs.get(settings.warm_start)
     if source.task != settings.task or not source.model_file.exists():
-        came = f"run {source.id} ({source.called}, {source.state})"
+        came = f"run {source.id} ({source.kind_name}, {source.state})"
         raise InputError("warm_start", "a training run with weights to start from", came, "choose another")
     theirs, ours = training_signature(TrainSettings.from_json(source.settings)), training_signature(settings)
     if theirs != ours:

@@ -30,7 +30,7 @@ from PIL import Image
 from ranking.core import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
-from ranking.datasets.copies import Fingerprint, fingerprints, keep_copies_together
+from ranking.datasets.copies import Fingerprint, fingerprints, group_copies_together
 from ranking.datasets.decoding import decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.problem_rows import ProblemRows
@@ -95,7 +95,7 @@ def build_image_set(
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, IMAGE_IGNORED)])
     rows = problems.all()
     image_set = _finish(writer, title or source.title(), rows)
-    image_set = keep_copies_together(
+    image_set = group_copies_together(
         image_set, known, lambda: None if on_progress is None else on_progress(min(done, total), total)
     )
     rows += _missing_side(image_set)

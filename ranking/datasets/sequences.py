@@ -16,7 +16,7 @@ from ranking.datasets.pair_chains import sequences_of_pairs
 LENGTH_1, AS_THEY_ARE = "length 1", "as they are"
 HIGHEST, LOWEST = "highest number", "lowest number"
 ANY, ONE_EACH, GROUPS = "any samples", "one of each group", "whole groups"
-MOST_MEMBERS = 10_000_000  # of all sequences of a split
+MAX_MEMBERS = 10_000_000  # of all sequences of a split
 SHORTEN = "choose a shorter length"
 ROUNDS = 100  # in which sequences of equal grades are sampled again
 
@@ -170,7 +170,7 @@ class Pool(NamedTuple):
 
     grades: Rows
     groups: Ints
-    called: str
+    display_name: str
 
     def draw(
         self, drawing: Drawing, count: int, criterion: str, random: np.random.Generator
@@ -179,8 +179,8 @@ class Pool(NamedTuple):
         self._check_order(criterion)
         if drawing.of == GROUPS:
             return self._whole_groups(count, random)
-        if count * drawing.length > MOST_MEMBERS:
-            expected = f"at most {MOST_MEMBERS:,} samples in all sequences"
+        if count * drawing.length > MAX_MEMBERS:
+            expected = f"at most {MAX_MEMBERS:,} samples in all sequences"
             raise InputError("sequences", expected, f"{count:,} times {drawing.length}")
         rows = self._ordered_rows(drawing, count, random)
         return rows.ravel(), np.arange(count + 1, dtype=np.int64) * drawing.length
@@ -194,13 +194,13 @@ class Pool(NamedTuple):
         ordered: Rows = pairs[graded[:, 0] != graded[:, 1]]
         if not len(ordered):
             came = f"none of {count:,}"
-            raise InputError(self.called, "a pair with different values", came, "use more pairs")
+            raise InputError(self.display_name, "a pair with different values", came, "use more pairs")
         return ordered
 
     def _check_order(self, criterion: str) -> None:
         if len(np.unique(self.grades)) < 2:
             raise InputError(
-                self.called,
+                self.display_name,
                 f"at least two different values of {criterion!r}",
                 f"{len(np.unique(self.grades))} in {len(self.grades):,} samples",
                 "import the set with another split, or choose another criterion",
@@ -218,18 +218,18 @@ class Pool(NamedTuple):
             rows[tied] = draw(drawing.length, len(tied), random)
         came = f"equal values only, {ROUNDS} times in a row"
         remedy = f"choose a length above {drawing.length}"
-        raise InputError(self.called, "different values in each sequence", came, remedy)
+        raise InputError(self.display_name, "different values in each sequence", came, remedy)
 
     def _any(self, length: int, count: int, random: np.random.Generator) -> Rows:
         if len(self.grades) < length:
             came = f"{len(self.grades):,} with a known value"
-            raise InputError(self.called, f"{length} samples per sequence", came, SHORTEN)
+            raise InputError(self.display_name, f"{length} samples per sequence", came, SHORTEN)
         return _different(len(self.grades), length, count, random)
 
     def _one_of_each(self, length: int, count: int, random: np.random.Generator) -> Rows:
         by_group, sizes = self._by_group()
         if len(sizes) < length:
-            raise InputError(self.called, f"{length} groups per sequence", len(sizes), SHORTEN)
+            raise InputError(self.display_name, f"{length} groups per sequence", len(sizes), SHORTEN)
         groups = _different(len(sizes), length, count, random)
         within = (random.random(groups.shape) * sizes[groups]).astype(np.int64)
         starts: Rows = np.cumsum(sizes) - sizes
@@ -242,7 +242,7 @@ class Pool(NamedTuple):
         ordered = [rows for rows in whole if len(np.unique(self.grades[rows])) > 1]
         if not ordered:
             remedy = f"choose {ANY!r} instead"
-            raise InputError(self.called, "a group with two different values", "none", remedy)
+            raise InputError(self.display_name, "a group with two different values", "none", remedy)
         if len(ordered) > count:
             ordered = [ordered[place] for place in np.sort(random.choice(len(ordered), count, replace=False))]
         starts = np.cumsum([0, *map(len, ordered)], dtype=np.int64)

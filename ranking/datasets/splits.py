@@ -16,7 +16,7 @@ PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "te
 PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
-MOST_LEFT = (
+MAX_LEFT = (
     0.1  # the largest share of test images that become training images because they share a group with some
 )
 
@@ -107,7 +107,7 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
     """Return (n,) which images are test images, so that no unit is on both sides. test: (n,) the given split. units:
     (n,) the unit of each image.
 
-    Units on both sides move to training, unless the test split would lose more than MOST_LEFT of its images. In that
+    Units on both sides move to training, unless the test split would lose more than MAX_LEFT of its images. In that
     case each unit, the largest first, moves to the side that lacks most images compared with its given size; a side
     that would be empty gets the smallest unit.
 
@@ -116,7 +116,7 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
     """
     sizes, tested = np.bincount(units), np.bincount(units, weights=test)
     mixed = (tested > 0) & (tested < sizes)
-    if tested[mixed].sum() <= MOST_LEFT * test.sum():
+    if tested[mixed].sum() <= MAX_LEFT * test.sum():
         kept: Bools = test & ~mixed[units]
         return kept
     to_test = tested == sizes

@@ -36,13 +36,13 @@ from ranking.metrics.ablation_curves import AblationResult, Curve, Measured, ove
 from ranking.storage.run_settings import AblationSettings
 
 TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
-MOST_TREES = 5  # of Fig. 6b
+MAX_TREES = 5  # of Fig. 6b
 EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
 SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
 ROUNDS = 7  # timing rounds
 ROUND_SECONDS = 0.05  # least duration of a timing round
 A_ROUND = 100  # most sequences in a round
-MOST_ORDERS = 1_000_000  # most orders compared in a round of exhaustive search, unless one sequence has more
+MAX_ORDERS = 1_000_000  # most orders compared in a round of exhaustive search, unless one sequence has more
 AGREES, SECONDS = "share of best orders found", "seconds a sequence"
 RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
     "RankSVM",
@@ -161,7 +161,7 @@ def by_trees(bench: Bench) -> list[Curve]:
     test = bench.test_of(n)
     bench.begin("Comparing all orders of every test sequence")
     best = exhaustive_rankings(method, test)
-    counts = list(range(1, MOST_TREES + 1))
+    counts = list(range(1, MAX_TREES + 1))
     results = []
     for trees in counts:
         bench.begin(f"Searching with {trees} {'tree' if trees == 1 else 'trees'}")
@@ -217,7 +217,7 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
     The scores of positions are computed beforehand. A round has few sequences, so that one thread handles all of them.
     """
     assert method.start is not None
-    count = max(1, min(A_ROUND, MOST_ORDERS // math.factorial(n))) if line == EXHAUSTIVE else A_ROUND
+    count = max(1, min(A_ROUND, MAX_ORDERS // math.factorial(n))) if line == EXHAUSTIVE else A_ROUND
     random = np.random.default_rng(method.seed)
     rows = np.array([random.choice(len(features), n, replace=False) for _ in range(count)])
     first = np.argsort(-(features @ method.start.direction)[rows], axis=1, kind="stable").ravel()
@@ -253,7 +253,7 @@ FIGURES = {
         "5, right", "length of the ranker's subsequences", 1 + len(TEST_LENGTHS), by_test_length
     ),
     "representation": Figure("5, left", "representation", len(REPRESENTATIONS), by_representation),
-    "number of trees": Figure("6b", "search trees", 2 + MOST_TREES, by_trees),
+    "number of trees": Figure("6b", "search trees", 2 + MAX_TREES, by_trees),
     "time": Figure(
         "6a", "length of the sequence", 1 + len(SEARCH_LENGTHS) + len(EXHAUSTIVE_LENGTHS), by_time
     ),

@@ -14,8 +14,8 @@ import numpy as np
 
 from ranking.core import Bools, ImageSet, Ints, Query
 from ranking.core.errors import InputError
+from ranking.experiments.sample_task import query_of
 from ranking.experiments.study import Context, Result, Study
-from ranking.experiments.training import query_of
 from ranking.explain import programs
 from ranking.features import load_features
 from ranking.features.projection import fit_projection
@@ -24,7 +24,7 @@ from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.methods import check_ranks, make_method, method_class
 from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
-MOST = 200  # samples
+MAX = 200  # samples
 
 Program = Callable[..., programs.Optimum]
 PROGRAMS: dict[str, Program] = {
@@ -70,7 +70,7 @@ class CvxpyComparison(Study[CvxpySettings]):
         context.on_step("Loading CVXPY", 0, 1)
         import cvxpy  # noqa: F401  # now, so that loading it is no part of the seconds
 
-        most, solved = min(MOST, int(np.count_nonzero(~images.test))), []
+        most, solved = min(MAX, int(np.count_nonzero(~images.test))), []
         for number, samples in enumerate((most // 2, most)):
             context.check()
             context.on_step(f"{samples:,} samples", number, 2)

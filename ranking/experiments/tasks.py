@@ -16,8 +16,8 @@ from ranking.core import ImageSet
 from ranking.experiments.bag_training import BagTask
 from ranking.experiments.label_training import LabelTask
 from ranking.experiments.order_training import OrderTask
+from ranking.experiments.sample_task import SampleTask
 from ranking.experiments.task import Task, Trained
-from ranking.experiments.training import SampleTask
 from ranking.storage.run_settings import AnyTrainSettings
 
 TASKS: dict[str, Task[Any, Any]] = {

@@ -33,7 +33,7 @@ FEW_NEGATIVES = 200  # while the number of positives varies
 SHARES = (0.15, 0.3, 0.5, 0.75, 1.0)  # of the largest number on the axis of a figure
 RATIO = 10  # irrelevant samples per relevant sample, while the number of all samples varies
 DISTANCE = 2.0  # standard deviations from relevant to irrelevant samples
-MOST_CALLS = 60  # most timed calls per run; longer runs are thinned out evenly
+MAX_CALLS = 60  # most timed calls per run; longer runs are thinned out evenly
 TRAINING = {"tolerance": 1e-2, "max_iterations": 200}
 TABLE, SAMPLES, NEGATIVE, POSITIVE = "table", "samples", "irrelevant samples", "relevant samples"
 BINARY = "SVM, 0-1 loss"
@@ -211,8 +211,8 @@ def recorded(
 
 
 def thinned(calls: Sequence[Floats]) -> Iterable[Floats]:
-    """Return at most MOST_CALLS of the calls, evenly spread over the run."""
-    places = np.linspace(0, len(calls) - 1, min(len(calls), MOST_CALLS)).round().astype(int)
+    """Return at most MAX_CALLS of the calls, evenly spread over the run."""
+    places = np.linspace(0, len(calls) - 1, min(len(calls), MAX_CALLS)).round().astype(int)
     return [calls[place] for place in places]
 
 

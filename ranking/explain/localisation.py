@@ -17,7 +17,7 @@ from ranking.inference.best_windows import best_windows
 from ranking.methods.bag_method import BagMethod
 from ranking.metrics.detection import non_maximum_suppression
 
-MOST_DETECTIONS = 20_000  # of the highest scores
+MAX_DETECTIONS = 20_000  # of the highest scores
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,7 +67,7 @@ class Localisation:
 
 
 def detections_of(bags: BagSet, scores: Floats, images: Ints) -> tuple[Ints, Ints, Floats]:
-    """Return the windows of some images that remain after suppression, highest score first, at most MOST_DETECTIONS:
+    """Return the windows of some images that remain after suppression, highest score first, at most MAX_DETECTIONS:
     their images (k,), boxes (k, 4) and scores (k,). scores: (rows,); windows of score -inf are ignored."""
     rows = []
     for image in images:
@@ -75,7 +75,7 @@ def detections_of(bags: BagSet, scores: Floats, images: Ints) -> tuple[Ints, Int
         usable = first + np.flatnonzero(np.isfinite(scores[first : bags.starts[image + 1]]))
         rows.append(usable[non_maximum_suppression(bags.boxes[usable], scores[usable])])
     kept = np.concatenate(rows) if rows else np.zeros(0, np.int64)
-    kept = kept[np.argsort(-scores[kept], kind="stable")][:MOST_DETECTIONS]
+    kept = kept[np.argsort(-scores[kept], kind="stable")][:MAX_DETECTIONS]
     whose = np.searchsorted(bags.starts, kept, side="right") - 1
     return whose.astype(np.int32), bags.boxes[kept].astype(np.int32), scores[kept]
 

@@ -20,8 +20,8 @@ from ranking.metrics import kendall_tau, ranking_order
 from ranking.metrics.detection import correct_localisation
 from ranking.metrics.ranked import Ranking
 
-MOST = 60  # iterations of a recording
-MOST_BYTES = 2_000_000  # of its file
+MAX = 60  # iterations of a recording
+MAX_BYTES = 2_000_000  # of its file
 OVERHEAD = 5_000  # bytes of the file besides the scores
 TOP = 12  # samples of a ranking that are shown
 LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
@@ -71,8 +71,8 @@ def most_iterations(samples: int, boxes: bool = False) -> int:
     (60, 24, 0)
     """
     each = samples * np.dtype(np.float32).itemsize * (5 if boxes else 1)
-    room = (MOST_BYTES - OVERHEAD) // max(each, 1)
-    return min(MOST, room)
+    fitting = (MAX_BYTES - OVERHEAD) // max(each, 1)
+    return min(MAX, fitting)
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:

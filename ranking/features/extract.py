@@ -56,7 +56,7 @@ def load_features(
             feature.open(cache)
     computed = _compute(image_set, [features[place] for place in missing], on_progress)
     for place in reversed(missing):
-        cached[place] = matrix_files.keep(paths[place], computed.pop())
+        cached[place] = matrix_files.store(paths[place], computed.pop())
     return _joined([matrix for matrix in cached if matrix is not None], paths, on_progress)
 
 
@@ -71,7 +71,7 @@ def cached_features(
     return _joined(cached, paths, None) if len(cached) == len(features) else None
 
 
-def _called(features: Sequence[Feature]) -> str:
+def _display_name(features: Sequence[Feature]) -> str:
     return " and ".join(feature.name for feature in features)
 
 
@@ -111,7 +111,7 @@ def _joined(parts: Sequence[Matrix], paths: Sequence[Path], on_progress: OnFeatu
     if not matrix_files.is_large((count, sum(part.shape[1] for part in parts))):
         return matrix_files.joined(parts)
     report = on_progress or (lambda *_: None)
-    return matrix_files.keep_joined(
+    return matrix_files.store_joined(
         _joined_file(paths), parts, lambda done: report("Features side by side", done, count)
     )
 
@@ -173,7 +173,7 @@ def _compute(
     if not features:
         return matrices
     report = on_progress or (lambda *_: None)
-    what, total = _called(features), len(image_set.image_names)
+    what, total = _display_name(features), len(image_set.image_names)
     by_image = np.argsort(image_set.image_of)
     ends = np.searchsorted(image_set.image_of[by_image], np.arange(total), side="right")
     samples = np.split(by_image, ends[:-1])

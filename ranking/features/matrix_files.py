@@ -49,14 +49,14 @@ def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
     return matrix
 
 
-def keep(path: Path, matrix: Matrix) -> Matrix:
+def store(path: Path, matrix: Matrix) -> Matrix:
     """Write a matrix to `path`; return it, mapped if it is large."""
     with _whole(path) as file:
         np.save(file, matrix)
     return _mapped(path) if is_large(matrix.shape) else matrix
 
 
-def keep_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], None]) -> Matrix:
+def store_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], None]) -> Matrix:
     """Write `joined` of large parts to `path`, by blocks of rows; return it, mapped. on_rows: called with the number of
     rows written so far."""
     shape = (len(parts[0]), sum(part.shape[1] for part in parts))
@@ -66,11 +66,11 @@ def keep_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], No
             yield joined([part[rows] for part in parts])
             on_rows(rows.stop)
 
-    matrix: Matrix = keep_blocks(path, blocks(), shape[1])
+    matrix: Matrix = store_blocks(path, blocks(), shape[1])
     return matrix
 
 
-def keep_blocks(
+def store_blocks(
     path: Path, blocks: Iterable[Features], columns: int, precision: npt.DTypeLike = np.float32
 ) -> Any:
     """Write blocks of rows (k, columns) to `path` as one matrix of that precision; return it, mapped."""

@@ -14,14 +14,14 @@ from ranking.files.zip_tree import ZipTree
 
 
 class Upload(str):
-    """The path of an uploaded ZIP file. called: the name that the user gave it, never used as a path."""
+    """The path of an uploaded ZIP file. file_name: the name that the user gave it, never used as a path."""
 
-    def __new__(cls, path: str | Path, called: str) -> Upload:
+    def __new__(cls, path: str | Path, file_name: str) -> Upload:
         upload = super().__new__(cls, path)
-        upload.called = called
+        upload.file_name = file_name
         return upload
 
-    called: str
+    file_name: str
 
 
 TABLES = (".csv", ".tsv", ".parquet")
@@ -45,5 +45,5 @@ def open_tree(typed: str | Path, expected: str = ANYTHING) -> FileTree:
         remedy = "type the path of the folder that contains the table and its images"
         raise InputError(shown, expected, "a table", remedy)
     if is_file:
-        return ZipTree(path, called=typed.called if isinstance(typed, Upload) else path.name)
+        return ZipTree(path, file_name=typed.file_name if isinstance(typed, Upload) else path.name)
     raise InputError(shown, expected, "no folder or ZIP file")

@@ -41,13 +41,13 @@ DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 class ZipTree(FileTree):
     """The files in the ZIP file `place`; ValueError if it is no ZIP file, is damaged, or exceeds the limits.
 
-    called: the name that the user gave the file, which may differ from that of `place`.
+    file_name: the name that the user gave the file, which may differ from that of `place`.
     """
 
-    def __init__(self, place: Path, limits: Limits | None = None, called: str = "") -> None:
+    def __init__(self, place: Path, limits: Limits | None = None, file_name: str = "") -> None:
         self._limits = limits = Limits.from_environment() if limits is None else limits
         self.place = place.absolute()
-        self.parts = (readable(stem(called or place.name), 255),)
+        self.parts = (readable(stem(file_name or place.name), 255),)
         shown = readable(str(place), 255)
         try:
             file = place.open("rb")
@@ -102,10 +102,10 @@ class _Guarded:
     def read(self, size: int = -1) -> bytes:
         if not self.opening:
             return self._file.read(size)
-        room = max(self._most * ENTRY_BYTES, 2**20)
+        limit = max(self._most * ENTRY_BYTES, 2**20)
         there = max(0, self._size - self._file.tell())  # read() allocates even what is beyond the end
-        data = self._file.read(min(there if size < 0 else size, there, room + 1))
-        if len(data) > room or data.count(CENTRAL) > self._most:
+        data = self._file.read(min(there if size < 0 else size, there, limit + 1))
+        if len(data) > limit or data.count(CENTRAL) > self._most:
             remedy = f"set {variable('entries')} to allow more"
             raise InputError(self._shown, f"a ZIP file of at most {self._most:,} entries", "more", remedy)
         return data

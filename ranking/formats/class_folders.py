@@ -14,7 +14,14 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PART, PARTS
 from ranking.files import FileTree
 from ranking.files.tree import parent
-from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, shared_folder
+from ranking.formats.tree_source import (
+    Grouped,
+    Recognised,
+    TreeSource,
+    display_names,
+    is_image,
+    shared_folder,
+)
 
 LAYOUT = "one folder of images per class, optionally inside folders train, val and test"
 
@@ -65,7 +72,7 @@ class ClassFolders(TreeSource):
         groups = [[image.group] if image.group else [] for image in images]
         tested, rows = self._which_test([image.part for image in images], groups)
         yield from rows
-        names = called([image.name for image in images])
+        names = display_names([image.name for image in images])
         for image, test in zip(images, tested, strict=True):
             box = SourceBox(None, (unique_name(image.label),), group=image.group)
             yield SourceImage(names[image.name], self._tree.file(image.name), (box,), test)

@@ -22,7 +22,7 @@ from ranking.formats.tree_source import (
     Recognised,
     TreeSource,
     beginning,
-    called,
+    display_names,
     is_image,
     part_of,
     part_of_annotations,
@@ -109,7 +109,7 @@ class Coco(TreeSource):
         ]
         tested, rows = self._which_test(parts, [[image.video] if image.video else [] for image in listed_as])
         yield from rows
-        names = called(list(images))
+        names = display_names(list(images))
         for (name, key), image, test in zip(images.items(), listed_as, tested, strict=True):
             boxes = tuple(self._instances.boxes.get(key, ()))
             yield SourceImage(names[name], self._tree.file(name), boxes, test, image.size)

@@ -39,7 +39,7 @@ from ranking.formats.tree_source import (
     Grouped,
     Recognised,
     TreeSource,
-    called,
+    display_names,
     is_image,
     part_of,
     part_of_annotations,
@@ -185,7 +185,7 @@ class TableOfImages(TreeSource):
         groups = [sorted({box.group for box in image.boxes if box.group}) for image in images.values()]
         tested, rows = self._which_test([image.part for image in images.values()], groups)
         yield from rows
-        names = called(list(images))
+        names = display_names(list(images))
         for (name, image), test in zip(images.items(), tested, strict=True):
             yield SourceImage(names[name], self._tree.file(name), image.all_boxes(), test, image.size)
 

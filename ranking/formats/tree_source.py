@@ -190,11 +190,11 @@ def is_image(name: str) -> bool:
     return suffix(name) in IMAGE_SUFFIXES
 
 
-def called(names: Sequence[str]) -> dict[str, str]:
+def display_names(names: Sequence[str]) -> dict[str, str]:
     """Return the display names of images, from their names in a tree: without common folders, and without suffix where
     names stay different.
 
-    >>> called(["data/a.jpg", "data/b.png"]), called(["x/a.jpg", "y/a.jpg", "y/a.png"])
+    >>> display_names(["data/a.jpg", "data/b.png"]), display_names(["x/a.jpg", "y/a.jpg", "y/a.png"])
     ({'data/a.jpg': 'a', 'data/b.png': 'b'}, {'x/a.jpg': 'x/a', 'y/a.jpg': 'y/a.jpg', 'y/a.png': 'y/a.png'})
     """
     start = len(shared_folder(names))

@@ -16,7 +16,7 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
-from ranking.formats.tree_source import Grouped, Recognised, TreeSource, called, is_image, part_of
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource, display_names, is_image, part_of
 
 LAYOUT = (
     "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
@@ -71,7 +71,7 @@ class Yolo(TreeSource):
         units = [[] if group is None else [group] for group in groups.values()]
         tested, rows = self._which_test([part_of(name) for name in self._images], units)
         yield from rows
-        shown = called(self._images)
+        shown = display_names(self._images)
         for name, test in zip(self._images, tested, strict=True):
             problems = Grouped()
             boxes = self._boxes(self._labels.get(name), names, pose, problems, groups[name])

@@ -95,7 +95,7 @@ def _settle(
         segment = scores[first:last]
         coefficients = written.coefficients[first:last]
         entries = buffer[: last - first]
-        _look_up(bin_of[first:last], plan.entry, entries)
+        _read_entries(bin_of[first:last], plan.entry, entries)
         upto = passed
         while upto < len(positives) and positives[upto] < last:
             entries[positives[upto] - first] = 0
@@ -127,7 +127,7 @@ def _settle(
 
 
 @nb.njit(cache=True, nogil=True)
-def _look_up(bin_of: Ints, entry: Ints, entries: Ints) -> None:
+def _read_entries(bin_of: Ints, entry: Ints, entries: Ints) -> None:
     for k in range(len(bin_of)):
         entries[k] = entry[bin_of[k]]
 

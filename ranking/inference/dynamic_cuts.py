@@ -1,12 +1,11 @@
 """Dynamic cuts: one largest flow for the best labelling, and from it a small flow for each sample's other label.
 
 After the cut, a sample of label 0 that is forced to label 1 becomes an unlimited source. The cost of the change is the
-flow that it can still send, through samples of label 0, to sinks with free capacity (room). The samples that it still
-reaches in the end flip with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same way, with all
-directions reversed. To undo the change, the same amount is added on the other side. Both amounts together are a
-constant, so the network is exactly the same as before, with another maximum flow, and the amount sent is room at the
-sample. The next sample can use that room, because samples are forced in depth-first order, neighbours one after the
-other.
+flow that it can still send, through samples of label 0, to sinks with spare capacity. The samples that it still reaches
+in the end flip with it (Kohli and Torr 2005). A sample of label 1 becomes a sink in the same way, with all directions
+reversed. To undo the change, the same amount is added on the other side. Both amounts together are a constant, so the
+network is exactly the same as before, with another maximum flow, and the amount sent is capacity at the sample. The
+next sample can use that capacity, because samples are forced in depth-first order, neighbours one after the other.
 
 The cost of changing a sample is at least the cost of changing any sample that flips with it. Once that much flow is
 sent, both share their labelling, and no further search is necessary.
@@ -32,10 +31,11 @@ class Flow(NamedTuple):
     """The residual capacities under a flow, and the working arrays of a search.
 
     left: (2q,) of each arc, arcs grouped by their tails. heads: (2q,). opposite: (2q,) the same edge's other arc.
-    first: (p + 1,) where each group begins. terminal: (p,) the flow still to be sent if positive, room if negative.
-    rooms: (p,) nodes with room, and some that had it before; room_count: (1,) their number; is_room: (p,) whether a
-    node is in `rooms`. level: (p,) steps from a root; steps_left: (p,) to room. queue, ends: (p,) nodes reached from
-    the roots and from the rooms. at: (p,) next arc to try. path: (p,) arcs from the root.
+    first: (p + 1,) where each group begins. terminal: (p,) the flow still to be sent if positive, spare capacity if
+    negative. open_sinks: (p,) sinks with spare capacity, and some that had it before; open_sink_count: (1,) their
+    number; is_open_sink: (p,) whether a node is among them. level: (p,) steps from a root; steps_left: (p,) to an open
+    sink. queue, ends: (p,) nodes reached from the roots and from the open sinks. at: (p,) next arc to try. path: (p,)
+    arcs from the root.
     """
 
     left: Ints
@@ -43,9 +43,9 @@ class Flow(NamedTuple):
     opposite: Ints
     first: Ints
     terminal: Ints
-    rooms: Ints
-    room_count: Ints
-    is_room: Bools
+    open_sinks: Ints
+    open_sink_count: Ints
+    is_open_sink: Bools
     level: Ints
     steps_left: Ints
     queue: Ints
@@ -66,9 +66,9 @@ def flow_of(network: Network) -> Flow:
         opposite=rank[by_tail ^ 1],
         first=np.append(0, np.cumsum(np.bincount(tails, minlength=nodes))),
         terminal=-network.unary.astype(np.int64),
-        rooms=np.empty(nodes, np.int64),
-        room_count=np.zeros(1, np.int64),
-        is_room=np.zeros(nodes, bool),
+        open_sinks=np.empty(nodes, np.int64),
+        open_sink_count=np.zeros(1, np.int64),
+        is_open_sink=np.zeros(nodes, bool),
         level=np.full(nodes, UNSEEN),
         steps_left=np.full(nodes, UNSEEN),
         queue=np.empty(nodes, np.int64),
@@ -92,12 +92,12 @@ def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> 
 
 @nb.njit(cache=True, nogil=True)
 def _cut(flow: Flow, labels: Bools) -> None:
-    """Send a largest flow, and write labels: zeros at the nodes that reach a sink with room.
+    """Send a largest flow, and write labels: zeros at the nodes that reach a sink with spare capacity.
 
     Arcs between different labels are then closed, and the flow among zeros is reversed, so that the cost of changing a
     node, whatever its label, is the flow that can be sent from it.
     """
-    _list_rooms(flow, np.arange(len(labels)))
+    _list_open_sinks(flow, np.arange(len(labels)))
     while True:
         roots = 0
         for node in range(len(labels)):
@@ -131,7 +131,7 @@ def _flip_all(flow: Flow, labels: Bools, starts: Ints, words: Ints, flips: Ints)
     for c in range(len(starts) - 1):
         start = starts[c]
         for order in _depth_first(flow, labels, start, starts[c + 1]):
-            _list_rooms(flow, order)
+            _list_open_sinks(flow, order)
             for root in order:
                 count, cost = _send(flow, root, cost_limit[root])
                 if not count:
@@ -187,52 +187,53 @@ def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints
 
 @nb.njit(cache=True, nogil=True)
 def _send(flow: Flow, root: int, limit: int) -> tuple[int, int]:
-    """Send from the root what there is room for, up to `limit` with its own room; the amount becomes its room.
+    """Send from the root what sinks can take, up to `limit` with its own spare capacity, which the amount becomes.
 
-    Returns how many nodes it still reaches, which are written to the queue, or 0 where `limit` is sent; and the room.
+    Returns how many nodes it still reaches, which are written to the queue, or 0 where `limit` is sent; and the spare
+    capacity.
     """
-    room: int = -flow.terminal[root]
+    spare: int = -flow.terminal[root]
     count, depth = 0, 1
-    while depth and room < limit:
+    while depth and spare < limit:
         flow.queue[0] = root
         count, reached, depth = _search(flow, 1)
         if depth:
-            room += _block(flow, root, depth, limit - room)
+            spare += _block(flow, root, depth, limit - spare)
         _forget(flow, count, reached)
-    flow.terminal[root] = -room
-    if room and not flow.is_room[root]:
-        flow.rooms[flow.room_count[0]], flow.is_room[root] = root, True
-        flow.room_count[0] += 1
-    return 0 if depth else count, room
+    flow.terminal[root] = -spare
+    if spare and not flow.is_open_sink[root]:
+        flow.open_sinks[flow.open_sink_count[0]], flow.is_open_sink[root] = root, True
+        flow.open_sink_count[0] += 1
+    return 0 if depth else count, spare
 
 
 @nb.njit(cache=True, nogil=True)
-def _list_rooms(flow: Flow, nodes: Ints) -> None:
-    for node in flow.rooms[: flow.room_count[0]]:
-        flow.is_room[node] = False
-    flow.room_count[0] = 0
+def _list_open_sinks(flow: Flow, nodes: Ints) -> None:
+    for node in flow.open_sinks[: flow.open_sink_count[0]]:
+        flow.is_open_sink[node] = False
+    flow.open_sink_count[0] = 0
     for node in nodes:
         if flow.terminal[node] < 0:
-            flow.rooms[flow.room_count[0]], flow.is_room[node] = node, True
-            flow.room_count[0] += 1
+            flow.open_sinks[flow.open_sink_count[0]], flow.is_open_sink[node] = node, True
+            flow.open_sink_count[0] += 1
 
 
 @nb.njit(cache=True, nogil=True)
 def _search(flow: Flow, count: int) -> tuple[int, int, int]:
-    """Return the number of steps from the `count` roots in the queue to the nearest room, 0 where none is reachable.
+    """Return the number of steps from the `count` roots in the queue to the nearest open sink, 0 if none is reachable.
 
-    Searches from the roots and from all rooms, one level at a time, on the side with fewer nodes. Returns the number
-    of nodes in the queue and in `ends`, and the steps. `level` is correct on all shortest paths.
+    Searches from the roots and from all open sinks, one level at a time, on the side with fewer nodes. Returns the
+    number of nodes in the queue and in `ends`, and the steps. `level` is correct on all shortest paths.
     """
     flow.level[flow.queue[:count]] = 0
     begin, reached, begin_ends = 0, 0, 0
     steps = steps_back = 0
     met = backwards = False
     while begin < count and not met:
-        waiting = reached - begin_ends if backwards else flow.room_count[0]
+        waiting = reached - begin_ends if backwards else flow.open_sink_count[0]
         if waiting and waiting < count - begin:
             if not backwards:
-                backwards, reached = True, _start_at_rooms(flow)
+                backwards, reached = True, _start_at_open_sinks(flow)
                 continue
             begin_ends, reached, met = _step_back(flow, begin_ends, reached, steps_back + 1)
             steps_back += 1
@@ -253,24 +254,24 @@ def _search(flow: Flow, count: int) -> tuple[int, int, int]:
 
 
 @nb.njit(cache=True, nogil=True)
-def _start_at_rooms(flow: Flow) -> int:
-    """Write the nodes with room to `ends` and remove those without from the list; return how many there are."""
+def _start_at_open_sinks(flow: Flow) -> int:
+    """Write the open sinks to `ends` and remove those without from the list; return how many there are."""
     listed = reached = 0
-    for node in flow.rooms[: flow.room_count[0]]:
-        flow.is_room[node] = flow.terminal[node] < 0
-        if flow.is_room[node]:
-            flow.rooms[listed] = node
+    for node in flow.open_sinks[: flow.open_sink_count[0]]:
+        flow.is_open_sink[node] = flow.terminal[node] < 0
+        if flow.is_open_sink[node]:
+            flow.open_sinks[listed] = node
             listed += 1
             if flow.level[node] == UNSEEN:  # otherwise it is the root
                 flow.ends[reached], flow.steps_left[node] = node, 0
                 reached += 1
-    flow.room_count[0] = listed
+    flow.open_sink_count[0] = listed
     return reached
 
 
 @nb.njit(cache=True, nogil=True)
 def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tuple[int, int, bool]:
-    """Extend queue[begin:count] by a level; return where it begins and ends, and whether it meets `ends` or a room."""
+    """Extend queue[begin:count] by a level; return where it begins and ends, and whether it meets `ends` or a sink."""
     met, end = False, count
     for tail in flow.queue[begin:end]:
         for arc in range(flow.first[tail], flow.first[tail + 1]):
@@ -311,18 +312,18 @@ def _block(flow: Flow, root: int, depth: int, amount: int) -> int:
     sent: int = 0
     while sent < amount:
         if steps == depth and flow.terminal[node] < 0:
-            room: int = min(-flow.terminal[node], amount - sent)
+            spare: int = min(-flow.terminal[node], amount - sent)
             for step in range(steps):
-                room = min(room, flow.left[flow.path[step]])
-            flow.terminal[node] += room
+                spare = min(spare, flow.left[flow.path[step]])
+            flow.terminal[node] += spare
             blocked = steps
             for step in range(steps - 1, -1, -1):
                 arc = flow.path[step]
-                flow.left[arc] -= room
-                flow.left[flow.opposite[arc]] += room
+                flow.left[arc] -= spare
+                flow.left[flow.opposite[arc]] += spare
                 if not flow.left[arc]:
                     blocked = step
-            sent += room
+            sent += spare
             if blocked < steps:
                 steps = blocked
                 node = flow.heads[flow.opposite[flow.path[steps]]]

@@ -84,11 +84,11 @@ def _violations(scores, members, starts, lower, short, wrong):  # type: ignore[n
     longest = 0
     for number in range(len(starts) - 1):
         longest = max(longest, starts[number + 1] - starts[number])
-    room, counts = np.empty(longest), np.empty(longest, np.int64)
+    work, counts = np.empty(longest), np.empty(longest, np.int64)
     total = 0
     for number in range(len(starts) - 1):
         first, last = starts[number], starts[number + 1]
-        own, own_counts = room[: last - first], counts[: last - first]
+        own, own_counts = work[: last - first], counts[: last - first]
         for k in range(last - first):
             own[k] = scores[members[first + k]]
         own_counts[:] = 0

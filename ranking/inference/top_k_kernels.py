@@ -88,15 +88,15 @@ def _lowest_bit(number):  # type: ignore[no-untyped-def]
 
 
 @numba.njit(cache=True, nogil=True)
-def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
+def _top(values, n, m, guess, work):  # type: ignore[no-untyped-def]
     """Return the sum of the m greatest of the first n values, and the least of these, 0 < m <= n.
 
     Quickselect in which no step depends on a predicted branch: values go to either side by counting. guess: a value
-    near the result, such as that of the last configuration; it splits first. room: (4, >= n) working memory. Where
+    near the result, such as that of the last configuration; it splits first. work: (4, >= n) working memory. Where
     splits go wrong it ends in a sort, so that no values make it quadratic.
     """
     above = below = equal = 0
-    high, low = room[0], room[1]
+    high, low = work[0], work[1]
     for x in range(n):
         value = values[x]
         high[above] = value
@@ -109,24 +109,24 @@ def _top(values, n, m, guess, room):  # type: ignore[no-untyped-def]
     while True:
         if above >= m:
             if above == m:
-                return total + _sum(room[source], m), _least(room[source], m)
+                return total + _sum(work[source], m), _least(work[source], m)
             size = above
         else:
-            total += _sum(room[source], above)
+            total += _sum(work[source], above)
             m -= above
             if equal >= m:
                 return total + m * pivot, pivot
             total += equal * pivot
             m -= equal
             source, size = source + 1, below
-        source_values, rounds = room[source], rounds + 1
+        source_values, rounds = work[source], rounds + 1
         if rounds > MAX_ROUNDS:
             ordered = np.sort(source_values[:size])
             return total + _sum(ordered[size - m :], m), ordered[size - m]
         a, b, c = source_values[0], source_values[size >> 1], source_values[size - 1]
         pivot = max(min(a, b), min(max(a, b), c))
         target = 2 if source < 2 else 0
-        high, low = room[target], room[target + 1]
+        high, low = work[target], work[target + 1]
         above = below = equal = 0
         for x in range(size):
             value = source_values[x]
@@ -170,7 +170,7 @@ def fill_best(unary, core, F, k, forced, members, values):  # type: ignore[no-un
     L, C = unary.shape[1], len(core)
     free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
     doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
-    scores, room, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
+    scores, work, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
     best_on, best_scores = np.zeros(C, np.bool_), np.empty(L)
     for image in range(len(unary)):
         n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
@@ -186,18 +186,18 @@ def fill_best(unary, core, F, k, forced, members, values):  # type: ignore[no-un
                 continue
             total = value
             if remaining > 0:
-                gain, last = _top(scores, n, remaining, last, room)
+                gain, last = _top(scores, n, remaining, last, work)
                 total += gain
             if total > best:
                 best, chosen = total, remaining
                 best_on[:turns] = on[:turns]
                 best_scores[:n] = scores[:n]
-        _mark(image, core, forced, free, n, flips, turns, best_on, best_scores, room, chosen, members)
+        _mark(image, core, forced, free, n, flips, turns, best_on, best_scores, work, chosen, members)
         values[image] = _value(unary[image], core, F, members[image])
 
 
 @numba.njit(cache=True, nogil=True)
-def _mark(image, core, forced, free, n, flips, turns, on, scores, room, remaining, members):  # type: ignore[no-untyped-def]
+def _mark(image, core, forced, free, n, flips, turns, on, scores, work, remaining, members):  # type: ignore[no-untyped-def]
     """Write the members of the best configuration: of equal scores the labels with the lower numbers."""
     for i in range(members.shape[1]):
         members[image, i] = forced[image, i] > 0
@@ -205,7 +205,7 @@ def _mark(image, core, forced, free, n, flips, turns, on, scores, room, remainin
         members[image, core[flips[x]]] = on[x]
     if remaining == 0:
         return
-    _, last = _top(scores, n, remaining, scores[0], room)
+    _, last = _top(scores, n, remaining, scores[0], work)
     above = 0
     for x in range(n):
         above += scores[x] > last
@@ -240,7 +240,7 @@ def fill_max_marginals(unary, core, F, k, forced, inside, outside):  # type: ign
     L, C = unary.shape[1], len(core)
     free, flips = np.empty(L, np.int64), np.empty(C, np.int64)
     doubled, mutual = np.empty((C + 1, L)), np.empty((C + 1, C))
-    scores, room, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
+    scores, work, on = np.empty(L), np.empty((4, L + 1)), np.zeros(C, np.bool_)
     for image in range(len(unary)):
         n, turns, sure, base = _gather(unary[image], core, F, forced[image], free, doubled, flips, mutual)
         scores[:n] = doubled[0, :n]
@@ -256,7 +256,7 @@ def fill_max_marginals(unary, core, F, k, forced, inside, outside):  # type: ign
                 continue
             total, last = value, np.inf
             if remaining > 0:
-                gain, last = _top(scores, n, remaining, guess, room)
+                gain, last = _top(scores, n, remaining, guess, work)
                 guess = last
                 total += gain
             first = _first_outside(scores, n, remaining, last)

@@ -167,7 +167,7 @@ class Surrogate:
             fixed=fixed,
             neighbours=self.neighbours,
         )
-        return UpperBound(risk, Point.of(risk, weights, risk.with_fixed(scores)), risk.adopt)
+        return UpperBound(risk, Point.of(risk, weights, risk.with_fixed(scores)), risk.translate)
 
     def best_length(self, weights: Floats, wait: OnProgress | None = None) -> tuple[Floats, bool]:
         """Return t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
@@ -230,7 +230,7 @@ class FixedRisk(LinearRisk):
     def total_length(self, coefficients: Floats) -> float:
         return super().total_length(self._without_fixed(coefficients))
 
-    def adopt(self, planes: WorkingSet) -> WorkingSet:
+    def translate(self, planes: WorkingSet) -> WorkingSet:
         """Return planes of another bound as planes of this one."""
         return WorkingSet(planes.coefficients, planes.losses, self.normal(planes.coefficients))
 

@@ -101,7 +101,7 @@ def resample(
     if np.shape(units) != (n,) or values.shape[1:] != (n,):
         expected = f"shapes (r, {n}) and ({n},) for {n} samples"
         raise InputError("scores and units", expected, f"{values.shape} and {np.shape(units)}")
-    names, unit_of = np.unique(np.asarray(units), return_inverse=True)
+    names, group_of = np.unique(np.asarray(units), return_inverse=True)
     if len(names) < 2:
         raise InputError("units", "at least two images to resample", len(names), "measure on more images")
     orders = [metrics.ranking_order(grades, row) for row in values]
@@ -116,7 +116,7 @@ def resample(
         counts = resampled_counts(len(names), min(step, draws - begin), generator)
         for number, order in enumerate(orders):
             by_measure = measures_of_counts(
-                grades[order] > 0, np.take(counts, unit_of[order], axis=1), cutoffs
+                grades[order] > 0, np.take(counts, group_of[order], axis=1), cutoffs
             )
             for name, row in by_measure.items():
                 resampled[name][number, begin : begin + len(row)] = row

@@ -113,5 +113,5 @@ def zero_one_at_cut(relevance: Ints) -> float:
     >>> zero_one_at_cut(np.array([1, 0, 1, 0]))
     0.5
     """
-    called = np.arange(len(relevance)) < np.count_nonzero(relevance)
-    return float(np.mean(called != (relevance > 0)))
+    predicted = np.arange(len(relevance)) < np.count_nonzero(relevance)
+    return float(np.mean(predicted != (relevance > 0)))

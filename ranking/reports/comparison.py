@@ -14,7 +14,7 @@ from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison_charts import curves
 from ranking.reports.figures import chart
 from ranking.reports.galleries import Album, Crops, ranked_row, recorded_row, tiles_of
-from ranking.reports.line_styles import Look, of_methods
+from ranking.reports.line_styles import LineStyle, of_methods
 from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
 from ranking.reports.settings_words import settings_facts
@@ -27,15 +27,15 @@ def comparison_html(shown: Compared, crops: Crops, top: int = TOP) -> str:
     """Return the file as text. crops: thumbnails of the samples. top: samples per row; P@top must be among the measures
     of `shown`."""
     album = Album(crops)
-    looks = of_methods(
+    styles = of_methods(
         {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}
     )
     title = f"“{shown.query}” on {shown.images.title}: {comparison_words.listed(shown.names)}"
     sections = [
         _about(shown),
-        _rows(shown, looks, album, top),
-        *_training(shown, looks, album),
-        _measures(shown, looks, top),
+        _rows(shown, styles, album, top),
+        *_training(shown, styles, album),
+        _measures(shown, styles, top),
         *(_gains(shown, 0, right, album) for right in range(1, len(shown.runs))),
         _settings(shown),
         _files(shown, top),
@@ -58,17 +58,17 @@ def _about(shown: Compared) -> Markup:
     return element("div", page.facts(facts), verdict, page.note(comparison_words.AS_TRAINED))
 
 
-def _rows(shown: Compared, looks: dict[str, Look], album: Album, top: int) -> Markup:
+def _rows(shown: Compared, styles: dict[str, LineStyle], album: Album, top: int) -> Markup:
     """The top of each ranking, with the first irrelevant sample marked (high-order, Fig. 1)."""
     rows = [
-        ranked_row(shown.images, name, ranked, looks[name], album, top)
+        ranked_row(shown.images, name, ranked, styles[name], album, top)
         for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
     ]
     note = "✓ and a solid border: relevant; ✗ and a dashed border: irrelevant. Thick border: first error."
     return page.section("Top of each ranking", element("div", *rows, class_="gallery"), page.note(note))
 
 
-def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Markup]:
+def _training(shown: Compared, styles: dict[str, LineStyle], album: Album) -> list[Markup]:
     """The top of the ranking at some iterations, for each run that has a recording; nothing without recordings."""
     relevance, test = shown.images.relevance(shown.query), shown.images.test
     rows = []
@@ -76,7 +76,7 @@ def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Mar
         playback = read_playback(run.playback_file, len(shown.images))
         if playback is not None:
             frames = spread_geometrically(frames_of(playback, relevance, test, None), ITERATIONS)
-            rows.append(recorded_row(shown.images, name, frames, looks[name], album))
+            rows.append(recorded_row(shown.images, name, frames, styles[name], album))
     if not rows:
         return []
     part = "test" if test.any() else "training"
@@ -87,11 +87,11 @@ def _training(shown: Compared, looks: dict[str, Look], album: Album) -> list[Mar
     return [page.section("Iterations", element("div", *rows, class_="gallery"), page.note(note))]
 
 
-def _measures(shown: Compared, looks: dict[str, Look], top: int) -> Markup:
+def _measures(shown: Compared, styles: dict[str, LineStyle], top: int) -> Markup:
     values = zip(shown.names, shown.compared.rankings, strict=True)
     alt = "Precision-recall curves; AP: " + ", ".join(f"{n} {r.average_precision:.3f}" for n, r in values)
     intervals = comparison_words.of_intervals(shown.compared, shown.resampled, shown.images, shown.split)
-    figure = curves(shown.compared, shown.names, [looks[name] for name in shown.names])
+    figure = curves(shown.compared, shown.names, [styles[name] for name in shown.names])
     table = comparison_files.measures_table(shown, top)
     return page.section(
         "Measures",
@@ -145,9 +145,9 @@ def _settings(shown: Compared) -> Markup:
     rows = []
     for name in names:
         values = [facts.get(name, "–") for facts in facts_of_runs]
-        look = "fact" if len(set(values)) == 1 else "fact best"
+        style = "fact" if len(set(values)) == 1 else "fact best"
         rows.append(
-            [element("th", name, scope="row"), *(element("td", value, class_=look) for value in values)]
+            [element("th", name, scope="row"), *(element("td", value, class_=style) for value in values)]
         )
     table = page.wide_table("Settings of each run", shown.names, rows)
     return page.section(

@@ -10,12 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from ranking.core import Floats
-from ranking.reports.line_styles import GREY, Look
+from ranking.reports.line_styles import GREY, LineStyle
 
 if TYPE_CHECKING:  # pages plot charts before anything is compiled
     from ranking.metrics.comparison import Comparison
 
-MOST_POINTS = 600  # per line; more cannot be distinguished
+MAX_POINTS = 600  # per line; more cannot be distinguished
 
 
 def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
@@ -23,7 +23,7 @@ def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], li
     relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
     x, y = [0.0], [float(precision[relevant[0]])]
     for part, place in ((relevant[relevant < k], k - 1), (relevant[relevant >= k], len(recall) - 1)):
-        for group in np.array_split(part, min(len(part), MOST_POINTS)) if len(part) else ():
+        for group in np.array_split(part, min(len(part), MAX_POINTS)) if len(part) else ():
             x.append(float(recall[group[-1]]))
             y.append(float(precision[group].mean()))
         x.append(float(recall[place]))
@@ -31,10 +31,10 @@ def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], li
     return x, y
 
 
-def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) -> go.Figure:
+def curves(compared: Comparison, names: Sequence[str], styles: Sequence[LineStyle]) -> go.Figure:
     """Plot precision by recall, one line per ranking, and the expected precision of a random order."""
     figure = go.Figure()
-    for ranked, name, look in zip(compared.rankings, names, looks, strict=True):
+    for ranked, name, style in zip(compared.rankings, names, styles, strict=True):
         precision, recall = ranked.curve
         x, y = pr_steps(precision, recall, len(recall))
         figure.add_scatter(
@@ -42,7 +42,7 @@ def curves(compared: Comparison, names: Sequence[str], looks: Sequence[Look]) ->
             y=y,
             mode="lines",
             name=html.escape(f"{name}: AP {ranked.average_precision:.3f}"),
-            line={**look.line(3), "shape": "vh"},
+            line={**style.line(3), "shape": "vh"},
             hovertemplate=f"recall %{{x:.3f}}, precision %{{y:.3f}}<extra>{html.escape(name)}</extra>",
         )
     figure.add_hline(

@@ -13,12 +13,12 @@ import plotly.graph_objects as go
 from ranking.experiments.cross_validation.curves import GridCurve
 from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
-from ranking.reports.line_styles import GREY, Look
+from ranking.reports.line_styles import GREY, LineStyle
 
 LONGEST = 20  # letters of a name next to a chart
 
 
-def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach: float) -> go.Figure:
+def difference_bars(rows: Sequence[Difference], style: LineStyle, measure: str, reach: float) -> go.Figure:
     """Plot two bars per query, folds filled and test hatched, each with its interval; the axis is from -reach to
     reach."""
     names, figure = [html.escape(shortened(row.query)) for row in rows], go.Figure()
@@ -34,7 +34,7 @@ def difference_bars(rows: Sequence[Difference], look: Look, measure: str, reach:
                 y=[place for place, _ in known],
                 x=[interval.value for _, interval in known],
                 orientation="h",
-                marker={"color": look.colour, "pattern": stripes},
+                marker={"color": style.colour, "pattern": stripes},
                 error_x=_whiskers([interval for _, interval in known]),
                 customdata=[[names[place], ends_in_words(interval)] for place, interval in known],
                 hovertemplate="%{customdata[0]}: %{x:+.3f}, %{customdata[1]}<extra></extra>",
@@ -89,7 +89,7 @@ def reach_of(rows: Sequence[Difference]) -> float:
 
 
 def grid_lines(
-    curves: Sequence[tuple[GridCurve, bool]], looks: Mapping[str, Look], measure: str
+    curves: Sequence[tuple[GridCurve, bool]], styles: Mapping[str, LineStyle], measure: str
 ) -> go.Figure | None:
     """Plot the measure along C, one line per method and combination of other settings, the chosen one thick; None until
     a setting has all its folds."""
@@ -98,7 +98,7 @@ def grid_lines(
     figure, named = go.Figure(), set[str]()
     # The chosen one is labelled with its method.
     for curve, chosen in sorted(curves, key=lambda entry: not entry[1]):
-        look, label = looks[curve.compared_method], html.escape(curve.label)
+        style, label = styles[curve.compared_method], html.escape(curve.label)
         figure.add_scatter(
             x=[C for C, _ in curve.known],
             y=[interval.value for _, interval in curve.known],
@@ -106,8 +106,8 @@ def grid_lines(
             showlegend=curve.compared_method not in named,
             legendgroup=curve.compared_method,
             mode="lines+markers" if chosen else "lines",
-            line=look.line(4 if chosen else 1),
-            marker={"symbol": look.mark, "size": 11, "color": look.colour},
+            line=style.line(4 if chosen else 1),
+            marker={"symbol": style.mark, "size": 11, "color": style.colour},
             hovertemplate=f"C = %{{x:g}}: %{{y:.3f}}<extra>{label}</extra>",
         )
         named.add(curve.compared_method)

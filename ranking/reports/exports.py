@@ -11,7 +11,7 @@ from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value
 
 NOT_THERE = "–"
-MOST_ACROSS = 7  # columns of a LaTeX table
+MAX_ACROSS = 7  # columns of a LaTeX table
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -96,7 +96,7 @@ def plain(table: Table) -> str:
 def latex(table: Table) -> str:
     r"""Return a table as LaTeX for the package booktabs, its best values bold.
 
-    A table of more than MOST_ACROSS columns is transposed, because pages are higher than wide.
+    A table of more than MAX_ACROSS columns is transposed, because pages are higher than wide.
 
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
@@ -118,7 +118,7 @@ def latex(table: Table) -> str:
         [row.name for row in table.rows],
         table.columns,
     )
-    wide = len(table.columns) > MOST_ACROSS
+    wide = len(table.columns) > MAX_ACROSS
     if wide:
         frame = frame.T
     frame = frame.rename(index=_first, columns=_broken if wide else escaped)

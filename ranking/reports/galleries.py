@@ -13,7 +13,7 @@ from ranking.explain.playback import Frame
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import first_wrong
 from ranking.reports.findings import Findings, split_words
-from ranking.reports.line_styles import Look, of_compared
+from ranking.reports.line_styles import LineStyle, of_compared
 from ranking.reports.markup import Markup, data_url, element
 
 SIDE = 100  # of the square that a thumbnail is fitted into, in units of the drawing
@@ -58,11 +58,11 @@ def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
     """Return a row per method with the top of its ranking of the held-out samples; None if there is no ranking yet."""
-    rankings, looks = findings.rankings(query, fold), of_compared(findings.results.compared_methods)
+    rankings, styles = findings.rankings(query, fold), of_compared(findings.results.compared_methods)
     if not rankings:
         return None
     rows = [
-        ranked_row(findings.images, name, ranking, looks[name], album) for name, ranking in rankings.items()
+        ranked_row(findings.images, name, ranking, styles[name], album) for name, ranking in rankings.items()
     ]
     what = f"{query}, {split_words(fold)}: top {TOP} samples of each method"
     return element("div", *rows, class_="gallery", role="group", aria_label=what)
@@ -71,9 +71,9 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
 def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
     """Return a row per method with the top test samples of its final model at some iterations; None if none was
     recorded."""
-    looks = of_compared(findings.results.compared_methods)
+    styles = of_compared(findings.results.compared_methods)
     rows = [
-        recorded_row(findings.images, method.name, frames, looks[method.name], album)
+        recorded_row(findings.images, method.name, frames, styles[method.name], album)
         for method in findings.results.compared_methods
         if (frames := findings.frames(query, method.name))
     ]
@@ -87,12 +87,12 @@ def value_words(ranked: Ranking) -> str:
 
 
 def ranked_row(
-    images: ImageSet, name: str, ranked: Ranking, look: Look, album: Album, top: int = TOP
+    images: ImageSet, name: str, ranked: Ranking, style: LineStyle, album: Album, top: int = TOP
 ) -> Markup:
     """Return the `top` samples of one ranking, with a marked border around the first error."""
     summary = f"{value_words(ranked)}, {first_wrong(ranked)}" if ranked.positives else value_words(ranked)
     head = element(
-        "div", element("b", name), element("br"), summary, class_="head", style=f"border-color:{look.colour}"
+        "div", element("b", name), element("br"), summary, class_="head", style=f"border-color:{style.colour}"
     )
     first = first_mistake(ranked.relevance)
     tiles = [
@@ -101,9 +101,11 @@ def ranked_row(
     return element("div", head, tiles_of(tiles, min(top, ACROSS)), class_="row")
 
 
-def recorded_row(images: ImageSet, name: str, frames: Sequence[Frame], look: Look, album: Album) -> Markup:
+def recorded_row(
+    images: ImageSet, name: str, frames: Sequence[Frame], style: LineStyle, album: Album
+) -> Markup:
     """Return small multiples of one run: the FEW top samples at each iteration."""
-    head = element("div", element("b", name), class_="head", style=f"border-color:{look.colour}")
+    head = element("div", element("b", name), class_="head", style=f"border-color:{style.colour}")
     columns = [_recorded(images, frame, album) for frame in frames]
     return element("div", head, element("div", *columns, class_="multiples"), class_="row")
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # pages import this module before anything is compiled
     from ranking.experiments.cross_validation.protocol import ComparedMethod
 
 
-class Look(NamedTuple):
+class LineStyle(NamedTuple):
     """Colour, dash and marker: each identifies a line by itself; dash and marker are names in Plotly."""
 
     colour: str
@@ -23,18 +23,18 @@ class Look(NamedTuple):
 
 
 GREY = "#808080"
-LOOKS = (
-    Look("#0072B2", "solid", "circle"),
-    Look("#D55E00", "dash", "diamond"),
-    Look("#009E73", "dashdot", "square"),
-    Look("#CC79A7", "dot", "triangle-up"),
-    Look(GREY, "longdash", "x"),
+STYLES = (
+    LineStyle("#0072B2", "solid", "circle"),
+    LineStyle("#D55E00", "dash", "diamond"),
+    LineStyle("#009E73", "dashdot", "square"),
+    LineStyle("#CC79A7", "dot", "triangle-up"),
+    LineStyle(GREY, "longdash", "x"),
 )
 
 
 def line_styles(
-    names: Mapping[str, str], known: Sequence[str], palette: Sequence[Look] = LOOKS
-) -> dict[str, Look]:
+    names: Mapping[str, str], known: Sequence[str], palette: Sequence[LineStyle] = STYLES
+) -> dict[str, LineStyle]:
     """Return the appearance of each name by its kind, such as its method, of which the `known` ones have their own.
 
     A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if possible none of
@@ -43,24 +43,24 @@ def line_styles(
     >>> [look.dash for look in line_styles({"mine": "b", "again": "b", "new": "c"}, ["a", "b"]).values()]
     ['dash', 'dashdot', 'dot']
     """
-    own_looks = dict(zip(known, palette, strict=False))
-    looks: dict[str, Look] = {}
+    own_styles = dict(zip(known, palette, strict=False))
+    styles: dict[str, LineStyle] = {}
     for name, kind in names.items():
-        own = own_looks.get(kind)
-        if own is not None and own not in looks.values():
-            looks[name] = own
+        own = own_styles.get(kind)
+        if own is not None and own not in styles.values():
+            styles[name] = own
     for name in names:
-        if name not in looks:
-            free = [look for look in [*palette[len(known) :], *palette] if look not in looks.values()]
-            looks[name] = free[0] if free else palette[len(looks) % len(palette)]
-    return looks
+        if name not in styles:
+            free = [style for style in [*palette[len(known) :], *palette] if style not in styles.values()]
+            styles[name] = free[0] if free else palette[len(styles) % len(palette)]
+    return styles
 
 
-def of_methods(methods: Mapping[str, str]) -> dict[str, Look]:
+def of_methods(methods: Mapping[str, str]) -> dict[str, LineStyle]:
     """Return the appearance of each name by its method, one that ranks samples; the first few have one of their own."""
     return line_styles(methods, method_names(ranks="samples"))
 
 
-def of_compared(compared_methods: Sequence[ComparedMethod]) -> dict[str, Look]:
+def of_compared(compared_methods: Sequence[ComparedMethod]) -> dict[str, LineStyle]:
     """Return the appearance of each method of an experiment by its name."""
     return of_methods({method.name: method.method for method in compared_methods})

@@ -15,7 +15,7 @@ from ranking.reports.exports import shown
 from ranking.reports.figures import script_hashes, scripts
 from ranking.reports.markup import Markup, data_url, element, joined
 
-MOST_READABLE = 6  # columns of a table that fits a printed page in normal type
+MAX_READABLE = 6  # columns of a table that fits a printed page in normal type
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src"
 
 
@@ -69,8 +69,8 @@ def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]
     scrolled = element(
         "table", element("thead", element("tr", element("td"), *columns)), element("tbody", *lines)
     )
-    look = "wide many" if len(heads) > MOST_READABLE else "wide"
-    return element("div", scrolled, class_=look, tabindex="0", role="region", aria_label=label)
+    style = "wide many" if len(heads) > MAX_READABLE else "wide"
+    return element("div", scrolled, class_=style, tabindex="0", role="region", aria_label=label)
 
 
 def value_table(table: Table) -> Markup:

@@ -115,11 +115,11 @@ def _tabled(title: str, table: Table, notice: str = "") -> Markup:
 
 def _differences(findings: Findings, differences: list[Difference]) -> Markup:
     """Draw a bar chart for each pair of methods, all with the same axis, as on the project page of the paper."""
-    looks, reach, charts = of_compared(findings.results.compared_methods), reach_of(differences), []
+    styles, reach, charts = of_compared(findings.results.compared_methods), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):
         rows = [row for row in differences if (row.left, row.right) == (left, right)]
-        figure = difference_bars(rows, looks[left], measure, reach)
+        figure = difference_bars(rows, styles[left], measure, reach)
         bars = chart(figure, bars_in_words(rows, measure), HEAD + ROW * len(rows))
         charts.append(element("div", element("h3", f"{left} − {right}"), bars))
     text = (
@@ -134,11 +134,11 @@ def _differences(findings: Findings, differences: list[Difference]) -> Markup:
 
 
 def _curves(findings: Findings) -> Markup:
-    results, looks = findings.results, of_compared(findings.results.compared_methods)
+    results, styles = findings.results, of_compared(findings.results.compared_methods)
     measure, parts = results.protocol.measure, []
     for query in results.queries:
         curves = findings.curves(query)
-        figure = grid_lines(curves, looks, measure)
+        figure = grid_lines(curves, styles, measure)
         if figure is not None:
             lines = chart(figure, lines_in_words(curves, measure), CURVES)
             parts.append(element("div", element("h3", query), lines))

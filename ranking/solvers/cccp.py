@@ -32,12 +32,12 @@ def no_shared_planes(planes: WorkingSet) -> None:
 class UpperBound:
     """A convex risk that is nowhere below the objective, and the point where the two are equal, in float64.
 
-    adopt: maps planes of another bound of this objective to planes of this one, or None.
+    translate: maps planes of another bound of this objective to planes of this one, or None.
     """
 
     risk: LinearRisk
     point: Point
-    adopt: Callable[[WorkingSet], WorkingSet | None] = no_shared_planes
+    translate: Callable[[WorkingSet], WorkingSet | None] = no_shared_planes
 
 
 def cccp(
@@ -124,7 +124,7 @@ class _Descent:
 
     def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
         self._bound, self._number = bound, self._number + 1
-        adopted = bound.adopt(planes) if planes is not None and len(planes) else None
+        adopted = bound.translate(planes) if planes is not None and len(planes) else None
         passes = 2 if adopted is None else 3  # the exact scores, the normal of the first cut, those adopted
         self._search = PlaneSearch(bound.risk, bound.point, adopted, passes)
 

@@ -287,9 +287,9 @@ def _ascend(
                     curvature += gram[down, down]
                 if up >= 0 and down >= 0:
                     curvature -= 2.0 * gram[up, down]
-                room = left if down < 0 else shares[down]
-                step = room
-                if curvature * room > highest - lowest:
+                spare = left if down < 0 else shares[down]
+                step = spare
+                if curvature * spare > highest - lowest:
                     step = (highest - lowest) / curvature
                 if step <= 0.0:
                     break
@@ -297,7 +297,7 @@ def _ascend(
                     shares[up] += step
                     slopes -= step * gram[up]
                 if down >= 0:
-                    shares[down] = 0.0 if step == room else shares[down] - step
+                    shares[down] = 0.0 if step == spare else shares[down] - step
                     slopes += step * gram[down]
 
 

@@ -187,18 +187,18 @@ class _Rows:
     """A matrix that grows by rows in reserved memory: a new plane copies one row, not all."""
 
     def __init__(self, rows: Floats) -> None:
-        self._room, self._used = rows, len(rows)
+        self._buffer, self._used = rows, len(rows)
 
     @property
     def array(self) -> Floats:
-        return self._room[: self._used]
+        return self._buffer[: self._used]
 
     def append(self, row: Floats) -> None:
-        if self._used == len(self._room):
-            room = np.empty((max(16, 2 * self._used), len(row)))
-            room[: self._used] = self.array
-            self._room = room
-        self._room[self._used] = row
+        if self._used == len(self._buffer):
+            buffer = np.empty((max(16, 2 * self._used), len(row)))
+            buffer[: self._used] = self.array
+            self._buffer = buffer
+        self._buffer[self._used] = row
         self._used += 1
 
 

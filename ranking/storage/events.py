@@ -33,7 +33,7 @@ WEIGHTS_ALONE = "{}. The weights were saved (model.npz) but not evaluated; train
 # Why a run is "cancelled", by what was kept.
 BEST_KEPT = "cancelled; the best weights so far were kept"
 NO_WEIGHTS = "cancelled before any weights were saved"
-NOTHING_TO_KEEP = "cancelled before any result was saved"
+NOTHING_STORED = "cancelled before any result was saved"
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -121,10 +121,10 @@ def why_it_ended(run: Run, cause: str = "") -> str:
 def cancel_reason(run: Run) -> str:
     """Return why a run without saved weights was cancelled, and what was kept: finished folds, finished trials, or
     nothing."""
-    if run.learns:
+    if run.is_training:
         return NO_WEIGHTS
     if not run.parts_done:
-        return NOTHING_TO_KEEP
+        return NOTHING_STORED
     if run.task == "experiment":
         return "cancelled; the finished runs were kept"  # without a count, because others may still finish
     return f"cancelled; the finished folds were kept: {run.parts_done} of {run.settings.get('folds')}"

@@ -69,10 +69,10 @@ class FeatureStore:
 
     # ------------------------------------------------------------------------------------------------ pairs
 
-    def keep_edges(self, set_key: str, edges: Ints) -> str:
+    def add_edges(self, set_key: str, edges: Ints) -> str:
         """Store pairs (m, 2) of an image set, and return the name by which settings refer to them."""
         check_space(self._home.path)
-        return uploads.keep_edges(self._home.edges, set_key, edges)
+        return uploads.add_edges(self._home.edges, set_key, edges)
 
     def edges_of(self, set_key: str, graph: str | None) -> Ints | None:
         """Return the pairs (m, 2) that settings name, None if they name none; ValueError if they do not exist here."""
@@ -88,10 +88,10 @@ class FeatureStore:
 
     # ---------------------------------------------------------------------------------------------- vectors
 
-    def keep_vectors(self, set_key: str, file: Path, vectors: KeptVectors) -> None:
+    def add_vectors(self, set_key: str, file: Path, vectors: KeptVectors) -> None:
         """Move a matrix with a row per sample of an image set into the data folder."""
         self._sets.folder(set_key)
-        uploads.keep_vectors(self._home.vectors, set_key, file, vectors)
+        uploads.add_vectors(self._home.vectors, set_key, file, vectors)
 
     def vectors_of(self, set_key: str) -> list[KeptVectors]:
         """Return the uploaded vectors of an image set, latest first, then shared ones."""
@@ -114,10 +114,10 @@ class FeatureStore:
 
     # ----------------------------------------------------------------------------------------------- models
 
-    def keep_network(self, file: Path | None, settings: dict[str, Any], title: str) -> str:
+    def add_network(self, file: Path | None, settings: dict[str, Any], title: str) -> str:
         """Move an ONNX model into the data folder (None: it is there already) with its settings; return the name of
         both."""
-        return uploads.keep_network(self._home.models, file, settings, title)
+        return uploads.add_network(self._home.models, file, settings, title)
 
     def networks(self) -> list[KeptNetwork]:
         """Return the uploaded models, each with its settings, latest first, then shared ones."""

@@ -46,16 +46,16 @@ class Home:
         )
         if shared:
             return
-        with explained(self.called):
+        with explained(self.display_name):
             if (self.path / EARLIER).exists():
                 raise HomeError(
-                    self.called, "an earlier version wrote it", "set RANKING_HOME to a new folder"
+                    self.display_name, "an earlier version wrote it", "set RANKING_HOME to a new folder"
                 )
             for name in FOLDERS:
                 (self.path / name).mkdir(parents=True, exist_ok=True)
 
     @property
-    def called(self) -> str:
+    def display_name(self) -> str:
         """The name in messages: a visitor of a server sees no path, because the name of the folder is a key."""
         if self.shared:
             return "the shared data folder"
@@ -64,15 +64,15 @@ class Home:
     def check(self) -> None:
         """Raise HomeError if the data folder is gone: empty lists would not say so."""
         if not self.shared:
-            with explained(self.called):
+            with explained(self.display_name):
                 os.stat(self.runs)
 
     @contextmanager
     def change(self) -> Iterator[None]:
         """Hold the lock under which all processes and threads change records. It must not be nested."""
         if self.shared:
-            raise HomeError(self.called, "it is read-only", "work in your own workspace")
-        with explained(self.called), open(self.path / "lock", "w") as lock:
+            raise HomeError(self.display_name, "it is read-only", "work in your own workspace")
+        with explained(self.display_name), open(self.path / "lock", "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 

@@ -18,7 +18,7 @@ from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run
 
 WAITING = "Waiting for your decision"
-LOOK_SECONDS = 0.2  # between two looks for the decision
+POLL_SECONDS = 0.2  # between two looks for the decision
 WAIT_HOURS = 24.0  # after which an import without a decision is cancelled
 UNDECIDED = f"cancelled after {WAIT_HOURS:g} hours without a decision; import it again"
 
@@ -91,5 +91,5 @@ def ask(run: Run, report: Report, question: Question) -> Decision:
         if time.monotonic() > until:
             report.stop()
             raise Cancelled(UNDECIDED)
-        time.sleep(LOOK_SECONDS)
+        time.sleep(POLL_SECONDS)
     return decision

@@ -53,7 +53,7 @@ def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
     settings = ImportSettings.from_json(run.settings)
     progress(f"Reading {readable(settings.file_name, 300)}", 0, 1)
     from ranking.datasets import source_class
-    from ranking.datasets.copies import keep_together, stored_copies
+    from ranking.datasets.copies import group_copies, stored_copies
     from ranking.formats.tree_source import tree_sources
 
     is_tree = settings.source is None or settings.source in tree_sources()
@@ -67,7 +67,7 @@ def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
     if copies is not None and len(copies.across):
         decision = yield Question("copies", result)
         if "together" in decision.changes:
-            result["key"] = keep_together(run.draft, bool(decision.changes["together"])).key
+            result["key"] = group_copies(run.draft, bool(decision.changes["together"])).key
     result["known"] = result["key"] in {row.key for row in store.sets.rows()}
     store.sets.add(run.draft, str(settings.source), move=True)
     return result
@@ -157,7 +157,7 @@ def _import_vectors(
     preview, title = yield from _features_agreed("vectors", settings, read)
     check_space(store.home)
     vectors = KeptVectors(preview.name, title, preview.columns, preview.matched, time.time())
-    store.features.keep_vectors(settings.set, target, vectors)
+    store.features.add_vectors(settings.set, target, vectors)
     return {"name": vectors.name, "title": title}
 
 
@@ -179,7 +179,7 @@ def _import_model(
         lambda settings: preview_model(run.uploaded_file, images, settings.network, progress),
     )
     check_space(store.home)
-    return {"name": store.features.keep_network(run.uploaded_file, preview.settings, title), "title": title}
+    return {"name": store.features.add_network(run.uploaded_file, preview.settings, title), "title": title}
 
 
 def _features_agreed(
@@ -216,10 +216,10 @@ def _uploaded(run: Run) -> str:
     """Return the uploaded file of a run, as input of `ranking.files.open_tree`."""
     from ranking.files import Upload
 
-    called = str(run.settings["upload"])
+    file_name = str(run.settings["upload"])
     if not run.uploaded_file.is_file():
-        raise InputError(readable(called), "its uploaded copy", remedy="upload it again")
-    return Upload(run.uploaded_file, called)
+        raise InputError(readable(file_name), "its uploaded copy", remedy="upload it again")
+    return Upload(run.uploaded_file, file_name)
 
 
 def uploads_named(run: Run, message: str) -> str:

@@ -226,12 +226,10 @@ def _cause_of_death(run: Run) -> str:
     child = _children.get(run.id)
     code = None if child is None else child.wait()
     steps = [event["what"] for event in last_events(run) if event.get("event") == "progress"]
-    if run.intake and code is not None and steps and steps[-1] != WAITING:
-        called = IMPORT_SETTINGS[run.task].from_json(run.settings).file_name
+    if run.is_import and code is not None and steps and steps[-1] != WAITING:
+        kind_name = IMPORT_SETTINGS[run.task].from_json(run.settings).file_name
         how = signal.Signals(-code).name if code < 0 else f"exit code {code}"
-        return (
-            f"{called} crashed its reader (last step: {steps[-1]}; {how}); try another file or a smaller one"
-        )
+        return f"{kind_name} crashed its reader (last step: {steps[-1]}; {how}); try another file or a smaller one"
     cause = cause_of_exit(code)
     words = _stderr_tail(run.stderr_file)
     return f"{cause}. Last output: {words}" if words else cause

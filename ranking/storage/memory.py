@@ -14,8 +14,8 @@ from pathlib import Path
 from ranking.core.errors import HomeError, InputError
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
-MOST_MEMORY = 2**63 - 1  # bytes, the largest limit that the system accepts
-INTAKE_MEMORY = 4 * 2**30  # of a worker that reads uploads, if the variable is not set
+MAX_MEMORY = 2**63 - 1  # bytes, the largest limit that the system accepts
+IMPORT_MEMORY = 4 * 2**30  # of a worker that reads uploads, if the variable is not set
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -25,8 +25,8 @@ def limit_memory(default: int | None = None) -> None:
     The limit in bytes is MEMORY_VARIABLE if it is set, otherwise `default`; None: no limit.
     """
     text = os.environ.get(MEMORY_VARIABLE)
-    if text and (not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MOST_MEMORY):
-        raise InputError(MEMORY_VARIABLE, f"a number of bytes, 1 to {MOST_MEMORY}", f"{text!r:.80}")
+    if text and (not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MAX_MEMORY):
+        raise InputError(MEMORY_VARIABLE, f"a number of bytes, 1 to {MAX_MEMORY}", f"{text!r:.80}")
     most = int(text) if text else default
     if most is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)

@@ -75,11 +75,11 @@ def remove_dead(home: Path) -> None:
 
 
 def _places(run: Run) -> int:
-    return IMPORTS_AT_ONCE if run.intake else RUNS_AT_ONCE
+    return IMPORTS_AT_ONCE if run.is_import else RUNS_AT_ONCE
 
 
 def _folder(home: Path, run: Run) -> Path:
-    return server_of(home) / "queue" / ("imports" if run.intake else "runs")
+    return server_of(home) / "queue" / ("imports" if run.is_import else "runs")
 
 
 def _entry(folder: Path, run: Run) -> Path | None:

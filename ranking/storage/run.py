@@ -16,7 +16,7 @@ from typing import Any, Literal, get_args
 from ranking.core import is_number
 from ranking.core.errors import InputError
 from ranking.storage.records import Records
-from ranking.storage.run_settings import CALLED, ImportSettings, TrainSettings
+from ranking.storage.run_settings import KIND_NAMES, ImportSettings, TrainSettings
 
 # An import never waits for runs of other kinds, asks the user before it finishes, and leaves nothing if it does not
 # finish. The task of a run says what it is about within its kind.
@@ -66,9 +66,9 @@ class Run:
     shared: bool = False
 
     @property
-    def called(self) -> str:
+    def kind_name(self) -> str:
         """The name in messages of a run of its task."""
-        return CALLED.get(self.task, "run")
+        return KIND_NAMES.get(self.task, "run")
 
     @property
     def task(self) -> str:
@@ -81,12 +81,12 @@ class Run:
         return tuple(self.settings.get("corrections", ()))
 
     @property
-    def intake(self) -> bool:
+    def is_import(self) -> bool:
         """Whether it imports what the user uploads."""
         return self.kind == "import"
 
     @property
-    def learns(self) -> bool:
+    def is_training(self) -> bool:
         """Whether it is a training run, whose weights are kept even if it is cancelled."""
         return self.kind == "train"
 

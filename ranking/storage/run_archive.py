@@ -43,7 +43,7 @@ def export_run(
         raise InputError(
             f"run {run_id}",
             "a training run that ranks images and has ended",
-            f"a {run.state} {run.called}",
+            f"a {run.state} {run.kind_name}",
         )
     needed = _needed(run)
     for file in needed:

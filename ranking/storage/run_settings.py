@@ -42,7 +42,7 @@ class ImportSettings(StoredSettings):
 
     task: ClassVar[str] = "images"
     implied: ClassVar[bool] = True
-    called: ClassVar[str] = "import"
+    kind_name: ClassVar[str] = "import"
     source: str | None = None
     source_settings: Settings = field(default_factory=dict)
     upload: str | None = field(default=None, metadata=OPTIONAL)
@@ -69,7 +69,7 @@ class FeaturesSettings(StoredSettings):
     """
 
     task: ClassVar[str] = "features"
-    called: ClassVar[str] = "import of features"
+    kind_name: ClassVar[str] = "import of features"
     set: str
     place: str = ""
     upload: str | None = None
@@ -92,7 +92,7 @@ class OwnImageSettings(StoredSettings):
     """An image of the user, described by these features."""
 
     task: ClassVar[str] = "own image"
-    called: ClassVar[str] = "uploaded image"
+    kind_name: ClassVar[str] = "uploaded image"
     file_name: ClassVar[str] = "your image"
     features: Named
 
@@ -126,7 +126,7 @@ class TrainSettings(OfMethod):
 
     task: ClassVar[str] = "samples"
     implied: ClassVar[bool] = True
-    called: ClassVar[str] = "training run"
+    kind_name: ClassVar[str] = "training run"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision")
     set: str
     features: Named
@@ -150,7 +150,7 @@ class LabelTrainSettings(OfMethod):
     """
 
     task: ClassVar[str] = "labels"
-    called: ClassVar[str] = "label-ranking run"
+    kind_name: ClassVar[str] = "label-ranking run"
     measure: ClassVar[Measure] = Measure("BEP", "BEP", "Break-even precision")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
@@ -175,7 +175,7 @@ class OrderTrainSettings(OfMethod):
     """
 
     task: ClassVar[str] = "orders"
-    called: ClassVar[str] = "sequence-ranking run"
+    kind_name: ClassVar[str] = "sequence-ranking run"
     measure: ClassVar[Measure] = Measure("tau", "Kendall tau", "Kendall tau")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
@@ -199,7 +199,7 @@ class BagTrainSettings(OfMethod):
     """
 
     task: ClassVar[str] = "bags"
-    called: ClassVar[str] = "localisation run"
+    kind_name: ClassVar[str] = "localisation run"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision of images")
     warm_start: ClassVar[None] = None
     graph: ClassVar[None] = None
@@ -227,7 +227,7 @@ class SimulationSettings(StoredSettings):
     """
 
     task: ClassVar[str] = "asking"
-    called: ClassVar[str] = "labelling simulation"
+    kind_name: ClassVar[str] = "labelling simulation"
     graph: ClassVar[None] = None
     set: str
     features: Named
@@ -249,7 +249,7 @@ class AblationSettings(StoredSettings):
     """
 
     task: ClassVar[str] = "midrank"
-    called: ClassVar[str] = "ablation"
+    kind_name: ClassVar[str] = "ablation"
     graph: ClassVar[None] = None
     set: str
     features: Named
@@ -274,7 +274,7 @@ class TimingSettings(StoredSettings):
     """
 
     task: ClassVar[str] = "timing"
-    called: ClassVar[str] = "timing"
+    kind_name: ClassVar[str] = "timing"
     set: ClassVar[None] = None
     graph: ClassVar[None] = None
     features: ClassVar[Named] = ()
@@ -292,7 +292,7 @@ class CvxpySettings(TrainSettings):
 
     task: ClassVar[str] = "cvxpy"
     implied: ClassVar[bool] = False
-    called: ClassVar[str] = "CVXPY comparison"
+    kind_name: ClassVar[str] = "CVXPY comparison"
 
 
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
@@ -315,7 +315,7 @@ class Protocol(StoredSettings):
     {'C': [1.0, 10.0]}
     """
 
-    called: ClassVar[str] = "experiment"
+    kind_name: ClassVar[str] = "experiment"
     set: str
     features: Named
     methods: Named = PAPER_METHODS
@@ -355,10 +355,10 @@ IMPORT_SETTINGS: dict[str, type[ImportSettings | FeaturesSettings | OwnImageSett
     cls.task: cls for cls in (ImportSettings, FeaturesSettings, OwnImageSettings)
 }
 # How messages name a run of each task.
-CALLED: dict[str, str] = {
-    **{task: cls.called for task, cls in IMPORT_SETTINGS.items()},
-    **{task: cls.called for task, cls in TASK_SETTINGS.items()},
-    **{task: cls.called for task, cls in STUDY_SETTINGS.items()},
+KIND_NAMES: dict[str, str] = {
+    **{task: cls.kind_name for task, cls in IMPORT_SETTINGS.items()},
+    **{task: cls.kind_name for task, cls in TASK_SETTINGS.items()},
+    **{task: cls.kind_name for task, cls in STUDY_SETTINGS.items()},
 }
 
 

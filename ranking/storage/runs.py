@@ -55,7 +55,7 @@ class Runs:
         run = self.get(run_id)
         if run.shared:
             raise InputError(
-                f"{run.called} {run_id}",
+                f"{run.kind_name} {run_id}",
                 "a run of your own",
                 "a shared one, which is read-only",
                 "start a run with the same settings",
@@ -77,7 +77,7 @@ class Runs:
         """
         listed = self.all_own(kind, set_key, deleted)
         for home in () if deleted else self._shared:
-            runs = (run for run in _runs_in(home) if run.state == "finished" and not run.intake)
+            runs = (run for run in _runs_in(home) if run.state == "finished" and not run.is_import)
             listed += _chosen(runs, kind, set_key, deleted)
         return [run for run in listed if task is None or run.task == task]
 
@@ -152,7 +152,7 @@ class Runs:
         """
         with self._home.change():
             run = self.own(run_id)
-            if run.intake and state != "finished" and run.state not in ENDED:
+            if run.is_import and state != "finished" and run.state not in ENDED:
                 self._clear(run)
         self._home.empty_trash()  # first: if the upload has filled the disk, no record can be written
         with self._home.change():
@@ -199,7 +199,7 @@ class Runs:
             run = self.own(run_id)
             if run.state not in ENDED:
                 raise InputError(
-                    f"{run.called} {run_id}",
+                    f"{run.kind_name} {run_id}",
                     "a run that has ended",
                     run.state,
                     "cancel it first, then delete it",

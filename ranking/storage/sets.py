@@ -97,7 +97,7 @@ class Sets:
     def users(self, key: str) -> list[Run]:
         """Return the runs that need an image set, including deleted ones that can be restored."""
         runs = self._runs.all_own(set_key=key) + self._runs.all_own(set_key=key, deleted=True)
-        return [run for run in runs if not run.intake]
+        return [run for run in runs if not run.is_import]
 
     def damage(self) -> list[Damage]:
         """Return the folders of sets whose record was lost."""

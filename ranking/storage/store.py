@@ -52,7 +52,7 @@ class Store:
     def sweep(self) -> None:
         """Finish or remove what crashes have left, and remove what was deleted long ago."""
         home = self._home
-        with explained(home.called):
+        with explained(home.display_name):
             queue.remove_dead(self.home)
             self.runs.sweep()
             self.sets.sweep()

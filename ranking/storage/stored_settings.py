@@ -40,11 +40,11 @@ def one_of(default: str, *choices: str) -> Any:
 class StoredSettings:
     """A dataclass that is stored as JSON. Unknown names, types and values raise an InputError.
 
-    called: what messages call a run with these settings. task: the task of such a run, which is stored in the JSON
+    kind_name: what messages call a run with these settings. task: the task of such a run, which is stored in the JSON
     unless it is `implied`; "" for settings without a task.
     """
 
-    called: ClassVar[str]
+    kind_name: ClassVar[str]
     task: ClassVar[str] = ""
     implied: ClassVar[bool] = False
 
@@ -92,11 +92,11 @@ class StoredSettings:
         expected = "; ".join([*parts, f"optional: {', '.join(rest)}"] if rest else parts)
         if missing := [name for name in needed if name not in values]:
             raise InputError(
-                f"settings of the {cls.called}", expected, remedy=f"missing: {', '.join(missing)}"
+                f"settings of the {cls.kind_name}", expected, remedy=f"missing: {', '.join(missing)}"
             )
         if unknown := [name for name in values if name not in (*needed, *rest)]:
             came = f"an unknown {', '.join(map(readable, unknown))}"
-            raise InputError(f"settings of the {cls.called}", expected, came)
+            raise InputError(f"settings of the {cls.kind_name}", expected, came)
 
 
 def _kinds(cls: type[Any]) -> dict[str, Kind]:

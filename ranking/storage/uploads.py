@@ -33,7 +33,7 @@ def edges_in(folder: Path, set_key: str) -> Blobs:
     return Blobs(folder / set_key, ".npy", is_edges_name)
 
 
-def keep_edges(folder: Path, set_key: str, edges: Ints) -> str:
+def add_edges(folder: Path, set_key: str, edges: Ints) -> str:
     """Store pairs of samples of an image set, and return their name. InputError unless they are valid for
     `checked_edges`."""
     name = edges_name(checked_edges(edges))
@@ -88,7 +88,7 @@ def vectors_in(folder: Path, set_key: str) -> Blobs:
     return Blobs(folder / set_key, ".npy", is_vectors_name)
 
 
-def keep_vectors(folder: Path, set_key: str, draft: Path, vectors: KeptVectors) -> None:
+def add_vectors(folder: Path, set_key: str, draft: Path, vectors: KeptVectors) -> None:
     """Move the matrix in the file `draft` to the vectors of an image set. If they exist, only their record changes."""
     blobs = vectors_in(folder, set_key)
     record = {name: value for name, value in asdict(vectors).items() if name not in ("name", "shared")}
@@ -168,7 +168,7 @@ def _networks_in(folder: Path) -> Blobs:
     return Blobs(folder, ".json", is_network_name)
 
 
-def keep_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], title: str) -> str:
+def add_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], title: str) -> str:
     """Move a model into the data folder, unless it exists (None: it does), and store its settings; return the name of
     both."""
     models, name = models_in(folder), network_name(settings)

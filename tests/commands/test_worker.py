@@ -48,7 +48,7 @@ from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.explain.localisation import read_localisation
-from ranking.explain.playback import MOST as MOST_RECORDED
+from ranking.explain.playback import MAX as MAX_RECORDED
 from ranking.explain.playback import Playback, read_playback
 from ranking.files import Limits
 from ranking.formats.import_preview import ImportPreview
@@ -60,7 +60,7 @@ from ranking.storage.events import (
     BEST_KEPT,
     MEASURING,
     NO_WEIGHTS,
-    NOTHING_TO_KEEP,
+    NOTHING_STORED,
     SAVING,
     WEIGHTS_ALONE,
     Report,
@@ -277,7 +277,7 @@ def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves
     assert open_question(empty.runs.get(run.id)) is not None, "a server that starts leaves it alone"
     jobs.cancel(empty, run.id)
     run = ended(empty, run)
-    assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
+    assert (run.state, run.reason) == ("cancelled", NOTHING_STORED)
     wait(lambda: is_cleared(run))
     monkeypatch.setattr(import_questions, "WAIT_HOURS", 0.0)
     run = empty.runs.create("import", UPLOAD)
@@ -321,7 +321,7 @@ def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, 
     assert list(empty.home.rglob("*.zip")) == []
     stop("progress", lambda what, done, total: what == "Importing images")
     run = here(empty, CLASS_FOLDERS, "import", zoo)
-    assert (run.state, run.reason) == ("cancelled", NOTHING_TO_KEEP)
+    assert (run.state, run.reason) == ("cancelled", NOTHING_STORED)
     assert is_cleared(run)
 
 
@@ -514,12 +514,12 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
     shapes = []
     iterate = Report.iteration
 
-    def look(self: Report, event: Any) -> None:
+    def watched(self: Report, event: Any) -> None:
         live = next(run for run in store.runs.all("train") if run.state not in ENDED)  # the newest
         shapes.append(np.load(live.scores_so_far_file).shape)
         iterate(self, event)
 
-    monkeypatch.setattr(Report, "iteration", look)
+    monkeypatch.setattr(Report, "iteration", watched)
     run = here(store, training(digits))
     assert run.state == "finished"
     assert shapes[0] == (np.count_nonzero(~digits.test),)
@@ -541,7 +541,7 @@ def test_a_training_is_recorded_and_ends_with_its_scores(store, digits):
         certificate = run.result["certificate"]
         assert playback.iterations[-1] == certificate["iterations"]
         assert (playback.primal[-1], playback.dual[-1]) == (certificate["primal"], certificate["dual"])
-        first = sorted({event["iteration"] for event in events_of(run, "iteration")})[: MOST_RECORDED // 2]
+        first = sorted({event["iteration"] for event in events_of(run, "iteration")})[: MAX_RECORDED // 2]
         assert playback.iterations[: len(first)].tolist() == first, method
         # The weights of the last report before the end rank nearly as the end does: scores are the method's own.
         assert np.corrcoef(playback.scores[-2], playback.scores[-1])[0, 1] > 0.9, method
@@ -578,7 +578,7 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, ta
 
 def test_a_model_is_kept_before_it_is_measured(store, task_settings, monkeypatch):
     for task, measure in (
-        ("samples", "training.evaluate_or_count"),
+        ("samples", "sample_task.evaluate_or_count"),
         ("labels", "label_training.label_metrics"),
         ("orders", "order_training.mean_measures"),
     ):
@@ -665,8 +665,8 @@ def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings,
     kept = sorted(store.features.cache.iterdir())
     for kind, changes, step, reason in (
         ("samples", {"features": [["HOG", {}]]}, "HOG", NO_WEIGHTS),
-        ("midrank", {}, "subsequences of 4", NOTHING_TO_KEEP),
-        ("timing", {}, "", NOTHING_TO_KEEP),
+        ("midrank", {}, "subsequences of 4", NOTHING_STORED),
+        ("timing", {}, "", NOTHING_STORED),
     ):
         stop("progress", lambda what, done, total, step=step: what.endswith(step))
         run = here(store, {**task_settings[kind], **changes}, "train" if kind == "samples" else "study")

@@ -200,7 +200,7 @@ def test_names_from_outside_never_reach_the_disk(tmp_path):
 
 
 def test_of_very_many_problems_the_first_are_listed_and_the_rest_counted(tmp_path, monkeypatch):
-    monkeypatch.setattr(problem_rows, "MOST_ROWS", 4)
+    monkeypatch.setattr(problem_rows, "MAX_ROWS", 4)
     outside, inverted = SourceBox((50, 50, 60, 60), ("cat",)), SourceBox((9, 9, 3, 3), ("cat",))
     _, problems = build_with(tmp_path, image("bad", WHOLE, *[outside] * 3, *[inverted] * 5, outside))
     assert [row.file for row in problems] == ["bad"] * 4 + ["4 more rows", "1 more row"]

@@ -11,7 +11,7 @@ from test_copies import painted
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import build_image_set, load_image_set
-from ranking.datasets.copies import are_together, keep_together, stored_copies
+from ranking.datasets.copies import are_together, group_copies, stored_copies
 from ranking.datasets.copies.stored import FILE
 from ranking.datasets.label_sets import label_set
 from ranking.datasets.splits import blocks_of, joined, moved_whole, on_one_side
@@ -82,11 +82,11 @@ def test_an_import_keeps_copies_on_one_side(tmp_path):
 
 def test_the_switch_goes_both_ways(tmp_path):
     images = built(tmp_path / "set")
-    apart = keep_together(images.folder, False)
+    apart = group_copies(images.folder, False)
     assert (apart.image_test.tolist(), are_together(apart)) == (TEST, False)
     assert apart.image_groups.tolist() == list(range(14))
     assert "kept as the source has them" in stored_copies(apart.folder).report_row(apart).done
-    again = keep_together(images.folder, True)
+    again = group_copies(images.folder, True)
     assert (again.key, are_together(again)) == (images.key, True)
     assert apart.key != images.key
 
@@ -97,14 +97,14 @@ def test_a_set_without_copies_is_as_before(tmp_path):
     with np.load(images.folder / "columns.npz") as columns:
         assert "image_groups" not in columns.files, "so that sets of before keep their keys"
     assert images.image_groups.tolist() == list(range(14))
-    assert keep_together(images.folder, True).key == images.key
+    assert group_copies(images.folder, True).key == images.key
 
 
 def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_on(tmp_path):
     groups = ["a", "b", *("c" + str(place) for place in range(10)), "d", "a"]
     images = built(tmp_path / "set", groups=groups)
     assert (images.image_test.tolist(), are_together(images)) == (TEST, False)
-    on = keep_together(images.folder, True)
+    on = group_copies(images.folder, True)
     pairs = stored_copies(on.folder).pairs
     assert (on.image_test[pairs[:, 0]] == on.image_test[pairs[:, 1]]).all()
     assert (on.groups == images.groups).all(), "what is neighbours by groups stays"
@@ -113,7 +113,7 @@ def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_
 def test_groups_that_are_on_one_side_stay_there(tmp_path):
     groups = [str(place) for place in range(14)]
     groups[2] = groups[1]
-    on = keep_together(built(tmp_path / "set", groups=groups).folder, True)
+    on = group_copies(built(tmp_path / "set", groups=groups).folder, True)
     assert on.image_test[1] == on.image_test[2]
 
 
@@ -121,8 +121,8 @@ def test_groups_that_were_on_both_sides_join_no_copies(tmp_path):
     alone, shared = [str(place) for place in range(14)], [str(place) for place in range(14)]
     here, there = TEST.index(True), TEST.index(False, 2)
     shared[there] = shared[here]
-    apart = keep_together(built(tmp_path / "alone", groups=alone).folder, True)
-    on = keep_together(built(tmp_path / "shared", groups=shared).folder, True)
+    apart = group_copies(built(tmp_path / "alone", groups=alone).folder, True)
+    on = group_copies(built(tmp_path / "shared", groups=shared).folder, True)
     assert TEST[here] != TEST[there]
     assert on.image_test.tolist() == apart.image_test.tolist()
 
@@ -137,7 +137,7 @@ def test_copies_that_cannot_be_read_are_none(tmp_path, content):
     images = built(tmp_path / "set")
     (images.folder / FILE).write_bytes(content)
     assert stored_copies(images.folder) is None
-    assert keep_together(images.folder, False).key == images.key
+    assert group_copies(images.folder, False).key == images.key
 
 
 def test_folds_and_labels_follow_and_the_graph_does_not(tmp_path):

@@ -10,14 +10,15 @@ import pytest
 from distributed import Client
 from refusals import ANYTHING, refused
 from sharded import check_products, check_training, local_cluster, samples
-from tiny_actions import Enough, images, material, planned, run_tiny
+from tiny_actions import Enough, images, planned, run_tiny, trial_data
 from working import raising
 
 from ranking import Query, make_method
 from ranking.core import StopTraining
-from ranking.experiments.cross_validation import cluster, unit
+from ranking.experiments.cross_validation import cluster
+from ranking.experiments.cross_validation import trial_path as unit
 from ranking.experiments.cross_validation.cluster import on_cluster, workers_at
-from ranking.experiments.cross_validation.material import Material
+from ranking.experiments.cross_validation.trial_data import TrialData
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.cross_validation.workers import on_this_computer
 from ranking.methods.shards import ShardedBlock, ShardedFeatures, fit_on_shards, score_on_shards
@@ -45,8 +46,8 @@ def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(th
             raise Enough
 
     run_tiny(PLAN, TrialStore(tmp_path / "alone"), count=30)
-    sent, pack = [], Material.__getstate__
-    monkeypatch.setattr(Material, "__getstate__", lambda made: sent.append(made) or pack(made))
+    sent, pack = [], TrialData.__getstate__
+    monkeypatch.setattr(TrialData, "__getstate__", lambda made: sent.append(made) or pack(made))
     there = on_cluster(threads.scheduler_address)
     run_tiny(PLAN, TrialStore(tmp_path / "there"), count=30, workers=there)
     assert numbers("there") == numbers("alone")
@@ -68,7 +69,7 @@ def test_a_unit_that_is_being_trained_hears_of_the_end():
     trial = next(iter(PLAN.validation.values()))
     cluster._end("a run")
     with pytest.raises(StopTraining):
-        cluster._train(material(PLAN, IMAGES), (trial,), "a run")
+        cluster._train(trial_data(PLAN, IMAGES), (trial,), "a run")
 
 
 def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):
@@ -94,7 +95,7 @@ def test_a_scheduler_is_named_by_the_run_or_by_the_environment(threads, tmp_path
 
 def test_a_cluster_that_cannot_be_used_is_refused(threads, monkeypatch):
     def connect(address: str) -> None:
-        with on_cluster(address)(material(PLAN, IMAGES), lambda: None):
+        with on_cluster(address)(trial_data(PLAN, IMAGES), lambda: None):
             pass
 
     with monkeypatch.context() as without:

@@ -37,7 +37,7 @@ def test_finished_trials_are_reused_by_other_experiments_and_by_workspaces_that_
     trained = count_training_runs(monkeypatch)
     first = run(TrialStore(tmp_path / "home"))
     files = sorted((tmp_path / "home").rglob("*"))
-    second = run(TrialStore(tmp_path / "room", [tmp_path / "home"]), queries=("jump", "run"))
+    second = run(TrialStore(tmp_path / "workspace", [tmp_path / "home"]), queries=("jump", "run"))
     assert first < second
     assert trained == dict.fromkeys(second, 1)
     assert sorted((tmp_path / "home").rglob("*")) == files, "nothing is written to a lender"

@@ -5,14 +5,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tiny_actions import images, material, planned
+from tiny_actions import images, planned, trial_data
 
 from ranking import Query, SimilarityGraph, make_method
 from ranking.core import ProgressEvent
-from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import paths_of
 from ranking.experiments.cross_validation.trial import Trial
-from ranking.experiments.cross_validation.unit import RECORDED, train_trial, train_unit, unit_of
+from ranking.experiments.cross_validation.trial_data import TrialData
+from ranking.experiments.cross_validation.trial_path import RECORDED, remaining_path, train_path, train_trial
 from ranking.methods.hoap_svm import Surrogate
 from ranking.methods.linear import Start
 from ranking.methods.oracles import by_query, ranking_cut
@@ -25,7 +25,7 @@ PLAN = planned(IMAGES)
 
 @pytest.fixture(scope="module")
 def made():
-    return material(PLAN, IMAGES)
+    return trial_data(PLAN, IMAGES)
 
 
 def test_paths_hold_every_cell_once_and_each_after_what_it_begins_from():
@@ -75,7 +75,7 @@ def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else()
     assert PLAN.validation[strength_curve].key != planned(IMAGES, graph="none").validation[strength_curve].key
 
 
-def walked_to(made: Material, cell: Trial) -> dict[str, Solution]:
+def walked_to(made: TrialData, cell: Trial) -> dict[str, Solution]:
     """The solutions of all cells on the path to a cell, and of the cell."""
     states: dict[str, Solution] = {}
     for step in paths_of([cell])[0]:
@@ -99,7 +99,7 @@ def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(made):
 
 def test_warm_starts_end_where_cold_ones_do():
     plan = planned(images(30), tolerance=1e-6)
-    made = material(plan, images(30))
+    made = trial_data(plan, images(30))
     for name in ("SVM", "AP-SVM", "HOB-SVM"):
         points = next(
             compared_method for compared_method in plan.compared_methods if compared_method.name == name
@@ -168,10 +168,10 @@ def test_of_each_query_the_long_paths_go_first():
 
 def test_a_unit_that_was_ended_goes_on_from_what_is_kept_to_the_same_bits(made):
     keys = [trial.key for trial in PATH]
-    whole = train_unit(made, unit_of(PATH, keys))
+    whole = train_path(made, remaining_path(PATH, keys))
     assert [one.trial for one in whole] == list(PATH)
     for missing in (keys[2:], keys[3:]):
-        again = train_unit(made, unit_of(PATH, missing))
+        again = train_path(made, remaining_path(PATH, missing))
         for one, expected in zip(again, whole, strict=True):
             assert one.scores.tobytes() == expected.scores.tobytes()
             assert one.outcome.measures == expected.outcome.measures
@@ -185,7 +185,7 @@ def test_only_what_is_missing_or_needed_is_trained():
         ([hob_10], [hob, hob_10]),
         ([hoap_10], [hob, hoap, hob_10, hoap_10]),  # all that it begins from
     ):
-        assert of(unit_of(PATH, [keys[one] for one in missing])) == trained
+        assert of(remaining_path(PATH, [keys[one] for one in missing])) == trained
 
 
 @pytest.mark.parametrize("method", ["SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM"])
@@ -193,7 +193,7 @@ def test_a_test_is_recorded_with_the_scores_of_its_iterations_and_a_fold_is_not(
     graph = method.startswith("HO")
     trial = Trial("jump", method, {"C": 10.0}, None, "samples")
     events = list[ProgressEvent]()
-    [trained] = train_unit(made, (trial,), events.append)
+    [trained] = train_path(made, (trial,), events.append)
     recording, held = trained.recording, made.held_out("jump", None, graph)
     assert 2 <= len(recording) <= RECORDED
     assert recording.iterations[-1] == trained.outcome.certificate.iterations
@@ -204,10 +204,10 @@ def test_a_test_is_recorded_with_the_scores_of_its_iterations_and_a_fold_is_not(
         assert recording.primal[i] == event.primal
         scores = scores_of(made, method, event.weights, held)
         np.testing.assert_allclose(recording.scores[i], scores, rtol=1e-4, atol=1e-5, err_msg=str(i))
-    assert train_unit(made, (replace(trial, fold=0),))[0].recording is None
+    assert train_path(made, (replace(trial, fold=0),))[0].recording is None
 
 
-def scores_of(made: Material, name: str, weights: np.ndarray, held: Query) -> np.ndarray:
+def scores_of(made: TrialData, name: str, weights: np.ndarray, held: Query) -> np.ndarray:
     """The scores of a method that had ended with these weights."""
     method = make_method(name, C=10.0)
     method.fit_samples(made.training_set("jump", None, name.startswith("HO")), None, Start(weights))

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 import pytest
-from tiny_actions import Enough, images, material, planned, run_tiny
+from tiny_actions import Enough, images, planned, run_tiny, trial_data
 
 from ranking.experiments.cross_validation.comparisons import comparisons, difference_table
 from ranking.experiments.cross_validation.progress import Progress, TimeEstimate
@@ -196,7 +196,7 @@ def test_an_error_of_a_worker_is_raised_as_it_is(tmp_path, monkeypatch):
 def test_a_set_without_test_samples_ends_with_its_folds(tmp_path):
     image_set = replace(images(30), image_test=images(30).image_test & False)
     plan = planned(image_set, methods=(("SVM", {}),), folds=2)
-    results = run_experiment(plan, lambda: material(plan, image_set), TrialStore(tmp_path))
+    results = run_experiment(plan, lambda: trial_data(plan, image_set), TrialStore(tmp_path))
     assert len(results.outcomes) == 2 * 2
     assert plan.most_tests == 0
     assert on_test_table(results).rows[0].values == (None,)

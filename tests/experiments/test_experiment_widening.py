@@ -11,13 +11,13 @@ from tiny_actions import count_training_runs, images, planned, protocol, run_tin
 
 from ranking.core import Certificate
 from ranking.experiments.cross_validation.comparisons import comparisons
-from ranking.experiments.cross_validation.material import Material, Side
 from ranking.experiments.cross_validation.plan import plan_of
 from ranking.experiments.cross_validation.protocol import compared_methods_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.tables import chosen_table, validation_table
 from ranking.experiments.cross_validation.trial import Outcome
+from ranking.experiments.cross_validation.trial_data import SplitSide, TrialData
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.storage.run_settings import SMALL_GRIDS, Protocol
 
@@ -159,9 +159,11 @@ def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
     plan = plan_of(settings, sample_images)
     relevance = {query: sample_images.relevance(query) for query in plan.queries}
     none = np.empty((0, 2), int)
-    sides = {fold: (Side(one.learn, none), Side(one.held, none)) for fold, one in plan.splits.all.items()}
-    material = Material(features.astype(np.float32), relevance, sides, np.arange(0))
-    results = run_experiment(plan, lambda: material, TrialStore(tmp_path))
+    sides = {
+        fold: (SplitSide(one.learn, none), SplitSide(one.held, none)) for fold, one in plan.splits.all.items()
+    }
+    trial_data = TrialData(features.astype(np.float32), relevance, sides, np.arange(0))
+    results = run_experiment(plan, lambda: trial_data, TrialStore(tmp_path))
     apart = comparisons(results)
     assert len(apart) == 3
     assert all(row.holm > 0.05 and row.t > 0.05 for row in apart)

@@ -15,7 +15,7 @@ from ranking.experiments import timing_studies
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import (
     BINARY,
-    MOST_CALLS,
+    MAX_CALLS,
     NEGATIVE,
     POSITIVE,
     SAMPLES,
@@ -77,9 +77,9 @@ def test_calls_are_those_of_a_whole_training():
 def test_medians_over_rounds_are_summed_over_calls_that_are_thinned_where_they_are_many():
     times = np.array([[1.0, 2.0], [3.0, 2.0], [1.0, 9.0]])
     assert timing_studies._summed("select", 10, times) == ("select", 10, 15.0, 1.5, 0.5)
-    calls = [np.array([float(number)]) for number in range(3 * MOST_CALLS)]
+    calls = [np.array([float(number)]) for number in range(3 * MAX_CALLS)]
     kept = list(thinned(calls))
-    assert (len(kept), kept[0], kept[-1]) == (MOST_CALLS, calls[0], calls[-1])
+    assert (len(kept), kept[0], kept[-1]) == (MAX_CALLS, calls[0], calls[-1])
     assert len(list(thinned(calls[:5]))) == 5
 
 

@@ -13,8 +13,8 @@ from training_runs import Listener
 from ranking import Query, method_names
 from ranking.core import ImageSet, ProgressEvent
 from ranking.datasets import build_image_set, make_source
+from ranking.experiments.sample_task import query_of, training_signature
 from ranking.experiments.tasks import train
-from ranking.experiments.training import query_of, training_signature
 from ranking.features import load_features, matrix_files
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.graph.uploaded_pairs import edges_name

@@ -12,12 +12,12 @@ import pytest
 from image_sets import image_set
 
 from ranking.core import ImageSet
-from ranking.experiments.cross_validation import unit
-from ranking.experiments.cross_validation.material import Material, Side
+from ranking.experiments.cross_validation import trial_path as unit
 from ranking.experiments.cross_validation.plan import Plan, plan_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.running import run_experiment
 from ranking.experiments.cross_validation.trial import Trial
+from ranking.experiments.cross_validation.trial_data import SplitSide, TrialData
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.features.graph.similarity import same_image
 from ranking.storage.run_settings import Protocol
@@ -43,7 +43,7 @@ def protocol(image_set: ImageSet, **changes: Any) -> Protocol:
     return Protocol(image_set.key, (("HOG", {}),), **{**settings, **changes})
 
 
-def material(plan: Plan, image_set: ImageSet, seed: int = 0) -> Material:
+def trial_data(plan: Plan, image_set: ImageSet, seed: int = 0) -> TrialData:
     """Features of the labels and of the image, with noise; the affinity compares the first half of them."""
     generator = np.random.default_rng(seed)
     patterns = generator.standard_normal((len(CLASSES), 12))
@@ -52,12 +52,12 @@ def material(plan: Plan, image_set: ImageSet, seed: int = 0) -> Material:
     features += 1.5 * generator.standard_normal(features.shape)
     features /= np.linalg.norm(features, axis=1, keepdims=True)
 
-    def side(rows: Any) -> Side:
-        return Side(rows, same_image(image_set.image_of[rows]))
+    def side(rows: Any) -> SplitSide:
+        return SplitSide(rows, same_image(image_set.image_of[rows]))
 
     sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
     relevance = {query: image_set.relevance(query) for query in plan.queries}
-    return Material(features.astype(np.float32), relevance, sides, np.arange(6))
+    return TrialData(features.astype(np.float32), relevance, sides, np.arange(6))
 
 
 def planned(image_set: ImageSet, **changes: Any) -> Plan:
@@ -68,11 +68,11 @@ def count_training_runs(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How often each trial is trained from now on, by key; two that are trained at once overlap."""
     counts, plain, lock = Counter[str](), unit.train_trial, threading.Lock()
 
-    def counted(material: Any, trial: Trial, *rest: Any) -> Any:
+    def counted(trial_data: Any, trial: Trial, *rest: Any) -> Any:
         with lock:
             counts[trial.key] += 1
         time.sleep(0.002)
-        return plain(material, trial, *rest)
+        return plain(trial_data, trial, *rest)
 
     monkeypatch.setattr(unit, "train_trial", counted)
     return counts
@@ -84,4 +84,4 @@ class Enough(Exception):
 
 def run_tiny(plan: Plan, store: TrialStore, *rest: Any, count: int = 60, **options: Any) -> Results:
     """The experiment on the set `images(count)`; the rest goes to `run_experiment`."""
-    return run_experiment(plan, lambda: material(plan, images(count)), store, *rest, **options)
+    return run_experiment(plan, lambda: trial_data(plan, images(count)), store, *rest, **options)

@@ -106,9 +106,9 @@ def test_affinities_beyond_the_memory_are_refused_before_they_are_made(
 ):
     images, vectors = forty(), features()
     edges = len(image_graph(images, "same image", BOX, vectors).edges)
-    monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4)
+    monkeypatch.setattr(module, "MAX_BYTES", edges * 8 * 4)
     assert len(image_graph(images, "same image", BOX, vectors).edges) == edges
-    monkeypatch.setattr(module, "MOST_BYTES", edges * 8 * 4 - 1)
+    monkeypatch.setattr(module, "MAX_BYTES", edges * 8 * 4 - 1)
     with refused("similarity graph") as caught:
         image_graph(images, "same image", BOX, vectors)
     assert f"{edges} pairs" in caught.value.came

@@ -26,14 +26,14 @@ KEY = "a" * 64
 def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
     store = Store(tmp_path)
     (tmp_path / "edges").rmdir()  # a home of before there were any
-    name = store.features.keep_edges(KEY, EDGES)
+    name = store.features.add_edges(KEY, EDGES)
     assert is_edges_name(name)
     assert name == edges_name(EDGES.astype(np.int32)) != edges_name(EDGES[:2])
     edges = Store(tmp_path).features.edges_of(KEY, name)
     np.testing.assert_array_equal(edges, EDGES)
     assert edges.dtype == np.int64
-    assert store.features.keep_edges(KEY, EDGES) == name, "harmless"
-    empty = store.features.keep_edges(KEY, EDGES[:0])
+    assert store.features.add_edges(KEY, EDGES) == name, "harmless"
+    empty = store.features.add_edges(KEY, EDGES[:0])
     assert store.features.edges_of(KEY, empty).shape == (0, 2)
     assert [file.suffix for file in (tmp_path / "edges" / KEY).iterdir()] == [".npy", ".npy"]
     for graph in (None, *GRAPHS):
@@ -42,18 +42,18 @@ def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
 
 def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     store = Store(tmp_path)
-    names = [store.features.keep_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
+    names = [store.features.add_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
         os.utime(edges_in(store.home / "edges", KEY).path(name), (1000 - age, 1000 - age))
     (store.home / "edges" / KEY / "csv-x.npy").touch()
-    store.features.keep_edges("b" * 64, EDGES)
+    store.features.add_edges("b" * 64, EDGES)
     assert store.features.edge_names(KEY) == names
     assert store.features.edge_names("c" * 64) == []
 
 
 def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
     store = Store(tmp_path)
-    name = store.features.keep_edges(KEY, EDGES)
+    name = store.features.add_edges(KEY, EDGES)
     for key, unknown in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
         with refused(f"pairs of {short_name(unknown)}") as caught:
             store.features.edges_of(key, unknown)
@@ -67,7 +67,7 @@ def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it
     file.write_bytes(whole[:-3])
     with refused(f"pairs of {short_name(name)}"):
         store.features.edges_of(KEY, name)
-    store.features.keep_edges(KEY, EDGES)
+    store.features.add_edges(KEY, EDGES)
     assert file.read_bytes() == whole
 
 
@@ -81,7 +81,7 @@ def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
         ([0, 1], "pairs", "int64 of shape (2,)"),
         ([[0.0, 1.0]], "pairs", "float64 of shape (1, 2)"),
     ):
-        assert refusal(Store(tmp_path).features.keep_edges, KEY, np.array(edges)) == (subject, came)
+        assert refusal(Store(tmp_path).features.add_edges, KEY, np.array(edges)) == (subject, came)
     assert not list((tmp_path / "edges").iterdir())
     monkeypatch.setattr(uploaded_pairs, "MAX_PAIRS", 2)
     assert len(checked_edges(EDGES[:2])) == 2

@@ -18,7 +18,7 @@ from ranking.storage.examples import folder_of
 from ranking.storage.home import SHARED
 from ranking.storage.space import bytes_of
 from ranking.storage.store import Store
-from ranking.storage.uploads import KeptVectors, keep_vectors, kept_vectors, remove_vectors, vectors_in
+from ranking.storage.uploads import KeptVectors, add_vectors, kept_vectors, remove_vectors, vectors_in
 
 KEY, NOUGHTS = "0123456789abcdef", "0" * 32
 
@@ -32,7 +32,7 @@ def kept(folder, matrix, title="mine", when=1.0, key=KEY):
     draft = folder / "draft.npy"
     np.save(draft, matrix)
     record = KeptVectors(vectors_name(matrix), title, 9, "by order", when)
-    keep_vectors(folder, key, draft, record)
+    add_vectors(folder, key, draft, record)
     assert not draft.exists()
     return record
 
@@ -41,7 +41,7 @@ def added(store, key, matrix, title="mine"):
     """The name of vectors that an import has added to a store."""
     draft, record = store.home / "draft.npy", KeptVectors(vectors_name(matrix), title, 9, "by order", 1.0)
     np.save(draft, matrix)
-    store.features.keep_vectors(key, draft, record)
+    store.features.add_vectors(key, draft, record)
     assert not draft.exists()
     return record.name
 
@@ -66,7 +66,7 @@ def test_no_other_text_becomes_part_of_a_path(tmp_path):
         assert not is_vectors_name(text)
         for act, *given in (
             (remove_vectors, text),
-            (keep_vectors, Path(), KeptVectors(text, "", 1, "", 0.0)),
+            (add_vectors, Path(), KeptVectors(text, "", 1, "", 0.0)),
         ):
             with refused("name", repr(text)):
                 act(tmp_path, KEY, *given)
@@ -98,7 +98,7 @@ def test_added_vectors_are_a_file_and_its_record(filled):
     assert set(written) == {"title", "columns", "matched", "kept"}
     assert {file.name for file in (store.home / "vectors" / key).iterdir()} == {f"{name}.npy", f"{name}.json"}
     with refused("image set", "'gone'"):
-        store.features.keep_vectors("gone", store.home / "draft.npy", record)
+        store.features.add_vectors("gone", store.home / "draft.npy", record)
 
 
 def test_features_are_read_from_them_and_computed_of_no_picture(filled):

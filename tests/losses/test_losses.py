@@ -15,7 +15,7 @@ from ranking.losses.base import loss_tables
 from ranking.losses.weighted_zero_one import misclassification_costs, weighted_zero_one
 
 
-class Unnamed(Made):
+class WithoutName(Made):
     name = RankingLoss.name
 
 
@@ -56,7 +56,7 @@ def test_losses_that_greedy_inference_would_get_wrong_are_refused() -> None:
             "another shape at T(2), T(3), T(4)",
         ),
         (Made(lambda at: 0.5 * at), "discount of made", "another shape at its tail"),
-        (Unnamed(lambda at: at), "discount of a loss without a name", "another shape at its tail"),
+        (WithoutName(lambda at: at), "discount of a loss without a name", "another shape at its tail"),
         (Made(lambda at: -at, gain=-2.0), "gains of made", -2.0),
         (Made(lambda at: -at, gain=np.nan), "gains and discount of made", None),
         (Made(lambda at: np.nan * at), "gains and discount of made", None),

@@ -98,7 +98,7 @@ def test_planes_of_one_bound_are_planes_of_another(problem_of: Problem) -> None:
     coefficients, losses = np.stack([cut.coefficients for cut in cuts]), np.array([cut.loss for cut in cuts])
     planes = WorkingSet(coefficients, losses, first.risk.normal(coefficients))
     for bound in (first, second):
-        adopted = bound.adopt(planes)
+        adopted = bound.translate(planes)
         assert adopted is not None
         np.testing.assert_array_equal(adopted.coefficients, coefficients)
         np.testing.assert_array_equal(adopted.losses, losses)
@@ -235,8 +235,8 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
     loosely = {"tolerance": hoap_svm.START_TOLERANCE}
     hob = make_method("HOB-SVM", C=2.0, eta=0.7, unit="paper", **loosely).fit([query]).solution.weights
     ap = np.append(make_method("AP-SVM", C=10.0).fit([query]).solution.weights, np.zeros(7))
-    for expected, begun_with in zip((hob, ap, ap), seen, strict=False):  # of both, AP-SVM first
-        cosine = expected @ begun_with / np.linalg.norm(expected) / np.linalg.norm(begun_with)
+    for expected, warm_start in zip((hob, ap, ap), seen, strict=False):  # of both, AP-SVM first
+        cosine = expected @ warm_start / np.linalg.norm(expected) / np.linalg.norm(warm_start)
         assert cosine == pytest.approx(1.0, abs=1e-12)
     assert not seen[3].any()
 

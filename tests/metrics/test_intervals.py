@@ -25,12 +25,12 @@ def test_measures_of_a_draw_are_those_of_the_samples_written_out():
         generator = np.random.default_rng(seed)
         n, units = int(generator.integers(2, 14)), int(generator.integers(1, 6))
         relevance, [scores] = some_rankings(seed, n, rankings=1, tied=seed % 2 == 0)
-        unit_of = generator.integers(0, units, n)
+        group_of = generator.integers(0, units, n)
         counts = resampled_counts(units, 8, generator)
         order = metrics.ranking_order(relevance, scores)
-        measures = measures_of_counts(relevance[order] > 0, counts[:, unit_of[order]], (1, 3))
+        measures = measures_of_counts(relevance[order] > 0, counts[:, group_of[order]], (1, 3))
         for draw, times in enumerate(counts):
-            ranked = resampled(relevance, scores, unit_of, times)
+            ranked = resampled(relevance, scores, group_of, times)
             expected = {"AP": math.nan, "NDCG": math.nan, "P@1": math.nan, "P@3": math.nan}
             if any(ranked):
                 expected |= {"AP": average_precision_of(ranked), "NDCG": ndcg_of(ranked, len(ranked))}

@@ -81,13 +81,13 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
             runs.append(run)
         return run
 
-    def look(store: Store, run_id: str) -> Run:
+    def polled(store: Store, run_id: str) -> Run:
         run = store.runs.get(run_id)
         return poll(store, run_id) if run.task == OwnImageSettings.task else run
 
     monkeypatch.setattr(jobs, "start_once", functools.partial(start, once=True))
     monkeypatch.setattr(jobs, "start", start)
-    monkeypatch.setattr(jobs, "poll", look)
+    monkeypatch.setattr(jobs, "poll", polled)
     yield runs
     for lock in locks:
         os.close(lock)

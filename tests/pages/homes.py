@@ -22,7 +22,7 @@ from pages.parts.runs.label_models import BASELINE, OWN
 from pages.parts.views.lesson_settings import LABELS_SET, labels_run
 from ranking.core import ImageSet
 from ranking.datasets import build_image_set, load_image_set, make_source
-from ranking.experiments.training import query_of
+from ranking.experiments.sample_task import query_of
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
 from ranking.methods.hob_svm import HOBSVM

@@ -1,4 +1,4 @@
-"""A home with a small image set of many labels, and a ranker of labels with its rival, trained in this process."""
+"""A home with a small image set of many labels, and a ranker of labels with its baseline, trained in this process."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from pages.parts.studies import simulation_table
 from pages.parts.views import label_styles
 from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
 from ranking.metrics.fold_curves import FoldCurve
-from ranking.reports.line_styles import LOOKS
+from ranking.reports.line_styles import STYLES
 from ranking.storage import jobs
 from ranking.storage.events import Report, cancel_reason
 from ranking.storage.run import Run
@@ -97,14 +97,14 @@ def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here
 def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
     curves = made_curves()
     app = open_page("ask_simulation", simulation=simulated(labels_here, curves).id)
-    looks = dict(zip(MODELS[::-1], LOOKS, strict=False))
+    styles = dict(zip(MODELS[::-1], STYLES, strict=False))
     *panels, apart = charts_of(app)
     for panel, strategy in zip(panels, STRATEGIES, strict=True):
         own = [curve for curve in curves if curve.strategy == strategy]
         bands, lines = panel["data"][: len(own)], panel["data"][len(own) :]
         for band, line, curve in zip(bands, lines, own, strict=True):
-            look = looks[curve.name]
-            assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (curve.name, *look[:2])
+            style = styles[curve.name]
+            assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (curve.name, *style[:2])
             assert values(line["y"]) == pytest.approx(100 * curve.mean)
             upper = 100 * (curve.mean + curve.spread)
             assert values(band["y"])[: len(upper)] == pytest.approx(upper)
@@ -216,7 +216,7 @@ def test_nothing_is_compared_with_a_baseline_of_two_settings():
 
 def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
     methods = {name: name for name in ("Independent p@k", "of tomorrow", "C-star p@k")}
-    looks = label_styles.of_models({**methods, "C-star p@k (core_size = 3)": "C-star p@k"})
-    assert [looks[name] for name in ("C-star p@k", "Independent p@k")] == list(LOOKS[:2])
-    assert len(set(looks.values())) == 4
+    styles = label_styles.of_models({**methods, "C-star p@k (core_size = 3)": "C-star p@k"})
+    assert [styles[name] for name in ("C-star p@k", "Independent p@k")] == list(STYLES[:2])
+    assert len(set(styles.values())) == 4
     assert len(set(label_styles.of_ways(list(STRATEGIES_KNOWN)).values())) == 4

@@ -40,7 +40,7 @@ def baselines(laboratory, homes, monkeypatch):
         settings = (("SVM", {"C": 0.01, "unit": "paper"}), ("AP-SVM", {"C": 100.0}), ("AP-SVM", {"C": 1.0}))
         return [train_here(here.store, here.figures, QUERY, method, **given).id for method, given in settings]
 
-    here, (svm, ap_svm, small) = trained_besides("rivals", train, laboratory, homes, monkeypatch)
+    here, (svm, ap_svm, small) = trained_besides("baselines", train, laboratory, homes, monkeypatch)
     ids = {"svm": svm, "ap_svm": ap_svm, "ap_svm_small": small, "hob_svm": here.neighbours}
     return SimpleNamespace(laboratory=here, store=here.store, all=f"{svm},{ap_svm},{here.neighbours}", **ids)
 
@@ -235,7 +235,7 @@ def test_what_cannot_be_compared_is_named(baselines):
         (query_differs, runs.short_name(first)),
         (laboratory.failed, "failed"),
         (deleted, runs.short_name(store.runs.get(deleted))),
-        (imported.id, imported.called),
+        (imported.id, imported.kind_name),
     ):
         with pytest.raises(ValueError, match=re.escape(named)):
             compared_runs._comparable(odd, [first])

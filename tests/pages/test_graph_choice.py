@@ -66,7 +66,7 @@ def on_edges(laboratory, homes, monkeypatch, edges):
     """A run on pairs that a person uploaded, in the home of the app."""
 
     def train(here):
-        graph = here.store.features.keep_edges(here.shapes, edges)
+        graph = here.store.features.add_edges(here.shapes, edges)
         settings = train_settings(here.shapes, "disc", METHOD, max_iterations=20, solver="cutting plane")
         return finished(here.store, {**settings, "graph": graph}).id
 
@@ -94,7 +94,7 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
     assert short_name(graph) in graph_choice.words(graph)
     [place, *_] = form.file_uploader
     assert place.value is None, "there is room for the next one"
-    assert place.proto.max_upload_size_mb == graph_choice.MOST_MEGABYTES, "the browser asks no server either"
+    assert place.proto.max_upload_size_mb == graph_choice.MAX_MEGABYTES, "the browser asks no server either"
     assert graph_choice.in_words(images, edges) in texts(form)
     press(form, "train")
     assert started[0].settings["graph"] == graph
@@ -137,7 +137,7 @@ def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, ima
 
 
 def test_csv_that_is_too_large_is_refused_before_it_is_read(images, monkeypatch):
-    monkeypatch.setattr(graph_choice, "MOST_MEGABYTES", 1)
+    monkeypatch.setattr(graph_choice, "MAX_MEGABYTES", 1)
     large = SimpleNamespace(name="pairs.csv", size=3 * 2**19)  # which has nothing to be read
     with pytest.raises(ValueError, match=r"pairs\.csv: .*1 MB.*1\.5 MB"):
         graph_choice.keep(images, large)

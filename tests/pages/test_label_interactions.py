@@ -48,9 +48,9 @@ def test_the_page_shows_the_star_the_bars_and_the_points_of_all_and_of_one_label
     names_shown = [note["text"] for note in star["layout"]["annotations"]]
     core = [f"<b>{star_picture.short(pairs.names[int(label)])}</b>" for label in pairs.core]
     assert names_shown[: len(core)] == core
-    assert len(names_shown) <= len(core) + star_picture.MOST_OUTER
+    assert len(names_shown) <= len(core) + star_picture.MAX_OUTER
     learned, counted = bars["data"]
-    chosen = np.concatenate([pairs.strongest(1, page.MOST_BARS), pairs.strongest(-1, page.MOST_BARS)[::-1]])
+    chosen = np.concatenate([pairs.strongest(1, page.MAX_BARS), pairs.strongest(-1, page.MAX_BARS)[::-1]])
     assert values(learned["x"]) == pytest.approx(pairs.weight[chosen])
     assert values(counted["x"]) == pytest.approx(pairs.log_lift[chosen])
     first = chosen[0]
@@ -105,13 +105,13 @@ def test_ties_are_as_wide_as_the_interaction_and_distinct_without_colour():
     star = star_picture.star_of(made_up([0.4, -0.2], [5, 5], [5.0, 5.0]))
     figure = star_picture.figure_of(star, 0.4, ["", ""])
     lines = [trace for trace in figure.data if trace.mode == "lines" and trace.x[0] is not None]
-    looks = {(trace.line.dash, round(trace.line.width, 3)) for trace in lines}
-    assert looks == {("solid", 10.0), ("dash", 5.75)}
+    styles = {(trace.line.dash, round(trace.line.width, 3)) for trace in lines}
+    assert styles == {("solid", 10.0), ("dash", 5.75)}
 
 
 def test_no_two_names_of_a_star_lie_on_each_other():
     random = np.random.default_rng(2)
-    count = star_picture.MOST_OUTER
+    count = star_picture.MAX_OUTER
     places = star_picture.arcs(random.normal(size=(count, 2)))
     across, up = (np.abs(places[:, None, axis] - places[None, :, axis]) for axis in (0, 1))
     np.fill_diagonal(across, 9)

@@ -40,7 +40,7 @@ from ranking.core.errors import HomeError
 from ranking.explain.labelling_model import Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, next_questions
 from ranking.metrics import break_even_precision
-from ranking.reports.line_styles import LOOKS
+from ranking.reports.line_styles import STYLES
 from ranking.storage.answers import AnswerEvent, AnswerKind, Answers, fold
 from ranking.storage.events import Report
 from ranking.storage.run import Run
@@ -131,7 +131,7 @@ def open_questions(labels_here: LabelHome, open_page: Any) -> Any:
     )
 
 
-# -------------------------------------------------------------------------- questions, rankings and the rival
+# -------------------------------------------------------------------------- questions, rankings and the baseline
 
 
 def position_of(model: Model, events: list[AnswerEvent]) -> Position:
@@ -179,11 +179,13 @@ def test_a_baseline_is_given_the_same_answers_or_asks_its_own_questions(
         [event(labels_here, 1, names[5]), event(labels_here, 2, names[6], "no")]
     )
     answers = [
-        {row.name: row.answer for row in rows if row.answer} for rows in ranked(open_questions(rival="same"))
+        {row.name: row.answer for row in rows if row.answer}
+        for rows in ranked(open_questions(baseline="same"))
     ]
     assert answers == [{names[5]: "yes", names[6]: "no"}] * 2
     given, itself = (
-        {row.name: row.answer for row in rows if row.answer} for rows in ranked(open_questions(rival="own"))
+        {row.name: row.answer for row in rows if row.answer}
+        for rows in ranked(open_questions(baseline="own"))
     )
     assert given == answers[0]
     questions, _ = baseline.label_session().labelling_model.play(position_of(baseline, []), truth, 2)
@@ -192,18 +194,18 @@ def test_a_baseline_is_given_the_same_answers_or_asks_its_own_questions(
 
 
 def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(own, baseline, open_questions):
-    app = open_questions(truth="1", rival="own")
+    app = open_questions(truth="1", baseline="own")
     for rows in ranked(app):
         true = {row.name for row in rows if row.truth}
         assert true == {html.escape(own.images.names[i]) for i in np.flatnonzero(own.images.labels[own.row])}
-    looks = dict(zip(("C-star", "Independent"), LOOKS, strict=False))
+    styles = dict(zip(("C-star", "Independent"), STYLES, strict=False))
     [race] = charts_of(app)
-    for line, name in zip(race["data"], looks, strict=True):
-        assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *looks[name][:2])
+    for line, name in zip(race["data"], styles, strict=True):
+        assert (line["name"], line["line"]["color"], line["line"]["dash"]) == (name, *styles[name][:2])
     [shown] = [element.proto.body for element in app.get("html") if "<section" in element.proto.body]
     bars = re.findall(r"--bar: (.*?)\"><p><b>(.*?)</b>", shown)
-    assert bars == [(look.colour, name) for name, look in looks.items()]
-    assert {player.title: player.look for player in label_models.players(baseline.run, own.run)} == looks
+    assert bars == [(style.colour, name) for name, style in styles.items()]
+    assert {player.title: player.style for player in label_models.players(baseline.run, own.run)} == styles
     assert page.TOGETHER in text_of(app)
 
 
@@ -412,7 +414,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
     given = {**own.run.settings["method_settings"], "core_size": 0}
     coreless = labels_here.store.runs.create("train", {**own.run.settings, "method_settings": given})
     finish(labels_here, coreless)
-    app = open_questions(rival="own", rival_run=coreless.id, truth="1")
+    app = open_questions(baseline="own", baseline_run=coreless.id, truth="1")
     [without] = set(runs.differing(coreless)) - set(runs.differing(own.run))
     assert numbers_in(without) == [0]
     options = app.selectbox(key="widget label_run").options
@@ -425,7 +427,7 @@ def test_models_of_one_method_are_named_by_their_settings_and_play_against_each_
 def test_bounds_are_shown_and_a_deleted_model_gives_way_to_its_baseline(
     labels_here, own, baseline, started, open_questions
 ):
-    app = open_questions(rival="same")
+    app = open_questions(baseline="same")
     app.session_state["widget how it was trained"] = True
     app.run()
     proven, measured = own.run.result["certificate"], own.run.result["test"]

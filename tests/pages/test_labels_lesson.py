@@ -86,8 +86,8 @@ def test_scenes_are_those_whose_first_answer_moves_other_labels_most(lesson):
             [i for i in labels_lesson_data.ranked(model, lesson.position(given)) if i != label]
             for given in ({}, {label: answer})
         )
-        room = lesson.labels[row].sum() - answer
-        corrected = lesson.labels[row, after[:room]].sum() - lesson.labels[row, before[:room]].sum()
+        spare = lesson.labels[row].sum() - answer
+        corrected = lesson.labels[row, after[:spare]].sum() - lesson.labels[row, before[:spare]].sum()
         swaps = sum(after.index(i) > after.index(j) for i, j in combinations(before, 2))
         changes.append((-corrected, -swaps, row, label))
     first = lesson.first_answers

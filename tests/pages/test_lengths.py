@@ -73,8 +73,8 @@ def check_chart(chart: dict[str, Any], name: str, measure: str, curves: list[Cur
         assert values(line[errors]["array"]) == pytest.approx(measured), name
     if stars:
         assert values(lines[-1][along]) == pytest.approx([times * value for _, value in stars]), name
-    looks = {(line["marker"]["symbol"], line["marker"]["color"]) for line in lines}
-    assert len(looks) == len(lines), name
+    styles = {(line["marker"]["symbol"], line["marker"]["color"]) for line in lines}
+    assert len(styles) == len(lines), name
 
 
 def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
@@ -137,7 +137,7 @@ def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_pag
     assert "for \\*a\\* reason" in app.error[0].value
     assert not charts_of(app)
     assert turn_to(app, study_run=broken.id).error
-    with pytest.raises(ValueError, match=orders_here.store.runs.get(orders_here.own).called):
+    with pytest.raises(ValueError, match=orders_here.store.runs.get(orders_here.own).kind_name):
         ablation_form.PAGE.read(orders_here.own)
     unknown = orders_here.store.runs.create("study", {**broken.settings, "study": "of tomorrow"})
     with pytest.raises(ValueError, match="of tomorrow"):

@@ -78,7 +78,7 @@ def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
     assert [item["id"] for item in items] == figures.ids[ranked.samples[:200]].tolist()
     assert [item["mark"] == "relevant" for item in items] == (ranked.relevance[:200] > 0).tolist()
     for label, sign in (("Helped most", 1), ("Hurt most", -1)):
-        moved = neighbours.most_moved(neighbourhood, True, labellings.MOST_MOVED, hurt=sign < 0)
+        moved = neighbours.most_moved(neighbourhood, True, labellings.MAX_MOVED, hurt=sign < 0)
         helped = sign * neighbourhood.helped[moved]
         assert helped.tolist() == sorted(helped, reverse=True)
         assert helped[0] == max(sign * neighbourhood.helped[figures.test]) > 0
@@ -121,13 +121,13 @@ def test_component_of_several_images_is_shown_as_thumbnails(laboratory, open_pag
     assert not app.error
     assert not components(app, "ranking_picture")
     positive, negative = (strip["items"] for strip in components(app, "ranking_strip"))
-    assert len(positive) == len(negative) == labellings.MOST_MEMBERS
+    assert len(positive) == len(negative) == labellings.MAX_MEMBERS
     assert [items[0]["mark"] for items in (positive, negative)] == ["relevant", "irrelevant"]
     assert [items[0]["flag"] for items in (positive, negative)] == ["selected"] * 2
     turns = {item["id"] for item in positive if item["flag"]}
     marks = [{item["id"]: item["mark"] for item in items} for items in (positive, negative)]
     assert {one for one, mark in marks[0].items() if mark != marks[1][one]} == turns
-    assert any(numbers_in(text.value)[:1] == [labellings.MOST_MEMBERS] for text in app.caption)
+    assert any(numbers_in(text.value)[:1] == [labellings.MAX_MEMBERS] for text in app.caption)
 
 
 def test_pairs_without_use_change_nothing(laboratory, open_page):

@@ -87,14 +87,14 @@ def test_steps_go_on_and_back_to_the_end_and_the_start(empty_home, open_page):
     trace = trace_of(PROBLEM, "select")
     last = len(trace.steps)
     for button, done in (("Next step", 1), ("End", last), ("Back", last - 1), ("Start", 0)):
-        press(app, f"widget look {button}")
-        assert address(app)["look"] == str(done)
+        press(app, f"widget evaluated {button}")
+        assert address(app)["evaluated"] == str(done)
         if done:
             assert inference_words.of_step(trace.steps[done - 1]) in texts(app)
         assert inference_words.notice_step(PROBLEM, trace, done) in texts(app)
-        assert app.button(key="widget look Next step").disabled == (done == last)
+        assert app.button(key="widget evaluated Next step").disabled == (done == last)
     app.text_input(key="widget scores.relevant").set_value("2 1").run()
-    assert "look" not in address(app), "other scores begin anew"
+    assert "evaluated" not in address(app), "other scores begin anew"
     for done in range(1, last + 1):
         low, high = trace.bounds_after(done, PROBLEM.highest)
         settled = f"{np.count_nonzero(low == high)} of 5 "
@@ -102,10 +102,10 @@ def test_steps_go_on_and_back_to_the_end_and_the_start(empty_home, open_page):
 
 
 def test_every_algorithm_has_its_steps(empty_home, open_page):
-    app = open_page("most_violated", algorithm="greedy", look="2", **TYPED)
+    app = open_page("most_violated", algorithm="greedy", evaluated="2", **TYPED)
     fewest = len(alts_of(app))
     for algorithm in TRACED:
-        turn_to(app, algorithm=algorithm, look="2", **TYPED)
+        turn_to(app, algorithm=algorithm, evaluated="2", **TYPED)
         trace, alts = trace_of(PROBLEM, algorithm), alts_of(app)
         assert inference_words.of_step(trace.steps[1]) in texts(app), algorithm
         assert len(alts) == fewest + (algorithm in ("select", "buckets"))
@@ -131,7 +131,7 @@ def test_the_first_run_is_one_whose_training_uses_most_violated_rankings(laborat
 
 
 def test_run_shows_its_samples(laboratory, open_page):
-    app = open_page("most_violated", run=laboratory.neighbours, look="1")
+    app = open_page("most_violated", run=laboratory.neighbours, evaluated="1")
     assert not app.error
     ranked = cache.ranking(laboratory.store.runs.get(laboratory.neighbours), "train")
     images = laboratory.store.sets.get(laboratory.figures)

@@ -151,7 +151,7 @@ def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
 def test_long_lines_are_thinned_from_the_first_to_the_last_point():
     assert charts.thinned(range(5)) == [0, 1, 2, 3, 4]
     thin = charts.thinned(range(100_000))
-    assert (len(thin), thin[0], thin[-1]) == (charts.MOST_POINTS, 0, 99_999)
+    assert (len(thin), thin[0], thin[-1]) == (charts.MAX_POINTS, 0, 99_999)
 
 
 def bounds(*pairs):
@@ -230,7 +230,7 @@ def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, 
     precision, recall, _ = metrics.precision_recall_curve(relevance, scores)
     charts.precision_recall(precision, recall, k, "curve")
     curve = plotted[0].data[0]
-    assert len(curve.x) <= 2 * charts.MOST_POINTS + 3
+    assert len(curve.x) <= 2 * charts.MAX_POINTS + 3
     assert curve.line.shape == "vh"  # each step is as high as where it ends
     area = np.sum(np.diff(np.asarray(curve.x)) * np.asarray(curve.y)[1:])
     assert area == pytest.approx(metrics.average_precision(relevance, scores))

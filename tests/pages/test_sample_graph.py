@@ -129,12 +129,12 @@ def test_large_component_is_shown_around_the_selected_sample(laboratory, open_pa
     assert not app.error
     shown = [{node["id"] for node in component["nodes"]} for component in drawings_on(app)]
     [large] = [ids for ids in shown if figures.ids[row] in ids]
-    assert large == set(figures.ids[neighbourhood.around(row, picture.MOST_NODES)].tolist())
-    assert len(large) == picture.MOST_NODES
+    assert large == set(figures.ids[neighbourhood.around(row, picture.MAX_NODES)].tolist())
+    assert len(large) == picture.MAX_NODES
 
 
 def test_nodes_and_their_captions_do_not_touch():
-    for count in range(1, picture.MOST_NODES + 1):
+    for count in range(1, picture.MAX_NODES + 1):
         width, height, side, middles = picture.circle(count)
         assert len(middles) == count
         low, high = middles.min(axis=0) - side / 2, middles.max(axis=0) + side / 2
@@ -148,7 +148,7 @@ def test_nodes_and_their_captions_do_not_touch():
 def test_a_page_holds_so_many_components_and_so_many_samples():
     for sizes, expected in (
         (np.full(25, 20), [picture.PAGE_NODES // 20, picture.PAGE_NODES // 20, 1]),
-        (np.full(11, 9000), [picture.PAGE_NODES // picture.MOST_NODES, 1]),
+        (np.full(11, 9000), [picture.PAGE_NODES // picture.MAX_NODES, 1]),
         (np.full(25, 1), [picture.PAGE_COMPONENTS, 1]),
         (np.zeros(0, int), []),
     ):

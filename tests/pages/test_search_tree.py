@@ -42,8 +42,8 @@ def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, o
     assert points == pytest.approx(dict(enumerate(trees.values.tolist(), start=1))), "all have room"
     assert any(trace["y"] == pytest.approx([search.best_value] * 2) for trace in chart["data"]), "the best"
     assert not chart["layout"].get("annotations"), "on a phone a text at the line lies under the marks"
-    looks = {(trace["marker"]["color"], trace["marker"]["symbol"]) for trace in traces}
-    assert looks == {(colour, symbol) for colour, _, symbol in tree_chart.LOOKS[:2]}
+    styles = {(trace["marker"]["color"], trace["marker"]["symbol"]) for trace in traces}
+    assert styles == {(colour, symbol) for colour, _, symbol in tree_chart.STYLES[:2]}
     assert app.get("plotly_chart")[0].proto.alt
     assert film_of(app)["strips"][0]["order"] == trees.orders[trees.best].tolist()
 

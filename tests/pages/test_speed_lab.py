@@ -62,7 +62,7 @@ def test_before_anything_is_measured_there_are_the_paper_s_tables(empty_home, op
         turn_to(app, timed=f"tables {loss}")
         for row, (name, printed_row) in zip(rows_of(app), paper.items(), strict=True):
             call = f"{printed_row.call:.3f} ± {printed_row.deviation:.3f}"
-            assert row[:3] == [timing_words.CALLED[name], f"{printed_row.total:.4f}", call]
+            assert row[:3] == [timing_words.DISPLAY_NAMES[name], f"{printed_row.total:.4f}", call]
         [chart] = charts_of(app)
         assert [trace["name"] for trace in chart["data"]] == [timing_words.PAPER_S]
         assert chart["data"][0]["x"] == [printed_row.call for printed_row in paper.values()]
@@ -105,7 +105,7 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     run = ended(empty_home, "finished", result=OUTCOME.to_json())
     app = open_page("speed_lab")
     assert address(app)["timing"] == run.id
-    [select] = [row for row in rows_of(app) if row[0] == timing_words.CALLED["select"]]
+    [select] = [row for row in rows_of(app) if row[0] == timing_words.DISPLAY_NAMES["select"]]
     milliseconds = 1000 * 227 * 3120 * 1e-9 / 4
     assert select[3:] == [f"{milliseconds:.3f} ± 0.001", "**4.0×**", "0.0625", "1.482 ± 0.385", "11×"]
     assert OUTCOME.machine in plain_texts(app)
@@ -114,8 +114,8 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     assert re.findall(r"[\d.]+×", headline) == ["4.0×", "11×"]
     assert f"SELECT takes {milliseconds:.3f} ms" in plain_texts(app)
     names = [row[0] for row in rows_of(turn_to(app, timed="tables ndcg"))]
-    assert timing_words.CALLED["greedy"] in names
-    assert timing_words.CALLED["search"] not in names
+    assert timing_words.DISPLAY_NAMES["greedy"] in names
+    assert timing_words.DISPLAY_NAMES["search"] not in names
 
     for loss in methods_by_loss():
         charts = charts_of(turn_to(app, timed=f"figure {loss}"))
@@ -137,7 +137,7 @@ def test_timing_that_failed_and_runs_that_are_none(empty_home, open_page):
     assert not turn_to(app).error, "it is not shown to whoever did not open it"
     training = empty_home.runs.create("train", {})
     turn_to(app, timing=training.id)
-    assert training.called in app.warning[0].value
+    assert training.kind_name in app.warning[0].value
 
 
 def test_csv_holds_every_time():

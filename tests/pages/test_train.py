@@ -135,9 +135,9 @@ def test_runs_of_another_kind_are_no_rows_and_named_in_a_warning(laboratory, ope
     app, images = open_page("train", set=laboratory.digits), open_page("image_sets")
     assert len(app.dataframe[0].value) == len(store.runs.all(set_key=laboratory.digits, task="samples"))
     for run in (imported, *runs_unlisted):
-        assert run.called in warnings(turn_to(app, run=run.id, set=laboratory.digits))
+        assert run.kind_name in warnings(turn_to(app, run=run.id, set=laboratory.digits))
     for run in runs_unlisted:
-        assert run.called in warnings(turn_to(images, **{"import": run.id}))
+        assert run.kind_name in warnings(turn_to(images, **{"import": run.id}))
 
 
 def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatch):

@@ -39,25 +39,25 @@ def drop(app, data: bytes, name: str = "shapes.zip"):
 
 
 @pytest.fixture
-def look(laboratory, started):
+def poll(laboratory, started):
     """Have the worker of the import that the page began last go on, and the page run again; returns that run."""
 
-    def look_at(app):
+    def poll_page(app):
         run = go_on(laboratory.store, started[-1])
         app.run()
         return run
 
-    return look_at
+    return poll_page
 
 
 @pytest.fixture
-def bring(look, open_page, tmp_path):
+def bring(poll, open_page, tmp_path):
     """The page after a folder was dropped as a ZIP file and read."""
 
     def import_folder(folder):
         file = zip_of(folder, tmp_path / "packed.zip")
         app = drop(open_page("image_sets"), file.read_bytes(), f"{folder.name}.zip")
-        look(app)
+        poll(app)
         return app
 
     return import_folder
@@ -189,10 +189,10 @@ def test_an_import_waits_until_it_is_cancelled_also_where_its_file_is_damaged(
     assert f"widget open {run.id}" not in button_keys(app.run())
 
 
-def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dropped, look):
+def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dropped, poll):
     [run] = started
     choose(dropped.selectbox, f"read as {run.id} 1", "COCO")
-    look(dropped)
+    poll(dropped)
     assert len(started) == 1, "the same worker reads again"
     [error] = errors(dropped)
     assert str(laboratory.home) not in error, "why it cannot be read so"
@@ -202,18 +202,18 @@ def test_another_format_is_tried_as_soon_as_it_is_chosen(laboratory, started, dr
 
 
 def test_changed_settings_are_read_again_before_the_set_is_added_and_shown(
-    laboratory, started, dropped, look
+    laboratory, started, dropped, poll
 ):
     [run] = started
     choose(dropped.selectbox, f"read {run.id} 1.PASCAL VOC.difficult", "keep")
     assert "add set" not in button_keys(dropped)
     press(dropped, "read again")
     assert dropped._tree.children[RootContainer.BOTTOM].get("progress"), "until the worker has read"
-    again = look(dropped)
+    again = poll(dropped)
     assert question_of(again).reading["source_settings"]["difficult"] == "keep"
     press(dropped, "add set")
     assert run.uploaded_file.exists()
-    added = look(dropped)
+    added = poll(dropped)
     assert (added.state, added.result["title"]) == ("finished", "shapes")
     assert address(dropped) == {"set": added.result["key"], "import": run.id}, "the tab that waited shows it"
     assert not run.uploaded_file.exists()
@@ -250,7 +250,7 @@ def boxes_of(app, run):
 
 
 def test_columns_are_named_and_with_another_role_of_one_they_are_read_again(
-    laboratory, bring, started, look, tmp_path
+    laboratory, bring, started, poll, tmp_path
 ):
     folder = pictures(tmp_path / "fotos")
     rows = [f"{n}.png;{'Hund' if n % 2 else 'Katze'};{n};2;20;15" for n in range(6)]
@@ -268,25 +268,25 @@ def test_columns_are_named_and_with_another_role_of_one_they_are_read_again(
     assert column_box(german, first, "numbers 0").value == ["breit", "hoch"], "a column has one role"
     assert "add set" not in button_keys(german)
     press(german, "read again")
-    half = look(german)
+    half = poll(german)
     assert len(german.error) == 1, "a box has four numbers"
     assert boxes_of(german, half) == ["links", "oben", "", ""], "what was chosen stays"
     assert "add set" not in button_keys(german)
     set_columns(german, half, box_2="breit", box_3="hoch")
     column_box(german, half, "box_form").select("left, top, width, height").run()
     press(german, "read again")
-    again = look(german)
+    again = poll(german)
     reading = question_of(again).reading
     settings = reading["source_settings"]
     assert (settings["box_columns"], settings["number_columns"]) == ("links, oben, breit, hoch", "-")
     assert reading["read_as"] in text_of(german), "settings overrule reasons"
     assert boxes_of(german, again) == COLUMNS[2:]
     press(german, "add set")
-    done = look(german)
+    done = poll(german)
     assert home.store().sets.get(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
-def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, look, tmp_path):
+def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, poll, tmp_path):
     folder = pictures(tmp_path / "x")
     (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(6)))
     app = bring(folder)
@@ -295,11 +295,11 @@ def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, lo
     assert app.selectbox(key=f"widget {kind}").value is None
     assert "add set" not in button_keys(app)
     choose(app.selectbox, kind, "Table of images")
-    table = look(app)
+    table = poll(app)
     assert app.error
     set_columns(app, table, image_0="wo", labels_0=["was"])
     press(app, "read again")
-    look(app)
+    poll(app)
     assert not app.error
     assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(6)}
 

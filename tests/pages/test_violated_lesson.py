@@ -29,7 +29,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     )
     ranks = trace_of(problem, "greedy").ranks
 
-    app = open_page("violated_lesson", look="2")
+    app = open_page("violated_lesson", evaluated="2")
     orders = [[item["id"] for item in strip["items"]] for strip in components(app, "ranking_strip")]
     assert orders[1] == images.ids[few.rows].tolist(), "by score"
     assert orders[2] == images.ids[few.rows[problem.order_of(ranks)]].tolist()
@@ -51,10 +51,10 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
     for done in (2, 0):
         low, high = halves.bounds_after(done, whole.highest)
         settled = [np.count_nonzero(low == high), len(low), done, len(halves.steps)]
-        assert app.slider(key="widget look").value == done
+        assert app.slider(key="widget evaluated").value == done
         below = np.count_nonzero(halves.ranks == whole.highest)
         assert numbers_in(app.caption[-1].value)[-5:] == [*settled, below], done
-        choose(app.slider, "look", 0)
+        choose(app.slider, "evaluated", 0)
 
     press(app, "next step")
     planes = cache.training_planes(run)

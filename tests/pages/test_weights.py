@@ -17,14 +17,14 @@ HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]
 SIZES = [make_feature(name, **settings).size for name, settings in HOG_AND_COLOUR]
 
 
-def look_at(hog=(), colours=()):
+def learned_of(hog=(), colours=()):
     """A look at weights that are 0 but for those of some HOG entries and colour bins, by number."""
     direction = np.zeros(sum(SIZES))
     for first, given in ((0, colours), (SIZES[0], hog)):
         for number, weight in dict(given).items():
             direction[first + number] = weight
-    [look] = hog_weights_of(HOG_AND_COLOUR, direction)
-    return look
+    [learned] = hog_weights_of(HOG_AND_COLOUR, direction)
+    return learned
 
 
 def weights_in(app):
@@ -32,37 +32,37 @@ def weights_in(app):
     return [chart.proto.alt for chart in app.get("plotly_chart") if "HOG" in chart.proto.alt]
 
 
-def shades_of(look, sign):
+def shades_of(learned, sign):
     """The opacities of the strokes of one sign."""
     return [
         trace.line.color.split(",")[-1].strip(")")
-        for trace in figure_of(look, sign).data
+        for trace in figure_of(learned, sign).data
         if trace.mode == "lines"
     ]
 
 
 def test_each_sign_has_its_panel_with_its_largest_colours_and_both_one_scale():
-    look = look_at({0: 2.0, 10: -1.0, 11: 0.001}, {1: 1.0, 6: 3.0, 3: -2.0})
-    strengths = [of_sign(look, sign)[1].tolist() for sign in (1, -1)]
+    learned = learned_of({0: 2.0, 10: -1.0, 11: 0.001}, {1: 1.0, 6: 3.0, 3: -2.0})
+    strengths = [of_sign(learned, sign)[1].tolist() for sign in (1, -1)]
     assert strengths == [[1.0], [pytest.approx(0.5**1.5)]], "what cannot be seen is not drawn"
-    assert [shades_of(look, sign) for sign in (1, -1)] == [["1"], ["0.4"]]
+    assert [shades_of(learned, sign) for sign in (1, -1)] == [["1"], ["0.4"]]
     middles = ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in make_feature("Colour", bins=2).middles]
     for sign, colours in ((1, [middles[6], middles[1]]), (-1, [middles[3]])):
-        [swatches] = [trace for trace in figure_of(look, sign).data if trace.mode == "markers"]
+        [swatches] = [trace for trace in figure_of(learned, sign).data if trace.mode == "markers"]
         assert list(swatches.marker.color) == colours
         assert swatches.marker.line.color == "white", "a dark swatch stands out from the dark ground"
-    assert [shades_of(look_at(), sign) for sign in (1, -1)] == [[], []], "of weights of 0"
+    assert [shades_of(learned_of(), sign) for sign in (1, -1)] == [[], []], "of weights of 0"
 
 
 def test_only_the_strongest_strokes_of_a_cell_are_plotted():
-    look = look_at({0: 4.0, 1: 3.0, 2: 2.0, 3: -1.0, 9: 0.5})
-    ends, strengths = of_sign(look, 1)
+    learned = learned_of({0: 4.0, 1: 3.0, 2: 2.0, 3: -1.0, 9: 0.5})
+    ends, strengths = of_sign(learned, 1)
     assert strengths.tolist() == pytest.approx([0.125**1.5, 0.75**1.5, 1.0]), (
         "the weakest of the three is left out"
     )
     assert np.floor((ends[:, :2] + ends[:, 2:]) / 2).tolist()[1:] == [[0, 0], [0, 0]]
-    assert len(of_sign(look, -1)[0]) == 1
-    plotted = sorted(zip(figure_of(look, 1).data[-1].x, figure_of(look, 1).data[-1].y, strict=True))[:2]
+    assert len(of_sign(learned, -1)[0]) == 1
+    plotted = sorted(zip(figure_of(learned, 1).data[-1].x, figure_of(learned, 1).data[-1].y, strict=True))[:2]
     assert np.allclose(plotted, sorted([tuple(ends[-1, :2]), tuple(ends[-1, 2:])]))
 
 
@@ -74,7 +74,7 @@ def test_the_average_is_that_of_squares():
 
 def test_weights_that_are_no_numbers_are_refused():
     with pytest.raises(ValueError, match=rf"\D{sum(SIZES)}\D.*\D{sum(SIZES)}\D.*\D1\D"):
-        look_at({0: np.nan})
+        learned_of({0: np.nan})
 
 
 def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_page, monkeypatch):

@@ -167,9 +167,9 @@ def test_files_are_made_in_the_workspace_of_the_page(anna, open_page, started, m
     made = []  # AppTest makes no files late, so what would make them is called
     original = run_actions.st.download_button
 
-    def catch(label, data, *arguments, **look):
+    def catch(label, data, *arguments, **widget):
         made.append(data)
-        return original(label, b"", *arguments, **look)
+        return original(label, b"", *arguments, **widget)
 
     with monkeypatch.context() as patch:
         patch.setattr(run_actions.st, "download_button", catch)

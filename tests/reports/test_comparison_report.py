@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, store_of
-from html_file import HtmlFile, look_over, without_scripts
+from html_file import HtmlFile, checked_html, without_scripts
 from pyarrow import parquet
 from training_runs import finished
 
@@ -32,7 +32,7 @@ from ranking.storage.run_settings import TrainSettings
 from ranking.storage.store import Store
 
 QUERY = CLASSES[0]
-MOST_BYTES = 500_000
+MAX_BYTES = 500_000
 
 
 def trained(store: Store, key: str, query: str, method: str, name: str = "", **settings: Any) -> Run:
@@ -68,10 +68,10 @@ def written(shown):
 
 
 def test_untrusted_names_are_text_and_nothing_else(written):
-    page = look_over(written)
+    page = checked_html(written)
     for name in (QUERY, TITLE, f"mine {SCRIPT}"):
         assert name in page.text
-    assert len(without_scripts(written)) < MOST_BYTES
+    assert len(without_scripts(written)) < MAX_BYTES
 
 
 def test_it_says_who_is_best_and_by_how_much(written, shown, runs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import plotly.graph_objects as go
-from html_file import look_over
+from html_file import checked_html
 
 from ranking.reports.figures import chart
 from ranking.reports.page import page, section
@@ -16,7 +16,7 @@ SCRIPT = "<script>alert(1)</script>"
 
 def test_a_figure_is_data_in_a_file_that_draws_it_and_no_name_in_it_is_markup():
     figure = go.Figure().add_scatter(x=[1, 2, 4], y=[0.0, 1.0, 0.5], name=f"'\"{SCRIPT}")
-    file = look_over(page("A", [section("Measures", chart(figure, SCRIPT, 300))]))
+    file = checked_html(page("A", [section("Measures", chart(figure, SCRIPT, 300))]))
     [shown] = [one for one in file.all("div") if one.get("class") == "chart"]
     assert shown["aria-label"] == SCRIPT
     figure_data = json.loads(str(shown["data-figure"]))

@@ -10,7 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from hostile_set import CLASSES, SCRIPT, TITLE, experiment_settings, run_here, store_of
-from html_file import HtmlFile, look_over
+from html_file import HtmlFile, checked_html
 
 from pages.parts.studies.experiment_tables import as_markdown
 from ranking.datasets import Thumbnails
@@ -50,7 +50,7 @@ def written(findings, run):
 
 
 def test_untrusted_names_are_text_and_nothing_else(written):
-    page = look_over(written)
+    page = checked_html(written)
     for name in (*CLASSES, TITLE, f"mine {SCRIPT}"):
         assert name in page.text
     labels = " ".join(str(attributes.get("aria-label")) for _, attributes in page.tags)

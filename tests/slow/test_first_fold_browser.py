@@ -12,7 +12,7 @@ from walking import served
 from pages.parts.app.menu import PAGES, PLACES
 
 SCREEN = {"width": 1280, "height": 720}
-MOST_WORDS = 90
+MAX_WORDS = 90
 WHOLE = "document.documentElement.dataset.whole"
 WITH_PICTURES = [page for place, pages in PLACES.items() if place != "Lessons" for page in pages]
 LEAST_FILLED = 0.8  # of the height of the screen, down to the foot of the picture
@@ -103,7 +103,7 @@ def stand(page: Page) -> None:
 def test_a_first_fold_has_few_words_and_stands_still(painted, name):
     page = painted(f"/{name}")
     words = page.evaluate(WORDS)
-    assert len(words) <= MOST_WORDS, f"{len(words)}: {' '.join(words)}"
+    assert len(words) <= MAX_WORDS, f"{len(words)}: {' '.join(words)}"
     if page.evaluate(WHOLE) == "still":  # on a busy machine a page is shown before, after two seconds
         assert page.evaluate(SHIFTS) == []
 

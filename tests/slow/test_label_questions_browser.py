@@ -33,7 +33,7 @@ def ready(page: Page) -> Page:
     page.locator(".st-key-question h3").wait_for()
     idle(page)
     page.wait_for_timeout(300)
-    idle(page)  # an address or a rival may have had the page run once more
+    idle(page)  # an address or a baseline may have had the page run once more
     return page
 
 
@@ -83,7 +83,7 @@ def test_each_key_answers_the_question_on_the_screen_and_survives_the_server(
     context = browser.new_context()  # not by `visit`: what a browser says of a dead server is expected here
     page = context.new_page()
     page.set_default_timeout(MILLISECONDS)
-    page.goto(f"{server.url}/label_questions?label_run={label_home.own}&image=board+00&rival=same")
+    page.goto(f"{server.url}/label_questions?label_run={label_home.own}&image=board+00&baseline=same")
     labels = press(ready(page), "10s1")
     saved(page, 4)
     given = [(each.label, each.kind) for each in answers("board 00")]
@@ -162,7 +162,7 @@ def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_fie
 
 @pytest.mark.parametrize(("scheme", "image"), [("dark", "board 24"), ("light", "board 28")])
 def test_all_of_it_can_be_read_and_fits_a_phone(open_questions, scheme, image):
-    page = open_questions(image, "&rival=own&truth=1", color_scheme=scheme)
+    page = open_questions(image, "&baseline=own&truth=1", color_scheme=scheme)
     press(page, "10s")
     saved(page, 3)
     contrasts = page.evaluate(CONTRASTS)

@@ -26,7 +26,7 @@ from walking import served
 from ranking import method_names
 
 PAGES = {file.stem for file in (Path(__file__).parents[2] / "pages").glob("*.py")} - {"__init__"}
-FEWEST_PAGES, LESSONS, FEWEST_STEPS, MOST_STEPS, FEWEST_METHODS = 24, 6, 3, 8, 20
+FEWEST_PAGES, LESSONS, FEWEST_STEPS, MAX_STEPS, FEWEST_METHODS = 24, 6, 3, 8, 20
 QUESTIONS, SAMPLES_TESTED = 10, 24
 
 
@@ -153,7 +153,7 @@ def test_a_person_imports_trains_looks_answers_compares_and_opens_every_lesson_a
     assert sorted(name for names in trained.values() for name in names) == sorted(method_names())
     assert len(method_names()) >= FEWEST_METHODS
 
-    look_at_rankings(page)
+    see_rankings(page)
     compare_two(page)
     answer_with_undo(page)
     for name, place in PLACES.items():
@@ -295,7 +295,7 @@ def train(page: Page, training: Training, method: str) -> None:
         see(page, re.escape(method), PLACES[training.place].pictures)
 
 
-def look_at_rankings(page: Page) -> None:
+def see_rankings(page: Page) -> None:
     """See ranked thumbnails, the max-marginals of a sample, and the graph of connected samples."""
     go(page, "ranking")
     shown = see(page, "AP [01]", SAMPLES_TESTED)
@@ -344,7 +344,7 @@ def take_lesson(page: Page) -> None:
         page.wait_for_function(f"before => ({TEXT})() !== before", arg=before)
         see(page, "", 1)
         steps += 1
-        assert steps <= MOST_STEPS
+        assert steps <= MAX_STEPS
     assert steps >= FEWEST_STEPS
 
 

@@ -36,11 +36,11 @@ class Folded:
         risk = LinearRisk(Block(np.vstack([self.rows, sign * self.u])), 3.0, oracle)
         point = Point.of(risk, weights, risk.exact_scores(weights))
 
-        def adopt(planes: WorkingSet) -> WorkingSet:
+        def translate(planes: WorkingSet) -> WorkingSet:
             self.offered.append(planes)
             return WorkingSet(planes.coefficients, planes.losses, risk.normal(planes.coefficients))
 
-        return UpperBound(risk, point, adopt) if self.keeps else UpperBound(risk, point)
+        return UpperBound(risk, point, translate) if self.keeps else UpperBound(risk, point)
 
     def objective(self, w: np.ndarray) -> float:
         hinge = float((self.losses + self.rows @ w).max()) - abs(float(self.u @ w))

@@ -15,7 +15,7 @@ import pytest
 
 from ranking.core import ProgressEvent, StopTraining
 from ranking.storage import events
-from ranking.storage.events import NO_WEIGHTS, NOTHING_TO_KEEP, Cancelled, Report, cancel_reason
+from ranking.storage.events import NO_WEIGHTS, NOTHING_STORED, Cancelled, Report, cancel_reason
 from ranking.storage.json_numbers import json_numbers
 from ranking.storage.run import Kind, Run
 
@@ -112,10 +112,10 @@ def test_a_line_that_does_not_fit_on_the_disk_is_taken_back(file, monkeypatch):
     report = Report(file)
     report.state("running")
     real = os.write
-    room = iter([8])
+    spare = iter([8])
 
     def write(descriptor: int, data: bytes) -> int:
-        for size in room:
+        for size in spare:
             return real(descriptor, data[:size])
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -189,8 +189,8 @@ def test_the_reason_of_a_cancelled_run_says_what_was_kept(run):
     curves = {"curves": [{"folds": [[0.5], [0.6]]}]}
     for kind in get_args(Kind):
         without = replace(run, kind=kind)
-        assert cancel_reason(without) == (NO_WEIGHTS if without.learns else NOTHING_TO_KEEP)
+        assert cancel_reason(without) == (NO_WEIGHTS if without.is_training else NOTHING_STORED)
     folds = cancel_reason(replace(run, kind="study", result=curves, settings={"folds": 3, "task": "asking"}))
     assert all(count in folds for count in "23")
     cells = cancel_reason(replace(run, kind="study", result={"done": 4}, settings={"task": "experiment"}))
-    assert cells not in (NO_WEIGHTS, NOTHING_TO_KEEP, folds)
+    assert cells not in (NO_WEIGHTS, NOTHING_STORED, folds)

@@ -9,7 +9,7 @@ from refusals import refused
 from training_runs import finished
 
 from ranking.datasets import load_image_set
-from ranking.experiments.training import query_of
+from ranking.experiments.sample_task import query_of
 from ranking.features import load_features
 from ranking.methods import method_class
 from ranking.reports.at_home import results_at_home, trials_of
@@ -36,7 +36,7 @@ def test_every_home_shows_all_that_the_program_lists(fresh):
             program.id_of(settings)
         ]
     assert {run.state for run in runs.values()} == {"finished"}
-    assert all(run.usable for run in runs.values() if run.learns)
+    assert all(run.usable for run in runs.values() if run.is_training)
     assert not any(run.alive for run in runs.values())
     assert {run.task for run in runs.values()} == {
         *TASK_SETTINGS,
@@ -57,7 +57,7 @@ def test_examples_are_read_where_they_lie_and_cannot_be_changed(fresh):
     made = [run.created for run in fresh.runs.all()[1:]]
     assert made == sorted(made, reverse=True)
     example = fresh.runs.all()[1]
-    with refused(f"{example.called} {example.id}", "a shared one, which is read-only"):
+    with refused(f"{example.kind_name} {example.id}", "a shared one, which is read-only"):
         fresh.runs.delete(example.id)
     for row in fresh.sets.rows():
         assert fresh.sets.add(row.folder, row.source) == row.key

@@ -45,7 +45,7 @@ from ranking.storage.events import (
     BEST_KEPT,
     MEASURING,
     NO_WEIGHTS,
-    NOTHING_TO_KEEP,
+    NOTHING_STORED,
     SAVING,
     WEIGHTS_ALONE,
     cancel_reason,
@@ -233,7 +233,7 @@ MOMENTS = (None, time.monotonic())
 def test_how_a_dead_worker_is_settled_depends_on_its_kind_and_on_who_ended_it(store):
     for (kind, task), moment in product((*TASKS, ("import", "images"), ("import", "features")), MOMENTS):
         run = jobs.poll(store, dead(store, kind, task, moment).id)
-        reason = NO_WEIGHTS if kind == "train" else NOTHING_TO_KEEP
+        reason = NO_WEIGHTS if kind == "train" else NOTHING_STORED
         expected = ("failed", cause_of_exit(None)) if moment is None else ("cancelled", reason)
         assert (run.state, run.reason, run.result) == (*expected, {}), task
         assert run.ended is not None

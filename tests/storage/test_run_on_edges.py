@@ -38,7 +38,7 @@ def filled(tmp_path_factory):
     store, folder = Store(tmp_path_factory.mktemp("origin")), folder_of("Action figures")
     key = store.sets.add(folder, "ready-made")
     few, features = {"max_iterations": 20, "solver": "cutting plane"}, (("Colour", {}),)
-    graph = store.features.keep_edges(key, random_vectors(len(store.sets.get(key))))
+    graph = store.features.add_edges(key, random_vectors(len(store.sets.get(key))))
     settings = TrainSettings(key, features, "playing instrument", "HOB-SVM", few, graph=graph)
     finished(store, settings.to_json())
     return store.home

@@ -61,13 +61,13 @@ def test_settings_without_corrections_are_those_of_before_there_were_any():
         TrainSettings.from_json({**stored, "corrections": "s1"})
 
 
-@pytest.mark.parametrize("called", LEARNING)
-def test_settings_of_another_form_say_what_is_expected(called):
-    settings = LEARNING[called]
-    with refused(f"settings of the {called}", "an unknown sede") as caught:
+@pytest.mark.parametrize("kind_name", LEARNING)
+def test_settings_of_another_form_say_what_is_expected(kind_name):
+    settings = LEARNING[kind_name]
+    with refused(f"settings of the {kind_name}", "an unknown sede") as caught:
         type(settings).from_json({**settings.to_json(), "sede": 1})
     assert caught.value.expected.startswith("set, features, ")
-    with refused(f"settings of the {called}", "an unknown \ufffda"):
+    with refused(f"settings of the {kind_name}", "an unknown \ufffda"):
         type(settings).from_json({**settings.to_json(), "\u202ea": 1})
     for features in ("HOG", [["HOG", 3]], None):
         with refused("features", repr(features)):

@@ -315,7 +315,7 @@ def test_a_deleted_set_is_removed_with_its_uploads_after_thirty_days_or_by_empty
     store, tmp_path, monkeypatch
 ):
     key, now = added(store, tmp_path / "set"), time.time()
-    store.features.keep_edges(key, np.array([[0, 1]]))
+    store.features.add_edges(key, np.array([[0, 1]]))
     store.sets.delete(key)
     for days in (DELETED_DAYS - 1, DELETED_DAYS + 1):
         with monkeypatch.context() as patch:

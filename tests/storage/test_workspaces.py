@@ -64,7 +64,7 @@ def test_workspaces_cannot_read_or_change_each_other(server, visitor, pictures):
     mine, theirs = visitor(), visitor()
     key = mine.sets.add(pictures, "Patches")
     run = mine.runs.create("train", {"set": key})
-    mine.features.keep_edges(key, np.array([[0, 1]]))
+    mine.features.add_edges(key, np.array([[0, 1]]))
     mine.answers.append([answer(run.id, key)])
     for store in (theirs, Store(server)):
         assert store.sets.rows() == store.runs.all() == store.runs.equal("train", {"set": key}) == []
@@ -133,7 +133,7 @@ def test_a_full_workspace_or_server_refuses_more_and_says_what_to_do(server, vis
     key = anna.sets.add(pictures, "Patches")
     acts = [
         lambda: anna.runs.create("train", {"set": key}),
-        lambda: anna.features.keep_edges(key, np.array([[0, 1]])),
+        lambda: anna.features.add_edges(key, np.array([[0, 1]])),
     ]
     for variable, subject, remedy in (
         (WORKSPACE_LIMIT, "this workspace", "delete runs or image sets and empty the trash"),

@@ -23,7 +23,7 @@ def carry(random: Random, act: Act) -> None:
     """Give the free hands of a walking, running or jumping person something to do."""
     pose = act.pose
     side, way = (NEAR, 1) if random.random() < 0.7 or pose.view == "side" else (FAR, -1)
-    random.choice((_sip, _look, _touch_head, _print, _neck, _binoculars, _case, _laptop, _hip, _cheer))(
+    random.choice((_sip, _gaze, _touch_head, _print, _neck, _binoculars, _case, _laptop, _hip, _cheer))(
         random, act, side, way
     )
 
@@ -41,7 +41,7 @@ def _sip(random: Random, act: Act, side: int, way: int) -> None:
     _over(act).append(partial(_cup, middle=spot))
 
 
-def _look(random: Random, act: Act, side: int, way: int) -> None:
+def _gaze(random: Random, act: Act, side: int, way: int) -> None:
     """Look at a phone."""
     pose = act.pose
     ahead = 0.18 if pose.view == "side" else 0.07 * way

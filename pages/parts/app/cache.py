@@ -68,7 +68,7 @@ LARGE = (
     12_000_000  # pixels; decoding takes fifteen bytes per pixel, so larger images are decoded one at a time
 )
 STRENGTHS = [step / 10 for step in range(21)]  # edge strengths, in multiples of the learned penalties
-MOST_PLACES = 20  # ranks that are shown of each compared ranking
+MAX_PLACES = 20  # ranks that are shown of each compared ranking
 POLL_SECONDS = 3.0  # between two readings of the trials of a running experiment
 
 _large_image_lock = threading.Lock()
@@ -335,7 +335,7 @@ def redrawn(shown: Sequence[Run], split: str) -> Resampled:
     """Their measures, also on resampled images of the split (bootstrap); Gone if there are too few images."""
     compared = comparison(shown, split)
     units = blocks_of(image_set(shown[0].settings["set"]), compared.samples)
-    cutoffs = range(1, min(MOST_PLACES, len(compared.samples)) + 1)
+    cutoffs = range(1, min(MAX_PLACES, len(compared.samples)) + 1)
     return intervals.resample(compared.relevance, compared.scores, units, cutoffs=cutoffs)
 
 
@@ -355,7 +355,7 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
 )
 def training_planes(run: Run) -> TrainingPlanes:
     """The cutting planes of a run with a ranking loss, whose training is repeated."""
-    from ranking.experiments.training import query_of
+    from ranking.experiments.sample_task import query_of
     from ranking.explain.training_planes import training_planes as find
 
     images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
@@ -378,7 +378,7 @@ def direction(run: Run) -> Floats | None:
 def neighbourhood(run: Run) -> Neighbourhood:
     """The effect of neighbours on each sample of a run's image set; Gone if the run's scores are not those of its
     stored method."""
-    from ranking.experiments.training import query_of
+    from ranking.experiments.sample_task import query_of
     from ranking.explain.neighbourhood import Neighbourhood
 
     images, settings = image_set(run.settings["set"]), TrainSettings.from_json(run.settings)

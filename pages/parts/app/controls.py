@@ -13,19 +13,19 @@ T = TypeVar("T")
 Options = Sequence[T] | Mapping[T, str]  # values, or values with their labels
 
 
-def segments(label: str, name: str, options: Options[T], default: T | None = None, **looks: Any) -> T:
+def segments(label: str, name: str, options: Options[T], default: T | None = None, **given: Any) -> T:
     """One of a few options, side by side; without a default, no option has to be chosen."""
     chosen: T = st.segmented_control(
-        label, list(options), required=default is not None, **_one_of(name, options, default), **looks
+        label, list(options), required=default is not None, **_one_of(name, options, default), **given
     )
     return chosen
 
 
-def select(label: str, name: str, options: Options[T], default: T | None = None, **looks: Any) -> T:
+def select(label: str, name: str, options: Options[T], default: T | None = None, **given: Any) -> T:
     """One of many options, from a list; without a default, no option has to be chosen."""
     if default is None:
-        looks["index"] = None
-    chosen: T = st.selectbox(label, list(options), **_one_of(name, options, default), **looks)
+        given["index"] = None
+    chosen: T = st.selectbox(label, list(options), **_one_of(name, options, default), **given)
     return chosen
 
 
@@ -34,11 +34,11 @@ def _one_of(name: str, options: Options[T], default: T | None) -> dict[str, Any]
     return {"format_func": shown, **address.bound(name, address.one_of(list(options)), default, label=shown)}
 
 
-def several(label: str, name: str, options: Options[str], default: Sequence[str], **looks: Any) -> list[str]:
+def several(label: str, name: str, options: Options[str], default: Sequence[str], **given: Any) -> list[str]:
     """Some of the options, from a list."""
     shown = options.__getitem__ if isinstance(options, Mapping) else str
     bound = address.bound(name, address.some_of(list(options)), list(default), ",".join)
-    return list(st.multiselect(label, list(options), format_func=shown, **bound, **looks))
+    return list(st.multiselect(label, list(options), format_func=shown, **bound, **given))
 
 
 def pills(label: str, name: str, options: Sequence[str]) -> list[str]:
@@ -48,21 +48,21 @@ def pills(label: str, name: str, options: Sequence[str]) -> list[str]:
     return [option for option in options if option in chosen]
 
 
-def number(label: str, name: str, low: int, high: int, default: int, **looks: Any) -> int:
+def number(label: str, name: str, low: int, high: int, default: int, **given: Any) -> int:
     """A whole number in a box; a default above `high` is `high`."""
     bound = address.bound(name, address.number(int, low, high), min(default, high))
-    return int(st.number_input(label, low, high, step=1, **bound, **looks))
+    return int(st.number_input(label, low, high, step=1, **bound, **given))
 
 
-def slider(label: str, name: str, low: int, high: int, default: int, **looks: Any) -> int:
+def slider(label: str, name: str, low: int, high: int, default: int, **given: Any) -> int:
     """A whole number on a scale."""
     return int(
-        st.slider(label, low, high, **address.bound(name, address.number(int, low, high), default), **looks)
+        st.slider(label, low, high, **address.bound(name, address.number(int, low, high), default), **given)
     )
 
 
 def range_slider(
-    label: str, name: str, low: float, high: float, step: float, **looks: Any
+    label: str, name: str, low: float, high: float, step: float, **given: Any
 ) -> tuple[float, float]:
     """The ends of a range on a scale; by default the whole scale."""
 
@@ -75,13 +75,13 @@ def range_slider(
         return first, last
 
     bound = address.bound(name, parse, (low, high), lambda ends: ",".join(f"{end:.6g}" for end in ends))
-    first, last = st.slider(label, low, high, step=step, **bound, **looks)
+    first, last = st.slider(label, low, high, step=step, **bound, **given)
     return first, last
 
 
-def toggle(label: str, name: str, **looks: Any) -> bool:
+def toggle(label: str, name: str, **given: Any) -> bool:
     """A switch, by default off."""
-    return bool(st.toggle(label, **address.bound(name, address.one_of((True, False)), False), **looks))
+    return bool(st.toggle(label, **address.bound(name, address.one_of((True, False)), False), **given))
 
 
 def pages(name: str, count: int, default: int = 1) -> int:
@@ -99,10 +99,10 @@ def stepper(
     default: int,
     targets: Callable[[int], Mapping[str, int]],
     primary: str = "",
-    **looks: Any,
+    **given: Any,
 ) -> int:
     """A whole number in a box, and buttons that set it to one of the `targets` of the current number."""
-    now = number(label, name, low, high, default, **looks)
+    now = number(label, name, low, high, default, **given)
     for text, target in targets(now).items():
         st.button(
             text,

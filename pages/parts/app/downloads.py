@@ -23,9 +23,9 @@ KINDS = {
 }
 
 
-def offer(label: str, make: Callable[[], str | bytes], file: str, **looks: Any) -> None:
+def offer(label: str, make: Callable[[], str | bytes], file: str, **given: Any) -> None:
     """A download button; `make` creates the content on a click, in the page's workspace."""
     kind, icon = KINDS[file.rpartition(".")[2]]
     st.download_button(
-        label, workspaces.kept(make), file, kind, **{"icon": icon, "on_click": "ignore", **looks}
+        label, workspaces.kept(make), file, kind, **{"icon": icon, "on_click": "ignore", **given}
     )

@@ -48,7 +48,7 @@ ORDER = "order"  # of the components of the similarity graph
 SIZE = "size"  # of the components that the similarity graph shows
 COMPONENTS = "components"  # page of the similarity graph, from 1
 LABEL_SET = "label_set"  # key of the image set whose labels are ranked
-BASELINE_RUN = "rival_run"  # id of the training run of the baseline
+BASELINE_RUN = "baseline_run"  # id of the training run of the baseline
 LABEL_RUN = "label_run"  # id of the label-ranking run that is shown
 CORE = "core"  # the core label whose interactions are shown
 SIMULATION = "simulation"  # id of the labelling simulation that is shown
@@ -91,7 +91,7 @@ VISIT = "visit"  # number of the candidate order in the search, from 1
 IMAGE = "image"  # id of the image that is labelled interactively
 STRATEGY = "strategy"  # question strategy
 LABEL_K = "label_k"  # number of labels per image
-BASELINE = "rival"  # whether, and how, a baseline is shown
+BASELINE = "baseline"  # whether, and how, a baseline is shown
 TRUTH = "truth"  # whether the ground truth is shown
 SCORES = "scores"  # source of the scores for the most violated ranking: a model, sampled or typed
 TYPED_RELEVANT = "scores.relevant"  # numbers, joined by blanks
@@ -100,7 +100,7 @@ SAMPLED = ("scores.positives", "scores.negatives", "scores.apart", "scores.seed"
 LOSS = "loss"  # of the most violated ranking
 TIMES = "scores.times"  # factor of all scores
 ALGORITHM = "algorithm"  # for the most violated ranking
-LOOK = "look"  # number of its steps that are done
+EVALUATED = "evaluated"  # number of its steps that are done
 ASSIGNMENT = "assignment"  # which assignment problem is shown
 ASSIGNMENT_AIM = "assignment.aim"  # the prediction, or the most violated ranking
 ASSIGNED = "assignment.samples"  # number of samples
@@ -131,7 +131,9 @@ _SHOWN = (PAGE, SCORE_RANGE, SAMPLE, COMPONENTS)  # of a ranking
 
 # Parameters that a change of another parameter makes meaningless. A run implies its image set and its settings.
 DEPENDENTS: dict[str, tuple[str, ...]] = {
-    **dict.fromkeys((SCORES, LOSS, TIMES, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (LOOK,)),
+    **dict.fromkeys(
+        (SCORES, LOSS, TIMES, ALGORITHM, TYPED_RELEVANT, TYPED_IRRELEVANT, *SAMPLED), (EVALUATED,)
+    ),
     **dict.fromkeys((ASSIGNMENT, ASSIGNMENT_AIM), (SOLVER,)),
     ASSIGNED: (ASSIGNED_RELEVANT, ASSIGNED_K),
     IMPORT: (EXAMPLE,),
@@ -155,7 +157,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
         PLAYED,
         COMPARED,
         PAIR,
-        LOOK,
+        EVALUATED,
     ),
     COMPARED: (PAIR,),
     ORDER_SET: (CRITERION, *_SEQUENCES),
@@ -190,7 +192,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     SIMULATION: (
         *(LABEL_SET, *_FEATURES, *_PLUGINS, MODELS, STRATEGIES, QUESTIONS, FOLDS, SEED, MIN_IMAGES),
     ),
-    SPLIT: (*_SHOWN, LOOK),
+    SPLIT: (*_SHOWN, EVALUATED),
     SAMPLE: (SPLIT, PAGE, SHEET, COMPONENTS),  # the page of a sample follows from the sample
     **dict.fromkeys((ORDER, SIZE), (COMPONENTS,)),
 }

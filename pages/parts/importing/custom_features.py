@@ -107,7 +107,7 @@ def _show_kept(images: ImageSet, features: KeptVectors | KeptNetwork) -> None:
         )
         what = f"{columns}, matched {matched}, {size}"
     shared = ", from the shared workspace (read-only)" if features.shared else ""
-    listed = feature_choice.called(features.name, images.key)
+    listed = feature_choice.display_name(features.name, images.key)
     listed_as = "" if listed == features.title else f" ({escaped(listed)} in lists of training runs)"
     st.markdown(f"**{escaped(features.title)}**{listed_as}: {escaped(what)}{shared}")
     with st.container(horizontal=True, vertical_alignment="center"):

@@ -34,11 +34,13 @@ def _show_refusal(refused: str) -> None:
     st.error(escaped(refused[0].upper() + refused[1:]), icon=":material/error:")
 
 
-def _decide(run: Run, question: Question, called: str, changes: dict[str, Any], can_be_added: bool) -> None:
+def _decide(
+    run: Run, question: Question, file_name: str, changes: dict[str, Any], can_be_added: bool
+) -> None:
     """The buttons: add the features, or read again with `changes` of the settings if there are some; and cancel."""
     title = ""
     if can_be_added and not changes:
-        begin = called.rpartition(".")[0] or called
+        begin = file_name.rpartition(".")[0] or file_name
         title = st.text_input("Name", begin, max_chars=60, key=f"title {run.id}")
     with st.container(horizontal=True):
         if changes:
@@ -56,10 +58,10 @@ def _decide(run: Run, question: Question, called: str, changes: dict[str, Any], 
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _show_vectors(images: ImageSet, run: Run, question: Question, called: str) -> None:
+def _show_vectors(images: ImageSet, run: Run, question: Question, file_name: str) -> None:
     """The number of matched samples, a plot, the problems, and the decision."""
     preview = VectorsPreview.from_json(question.reading)
-    st.markdown(f"#### {escaped(called)}: {escaped(preview.kind)}")
+    st.markdown(f"#### {escaped(file_name)}: {escaped(preview.kind)}")
     changes = _choose_arrays(run, question, preview)
     if preview.refused:
         _show_refusal(preview.refused)
@@ -74,7 +76,7 @@ def _show_vectors(images: ImageSet, run: Run, question: Question, called: str) -
         )
     if preview.plot is not None:
         vector_plot.show(images, preview.plot, "the rows are in a different order from the samples")
-    _decide(run, question, called, changes, not preview.refused)
+    _decide(run, question, file_name, changes, not preview.refused)
     if preview.problems:
         caption, file = "found in the file, and how they are handled.", f"features-{run.id}.csv"
         problem_table.show_first(preview.problems, preview.problem_count, caption, file)
@@ -113,10 +115,10 @@ def _row(info: ArrayInfo) -> dict[str, str]:
 # ---------------------------------------------------------------------------------------------------------
 
 
-def _show_model(images: ImageSet, run: Run, question: Question, called: str) -> None:
+def _show_model(images: ImageSet, run: Run, question: Question, file_name: str) -> None:
     """Show a model's ports and settings, a plot of samples, and the decision."""
     preview = ModelPreview.from_json(question.reading)
-    st.markdown(f"#### {escaped(called)}: ONNX model")
+    st.markdown(f"#### {escaped(file_name)}: ONNX model")
     if preview.refused:
         _show_refusal(preview.refused)
     else:
@@ -135,7 +137,7 @@ def _show_model(images: ImageSet, run: Run, question: Question, called: str) -> 
     chosen = _settings(run, question, preview)
     changed = chosen is not None and any(preview.settings.get(name) != chosen[name] for name in chosen)
     changes = {"network": chosen} if changed else {}
-    _decide(run, question, called, changes, not preview.refused)
+    _decide(run, question, file_name, changes, not preview.refused)
 
 
 def _settings(run: Run, question: Question, preview: ModelPreview) -> dict[str, Any] | None:

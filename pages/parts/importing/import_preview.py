@@ -25,9 +25,9 @@ from ranking.storage.run_settings import ImportSettings
 
 def show(run: Run, question: Question) -> None:
     """What was read, with the buttons that add the image set, read again with other settings, or cancel."""
-    called = ImportSettings.from_json(run.settings).file_name
+    file_name = ImportSettings.from_json(run.settings).file_name
     preview = ImportPreview.from_json(question.reading)
-    st.markdown(f"#### {escaped(called)}{escaped(f': {preview.source}') if preview.source else ''}")
+    st.markdown(f"#### {escaped(file_name)}{escaped(f': {preview.source}') if preview.source else ''}")
     source = _choose_source(run, question, preview)
     _show_reasons(preview)
     values = _settings_of(run, question, preview, source) if source is not None else {}

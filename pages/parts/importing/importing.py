@@ -39,7 +39,7 @@ def show() -> None:
 def _import(run_id: str) -> Run:
     run = jobs.poll(home.store(), run_id)
     if run.task != ImportSettings.task:
-        raise ValueError(f"expected an import of an image set, got: {run.called}")
+        raise ValueError(f"expected an import of an image set, got: {run.kind_name}")
     return run
 
 

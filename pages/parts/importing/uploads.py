@@ -97,12 +97,12 @@ def paths_can_be_typed() -> bool:
 
 def import_upload(file: UploadedFile) -> Run:
     """Import an uploaded file, which is on disk and no longer in memory when this returns."""
-    return _begin(file, ImportSettings(upload=_called(file)).to_json())
+    return _begin(file, ImportSettings(upload=_file_name(file)).to_json())
 
 
 def import_features(file: UploadedFile, set_key: str) -> Run:
     """Import an uploaded file of features for an image set."""
-    return _begin(file, FeaturesSettings(set_key, upload=_called(file)).to_json())
+    return _begin(file, FeaturesSettings(set_key, upload=_file_name(file)).to_json())
 
 
 def import_path(path: str) -> Run:
@@ -116,7 +116,7 @@ def import_features_path(path: str, set_key: str) -> Run:
     return jobs.start_once(home.store(), "import", FeaturesSettings(set_key, path.strip()).to_json())
 
 
-def _called(file: UploadedFile) -> str:
+def _file_name(file: UploadedFile) -> str:
     return readable(file.name, 120)
 
 
@@ -170,8 +170,8 @@ def show_live(run: Run, place: DeltaGenerator, ask: Callable[[Question], None]) 
 def explain_end(run: Run, which: str = "") -> None:
     """Why an import failed or was cancelled, and that its upload is gone."""
     jobs_panel.explain_end(run, which)
-    if (called := run.settings.get("upload")) is not None:
-        st.caption(f"{escaped(called)} was not stored. Upload it again to retry.")
+    if (file_name := run.settings.get("upload")) is not None:
+        st.caption(f"{escaped(file_name)} was not stored. Upload it again to retry.")
 
 
 def offer_cancel(run: Run) -> None:

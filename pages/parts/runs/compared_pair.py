@@ -19,7 +19,7 @@ from ranking.core import Floats, Ints
 from ranking.metrics.comparison import largest
 from ranking.reports import comparison_words
 from ranking.reports.compared import Compared
-from ranking.reports.comparison_charts import MOST_POINTS
+from ranking.reports.comparison_charts import MAX_POINTS
 
 MOVED = {"ap": "Effect on AP", "places": "Change in rank"}
 MOVERS = 6  # samples that moved most, up and down
@@ -120,15 +120,15 @@ def mover(pair: Pair, number: int, values: Floats | Ints) -> Tile:
 
 
 def plotted_points(relevance: Ints, places: Ints) -> Ints:
-    """The indices of the samples in a scatter plot: all if there are few; else at most MOST_POINTS relevant and as many
+    """The indices of the samples in a scatter plot: all if there are few; else at most MAX_POINTS relevant and as many
     irrelevant samples, evenly spaced by their ranks (n,) in one of the rankings, including the first and the last."""
-    if len(relevance) <= 2 * MOST_POINTS:
+    if len(relevance) <= 2 * MAX_POINTS:
         return np.arange(len(relevance))
     kept = []
     for kind in (relevance == 0, relevance > 0):
         of_kind = np.flatnonzero(kind)
         of_kind = of_kind[np.argsort(places[of_kind])]
-        spread = np.linspace(0, len(of_kind) - 1, min(len(of_kind), MOST_POINTS)).round().astype(int)
+        spread = np.linspace(0, len(of_kind) - 1, min(len(of_kind), MAX_POINTS)).round().astype(int)
         kept.append(of_kind[spread])
     return np.concatenate(kept)
 

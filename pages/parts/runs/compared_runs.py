@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.runs import jobs_panel, runs, training_runs
-from pages.parts.runs.run_actions import MOST_COMPARED
+from pages.parts.runs.run_actions import MAX_COMPARED
 from ranking import method_names
 from ranking.core.text import counted
 from ranking.reports.comparison_words import listed as listed_in_words
@@ -68,9 +68,9 @@ def in_address() -> list[Run]:
         return []
     named: list[Run] = []
     for run_id in dict.fromkeys(text.split(",")):
-        if len(named) == MOST_COMPARED:
+        if len(named) == MAX_COMPARED:
             address.complain(
-                f"At most {MOST_COMPARED} training runs can be compared: {run_id[:20]!r} is ignored."
+                f"At most {MAX_COMPARED} training runs can be compared: {run_id[:20]!r} is ignored."
             )
             continue
         try:
@@ -149,7 +149,7 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
     known = method_names(ranks="samples")
     order = [name for name in (*known, *sorted(newest.keys() - set(known))) if name in newest]
     kept = dict.fromkeys([*(run.settings["method"] for run in own), *order])
-    return [newest[name].id for name in sorted([*kept][:MOST_COMPARED], key=order.index)]
+    return [newest[name].id for name in sorted([*kept][:MAX_COMPARED], key=order.index)]
 
 
 def _without_examples(listed: Sequence[Run], shown: str | None) -> Sequence[Run]:
@@ -190,7 +190,7 @@ def _choose_runs(listed: Sequence[Run]) -> list[Run]:
         keys.COMPARED,
         runs.labels(listed, _label),
         first_choice(listed, address.get(keys.RUN)),
-        max_selections=MOST_COMPARED,
+        max_selections=MAX_COMPARED,
         placeholder="choose two to four",
     )
     if address.get(keys.COMPARED) is None:

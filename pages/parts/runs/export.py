@@ -142,11 +142,11 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
 
 
 def offer_contact_sheet(
-    label: str, thumbnails: Thumbnails, ranked: Ranking, title: str, file: str, **looks: Any
+    label: str, thumbnails: Thumbnails, ranked: Ranking, title: str, file: str, **styles: Any
 ) -> None:
     """The download button for a contact sheet; Gone if its crops cannot be read.
 
     The sheet is created outside a page run, which cannot show errors, so a crop is read before the button is shown.
     """
     thumbnails.crop(int(ranked.samples[0]))
-    downloads.offer(label, lambda: sheets.contact_sheet(thumbnails, ranked, title), file, **looks)
+    downloads.offer(label, lambda: sheets.contact_sheet(thumbnails, ranked, title), file, **styles)

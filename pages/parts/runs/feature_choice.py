@@ -85,12 +85,12 @@ def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
     """The settings of features by the labels of their names; {} for uploaded features."""
     own = [_own_name(name, values) for name, values in features]
     return {
-        name if uploaded is None else called(uploaded, set_key): values if uploaded is None else {}
+        name if uploaded is None else display_name(uploaded, set_key): values if uploaded is None else {}
         for uploaded, (name, values) in zip(own, features, strict=True)
     }
 
 
-def called(name: str, set_key: str) -> str:
+def display_name(name: str, set_key: str) -> str:
     """The label of an uploaded feature in lists of runs: its title, followed by a short id if another feature has the
     same title; only the short id if the feature no longer exists."""
     store = home.store()

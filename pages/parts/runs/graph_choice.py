@@ -17,7 +17,7 @@ from ranking.files.spreadsheets import guarded
 
 SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."
-MOST_MEGABYTES = 64  # of a CSV file: a million pairs of ids of thirty characters
+MAX_MEGABYTES = 64  # of a CSV file: a million pairs of ids of thirty characters
 
 
 def choose(images: ImageSet, method: str) -> str | None:
@@ -95,16 +95,16 @@ def _offer(images: ImageSet, refused: str | None) -> None:
         downloads.offer(
             "List of samples (CSV)", lambda: export.samples_csv(images), file, icon=":material/list:"
         )
-        st.file_uploader("CSV file of pairs", "csv", key=_uploader(images), max_upload_size=MOST_MEGABYTES)
+        st.file_uploader("CSV file of pairs", "csv", key=_uploader(images), max_upload_size=MAX_MEGABYTES)
         if refused is not None:
             st.error(escaped(refused), icon=":material/error:")
 
 
 def keep(images: ImageSet, file: UploadedFile) -> str:
     """Store the pairs of a CSV file and return their name. ValueError, with line and remedy, if the file is invalid."""
-    if file.size > MOST_MEGABYTES * 2**20:
+    if file.size > MAX_MEGABYTES * 2**20:
         raise ValueError(
-            f"{file.name}: expected at most {MOST_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "
+            f"{file.name}: expected at most {MAX_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "
             "columns or some pairs"
         )
-    return home.store().features.keep_edges(images.key, read_pairs(file.name, file.getvalue(), images.ids))
+    return home.store().features.add_edges(images.key, read_pairs(file.name, file.getvalue(), images.ids))

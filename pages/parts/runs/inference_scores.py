@@ -19,7 +19,7 @@ from ranking.storage.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-MOST_RELEVANT, MOST_IRRELEVANT = 60, 540  # samples of a model that are shown; more cannot be distinguished
+MAX_RELEVANT, MAX_IRRELEVANT = 60, 540  # samples of a model that are shown; more cannot be distinguished
 FEW_RELEVANT, FEW_IRRELEVANT = 3, 5  # of the lesson
 TYPED_SCORES = "1.4 0.6 0.1", "1.1 0.8 0.3 -0.2 -0.7"
 
@@ -136,14 +136,14 @@ def so_far(run: Run, images: ImageSet) -> Scores:
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:
     """The samples of a ranking, in the order of the set, because sorting is part of the algorithms; at most
-    MOST_RELEVANT and MOST_IRRELEVANT, evenly spaced along the ranking."""
+    MAX_RELEVANT and MAX_IRRELEVANT, evenly spaced along the ranking."""
     if not 0 < ranked.positives < len(ranked):
         frame.show_empty_state(
             "This split has only relevant or only irrelevant samples. A violated ranking needs both",
             "Train a method",
             "train",
         )
-    places = _evenly(ranked, MOST_RELEVANT, MOST_IRRELEVANT)
+    places = _evenly(ranked, MAX_RELEVANT, MAX_IRRELEVANT)
     places = places[np.argsort(ranked.samples[places])]
     note = f"{len(places)} of {len(ranked):,} samples, evenly spaced along the ranking."
     return _scores_of(images, ranked, places, "" if len(places) == len(ranked) else note)
@@ -179,8 +179,8 @@ def sampled() -> Scores:
     """Normally distributed scores; the mean for relevant samples is higher by a chosen difference."""
     positives, negatives, apart, seed = keys.SAMPLED
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        p = controls.number("Relevant", positives, 1, MOST_RELEVANT, 6, width=130)
-        n = controls.number("Irrelevant", negatives, 1, MOST_IRRELEVANT, 24, width=130)
+        p = controls.number("Relevant", positives, 1, MAX_RELEVANT, 6, width=130)
+        n = controls.number("Irrelevant", negatives, 1, MAX_IRRELEVANT, 24, width=130)
         bound = address.bound(apart, address.number(float, -5, 5), 1.0)
         distance = float(
             st.number_input("Mean difference", -5.0, 5.0, step=0.5, format="%g", width=130, **bound)
@@ -229,6 +229,6 @@ def numbers_of(text: str) -> list[float]:
         if not abs(value) <= 1e6:
             raise ValueError(f"Expected numbers such as 1.5 -2 0, got: {part[:40] or 'nothing'}")
         numbers.append(value)
-    if len(numbers) > MOST_RELEVANT:
-        raise ValueError(f"Expected at most {MOST_RELEVANT} numbers, got {len(numbers)}")
+    if len(numbers) > MAX_RELEVANT:
+        raise ValueError(f"Expected at most {MAX_RELEVANT} numbers, got {len(numbers)}")
     return numbers

@@ -18,7 +18,7 @@ from ranking.storage.run_settings import IMPORT_SETTINGS
 
 POLL_SECONDS = 0.5  # between two polls of a running run
 WAIT_SECONDS = 2.0  # between two polls of a queued run, because there may be many of them
-MOST_READ = 4  # runs whose events a tab keeps
+MAX_READ = 4  # runs whose events a tab keeps
 
 Event = dict[str, Any]
 Live = Callable[[list[Event]], None]
@@ -33,7 +33,7 @@ def watch(run: Run, live: Live | None = None) -> None:
 def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.errors_in_place():
         run = jobs.poll(home.store(), run_id)
-        if run.state in ENDED or (waited and not _waits_for(run)) or (run.intake and _question(run)):
+        if run.state in ENDED or (waited and not _waits_for(run)) or (run.is_import and _question(run)):
             st.rerun()  # which polls a running run more often
         _show(run, live)
 
@@ -60,10 +60,12 @@ def file_name(run: Run) -> str:
     return IMPORT_SETTINGS[run.task].from_json(run.settings).file_name
 
 
-def _stage(called: str, question: Question | None) -> str:
+def _stage(file_name: str, question: Question | None) -> str:
     if question is None:
-        return f"Importing {called}"
-    return f"{called} {'could not be read' if question.reading.get('refused') else 'waits for your decision'}"
+        return f"Importing {file_name}"
+    return (
+        f"{file_name} {'could not be read' if question.reading.get('refused') else 'waits for your decision'}"
+    )
 
 
 def _question(run: Run) -> Question | None:
@@ -115,7 +117,7 @@ def _progress(run: Run, seen: list[Event]) -> None:
 
 def waits_for(run: Run, waits: int) -> str:
     """A text about the number of runs that a run waits for."""
-    return f"Queued behind {counted(waits, 'import' if run.intake else 'run')}"
+    return f"Queued behind {counted(waits, 'import' if run.is_import else 'run')}"
 
 
 def in_minutes(seconds: float) -> str:
@@ -141,7 +143,7 @@ def events_of(run: Run) -> list[Event]:
     seen = seen + [event for event in new if event.get("event") in ("progress", "iteration", "state")]
     # At the end, so that the first entry is the least recently used.
     known[run.id] = (offset, seen)
-    if len(known) > MOST_READ:
+    if len(known) > MAX_READ:
         del known[next(iter(known))]
     return seen
 
@@ -152,7 +154,7 @@ def iterations_of(seen: list[Event]) -> list[Event]:
 
 def explain_end(run: Run, which: str = "") -> None:
     """Show why a run failed or was cancelled; nothing for a finished run. which: identifies it among similar runs."""
-    what = run.called
+    what = run.kind_name
     what += f" ({which})" if which else ""
     reason = escaped(workspaces.without_paths(run.reason))
     if run.state == "failed":

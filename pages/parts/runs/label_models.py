@@ -13,14 +13,14 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import run_actions, runs, training_runs
 from pages.parts.views import label_styles
 from ranking import method_names
-from ranking.reports.line_styles import Look
+from ranking.reports.line_styles import LineStyle
 from ranking.reports.settings_words import against
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "C-star p@k", "Independent p@k"
-MOST_LABELS_OF_ONE = 2.0  # image sets with fewer labels per image on average have no labels to rank
+MAX_LABELS_OF_ONE = 2.0  # image sets with fewer labels per image on average have no labels to rank
 PICKER = training_runs.Picker(
     task="labels",
     run=keys.LABEL_RUN,
@@ -40,12 +40,12 @@ class Player(NamedTuple):
 
     run: Run
     title: str
-    look: Look
+    style: LineStyle
 
 
 def choose_set() -> ImageSetRow:
     """Choose an image set whose images have several labels."""
-    return PICKER.choose_set(lambda row: _mean_labels(row) >= MOST_LABELS_OF_ONE, _title)
+    return PICKER.choose_set(lambda row: _mean_labels(row) >= MAX_LABELS_OF_ONE, _title)
 
 
 def _mean_labels(row: ImageSetRow) -> float:
@@ -73,7 +73,7 @@ def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[st
         f"rank the labels of {row.title}",
         lambda method: LabelTrainSettings(row.key, training_runs.usual_features(row.key), method),
     )
-    PICKER.look_at(run)
+    PICKER.show_run(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
     PICKER.show_new(listed)
     run_actions.show_trash(task=PICKER.task)
@@ -140,8 +140,8 @@ def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
     if baseline_run is not None and names[0] == names[1]:
         differing = [against(run, [baseline_run]), against(baseline_run, [run])]
         names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
-    looks = label_styles.of_models(dict(zip(names, methods, strict=True)))
-    return [Player(each, name, looks[name]) for each, name in zip(listed, names, strict=True)]
+    styles = label_styles.of_models(dict(zip(names, methods, strict=True)))
+    return [Player(each, name, styles[name]) for each, name in zip(listed, names, strict=True)]
 
 
 def offer_baseline(run: Run) -> None:

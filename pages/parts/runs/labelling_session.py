@@ -68,7 +68,7 @@ class LabellingSession:
         scores = model.scores(position)
         return Ranking(
             title=self.player.title,
-            colour=self.player.look.colour,
+            colour=self.player.style.colour,
             note=note,
             k=int(model.prediction(position.answers[None]).k[0]),
             order=model.order(scores, position),

@@ -17,9 +17,9 @@ from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 
-MOST_MOVED = 5  # samples helped most, and samples hurt most
+MAX_MOVED = 5  # samples helped most, and samples hurt most
 NO_SAMPLE = "No sample in this split."
-MOST_MEMBERS = 16  # samples that are shown of a component that spans several images
+MAX_MEMBERS = 16  # samples that are shown of a component that spans several images
 
 
 def show(
@@ -71,7 +71,7 @@ def draw_labelling(
     images: ImageSet, model: Neighbourhood, row: int, labels: Bools, turning: Bools, name: str
 ) -> None:
     """A labelling on the sample's image; if the component spans several images, on thumbnails of its members."""
-    members, image = model.around(row, MOST_MEMBERS), int(images.image_of[row])
+    members, image = model.around(row, MAX_MEMBERS), int(images.image_of[row])
     judged = tiles.judged(labels[row])
     if (images.image_of[members] == image).all():
         boxes = tiles.labelled_boxes(images, labels, turning, row)
@@ -182,7 +182,7 @@ def show_moved(images: ImageSet, model: Neighbourhood, test: bool) -> None:
 
 def show_most_moved(images: ImageSet, model: Neighbourhood, test: bool, title: str, hurt: bool) -> Ints:
     st.subheader(title, anchor=False)
-    rows = neighbours.most_moved(model, test, MOST_MOVED, hurt)
+    rows = neighbours.most_moved(model, test, MAX_MOVED, hurt)
     if len(rows):
         grid.image_grid(neighbours.moved_tiles(images, model, rows), label=title, kind="row", key=title)
     return rows

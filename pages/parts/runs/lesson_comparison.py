@@ -18,7 +18,7 @@ from ranking.reports.prose import change
 class MethodResult:
     """The results of a method.
 
-    zero_one: the weighted 0-1 loss. called: how many of the `samples` have a score above 0; `relevant` of them are
+    zero_one: the weighted 0-1 loss. positive: how many of the `samples` have a score above 0; `relevant` of them are
     relevant. Both use the scores of `labelling`.
     first_mistake: the rank, from 1, of the first irrelevant sample above a relevant one; None if there is none.
     """
@@ -26,7 +26,7 @@ class MethodResult:
     method: str
     average_precision: float
     zero_one: float
-    called: int
+    positive: int
     relevant: int
     samples: int
     first_mistake: int | None
@@ -81,13 +81,13 @@ def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
     """Return the weighted 0-1 loss of the second row of scores (2, n) minus that of the first, with its interval by the
     paired bootstrap over `units` (n,)."""
     relevant = relevance > 0
-    unit_of = np.unique(units, return_inverse=True)[1]
-    counts = resampled_counts(int(unit_of.max()) + 1, DRAWS, np.random.default_rng(0))
+    group_of = np.unique(units, return_inverse=True)[1]
+    counts = resampled_counts(int(group_of.max()) + 1, DRAWS, np.random.default_rng(0))
     losses = np.zeros((len(scores), DRAWS))
     for side in (relevant, ~relevant):
-        of_side = counts @ np.bincount(unit_of, side)
+        of_side = counts @ np.bincount(group_of, side)
         for row, values in enumerate(scores):
-            wrong = counts @ np.bincount(unit_of, side & ((values > 0) != relevant))
+            wrong = counts @ np.bincount(group_of, side & ((values > 0) != relevant))
             losses[row] += np.divide(wrong, 2 * of_side, out=np.full(DRAWS, np.nan), where=of_side > 0)
     first, second = (weighted_zero_one(relevance, values) for values in scores)
     return interval(second - first, losses[1] - losses[0])
@@ -127,6 +127,6 @@ def why(pair: LessonComparison) -> str:
         f"{svm.method} minimises a bound on the weighted 0-1 loss of the training samples, an error rate in which "
         f"relevant and irrelevant samples have the same weight. {ap_svm.method} minimises a bound on 1 − AP, which "
         "depends only on the order. For labels, each method has the threshold that is best on the training samples: "
-        f"{ap_svm.called} of these {ap_svm.samples} people are above it with {ap_svm.method}, {svm.called} with "
+        f"{ap_svm.positive} of these {ap_svm.samples} people are above it with {ap_svm.method}, {svm.positive} with "
         f"{svm.method}, while {ap_svm.relevant} are relevant."
     )

@@ -70,7 +70,7 @@ def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None
     shown = [
         run
         for run in store.runs.equal(kind, settings)
-        if run.state != "finished" or run.usable or not run.learns
+        if run.state != "finished" or run.usable or not run.is_training
     ]
     return min(shown, key=lambda run: (run.state != "finished", run.state in ENDED), default=None)
 

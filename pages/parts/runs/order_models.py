@@ -32,7 +32,7 @@ PICKER = training_runs.Picker(
     "for each length from 3 to 8, combined by voting. Both train on the same thousand sequences.",
     playing=lambda run: playback.show_sequence([run], 0),
 )
-MOST_BESIDE = 3
+MAX_BESIDE = 3
 
 
 def choose_set() -> ImageSetRow:
@@ -76,7 +76,7 @@ def by_criterion(row: ImageSetRow, criterion: str) -> list[Run]:
 
 
 def choose_beside(run: Run) -> list[Run]:
-    """Choose up to MOST_BESIDE other runs tested on the same sequences, by default the newest runs of other methods."""
+    """Choose up to MAX_BESIDE other runs tested on the same sequences, by default the newest runs of other methods."""
     others = {each.id: each for each in same_sequences(run)}
     if not others:
         return []
@@ -86,8 +86,8 @@ def choose_beside(run: Run) -> list[Run]:
         "Compare with",
         keys.BESIDE,
         runs.labels(list(others.values()), lambda each: f"{short_name(each)} · {runs.measured(each)}"),
-        [key for key in others if key in newest.values()][:MOST_BESIDE],
-        max_selections=MOST_BESIDE,
+        [key for key in others if key in newest.values()][:MAX_BESIDE],
+        max_selections=MAX_BESIDE,
         placeholder="no other training run",
     )
     return [others[key] for key in chosen]

@@ -20,7 +20,7 @@ from ranking.explain.labelling_model import Question
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.storage.answers import AnswerEvent, AnswerKind, ImageAnswers, fold
 
-MOST_K = 100
+MAX_K = 100
 # The key and the text of the button of each answer.
 BUTTONS: dict[AnswerKind, tuple[str, str]] = {
     "yes": ("1", "✓ yes"),
@@ -32,7 +32,7 @@ BUTTONS: dict[AnswerKind, tuple[str, str]] = {
 
 def most_k(names: Sequence[str]) -> int:
     """Return the greatest number of labels to predict."""
-    return min(MOST_K, len(names))
+    return min(MAX_K, len(names))
 
 
 @st.fragment

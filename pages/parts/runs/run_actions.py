@@ -18,9 +18,9 @@ from ranking.core.text import counted as in_number
 from ranking.storage.home import DELETED_DAYS
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_names import LONGEST_NAME
-from ranking.storage.run_settings import CALLED
+from ranking.storage.run_settings import KIND_NAMES
 
-MOST_COMPARED = 4  # rankings on the page Compare rankings
+MAX_COMPARED = 4  # rankings on the page Compare rankings
 
 
 def act_on(chosen: Sequence[Run]) -> None:
@@ -31,7 +31,7 @@ def act_on(chosen: Sequence[Run]) -> None:
     run = chosen[0] if len(chosen) == 1 else None
     st.markdown(f"**{escaped(runs.short_name(run))}**" if run else f"**{len(chosen)} training runs**")
     with st.container(horizontal=True):
-        _look_at(run)
+        _show_run(run)
         _compare(chosen)
         _begin_again(run)
         _star(chosen)
@@ -52,7 +52,7 @@ def manage(run: Run, name: str, set_name: str | None) -> None:
         _delete([run], {name: None} | ({set_name: run.settings["set"]} if set_name else {}))
 
 
-def _look_at(run: Run | None) -> None:
+def _show_run(run: Run | None) -> None:
     ready = run is not None and run.has_scores
     if (
         frame.pressed("Ranked images", "look at run", icon=":material/photo_library:", disabled=not ready)
@@ -64,7 +64,7 @@ def _look_at(run: Run | None) -> None:
 def _compare(chosen: Sequence[Run]) -> None:
     """Show the button that opens the page Compare with two to four rankings of the same images and query."""
     alike = len({(run.settings["set"], run.settings["query"]) for run in chosen}) == 1
-    ready = alike and 2 <= len(chosen) <= MOST_COMPARED and all(run.has_scores for run in chosen)
+    ready = alike and 2 <= len(chosen) <= MAX_COMPARED and all(run.has_scores for run in chosen)
     if frame.pressed(
         "Compare",
         "compare runs",
@@ -209,8 +209,8 @@ def offer_undo(run: Run, elsewhere: bool = False) -> None:
         _undo(keys.widget("undo deletion"), [run.id], type="primary")
 
 
-def _undo(key: str, run_ids: Sequence[str], **look: Any) -> None:
-    st.button("Undo", icon=":material/undo:", key=key, on_click=_restore, args=run_ids, **look)
+def _undo(key: str, run_ids: Sequence[str], **style: Any) -> None:
+    st.button("Undo", icon=":material/undo:", key=key, on_click=_restore, args=run_ids, **style)
 
 
 def show_errors() -> None:
@@ -263,4 +263,4 @@ def _restore(*run_ids: str) -> None:
 
 def counted(count: int, task: str) -> str:
     """Return a number of runs of a task as text."""
-    return in_number(count, CALLED[task])
+    return in_number(count, KIND_NAMES[task])

@@ -15,7 +15,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.runs import feature_choice, projections
 from ranking import method_names
 from ranking.core.settings import settings_dict, settings_of
-from ranking.experiments.training import graph_in_use
+from ranking.experiments.sample_task import graph_in_use
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_words, projection_words
 from ranking.features.windows.settings import WindowSettings
@@ -32,7 +32,7 @@ from ranking.reports.settings_words import (
 from ranking.storage import examples
 from ranking.storage.run import SAMPLES, Run
 from ranking.storage.run_settings import (
-    CALLED,
+    KIND_NAMES,
     TASK_SETTINGS,
     BagTrainSettings,
     ExperimentSettings,
@@ -91,7 +91,7 @@ def of_task(run_id: str, task: str) -> Run:
     """Return the run with that id; ValueError if it is of another task."""
     run = home.store().runs.get(run_id)
     if run.task != task:
-        raise ValueError(f"expected: {CALLED[task]}, got: {run.called}")
+        raise ValueError(f"expected: {KIND_NAMES[task]}, got: {run.kind_name}")
     return run
 
 
@@ -99,7 +99,7 @@ def kept_of_task(run_id: str, task: str) -> Run:
     """Return the run with that id; ValueError if it is of another task or was deleted."""
     run = of_task(run_id, task)
     if run.deleted is not None:
-        raise ValueError(f"that {run.called} was deleted")
+        raise ValueError(f"that {run.kind_name} was deleted")
     return run
 
 
@@ -192,7 +192,7 @@ def name_of(run: Run) -> str:
     table shows them."""
     features = features_of(run)
     star = "★ " if run.star else ""
-    changed = [", ".join(differing(run))] if run.learns and run.task != SAMPLES else []
+    changed = [", ".join(differing(run))] if run.is_training and run.task != SAMPLES else []
     parts = [f"{star}{short_name(run)}", *filter(None, changed), features, measured(run), when(run)]
     return " · ".join(parts)
 

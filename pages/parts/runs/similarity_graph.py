@@ -19,7 +19,7 @@ from pages.parts.app.colours import (
 from pages.parts.components import tiles
 from pages.parts.components.graph import graph
 from pages.parts.components.graph.drawings import (
-    MOST_NODES,
+    MAX_NODES,
     Drawing,
     Node,
     Tie,
@@ -128,7 +128,7 @@ def draw(
     """One component; of a large component the part around the selected sample, or around the one that moved most."""
     members = model.members(number)
     centre = row if row in members else int(members[np.abs(model.rise[members]).argmax()])
-    shown = model.around(centre, MOST_NODES)
+    shown = model.around(centre, MAX_NODES)
     shown = shown[np.argsort(model.rank[shown])]
     thumbnails = cache.thumbnails(images.key)
     nodes = [
@@ -137,7 +137,7 @@ def draw(
             data_url(thumbnails.crop(sample)),
             f"{neighbours.in_words(images, model, sample)}; {neighbours.moved(model, sample)}",
             f"{model.rank[sample]:,} {neighbours.steps_of(int(model.rise[sample]))}",
-            *look_of(model, sample, colour),
+            *style_of(model, sample, colour),
         )
         for sample in shown.tolist()
     ]
@@ -175,7 +175,7 @@ def described(
     return f"{counted(len(members), 'sample')}{part} · {within}", effect
 
 
-def look_of(model: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool]:
+def style_of(model: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool]:
     """Glyph, colour, and whether the border is dashed. colour: a key of COLOURS."""
     relevant, best = bool(model.relevant[row]), bool(model.marginals.map[row])
     if colour == "map":

@@ -99,7 +99,7 @@ class Picker:
             lambda: run_actions.show_trash(task=self.task),
         )
 
-    def look_at(self, run: Run) -> None:
+    def show_run(self, run: Run) -> None:
         """An expander with the certificate of a run, its bounds over the iterations, and the actions on it."""
         folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
         if not folded.open:
@@ -201,10 +201,10 @@ def method_form(
     return method, values[method]
 
 
-def offer_start(settings: AnyTrainSettings, key: str, **look: Any) -> Run | None:
+def offer_start(settings: AnyTrainSettings, key: str, **style: Any) -> Run | None:
     """The button that starts a run; returns the run after a press. A second press does not start another run."""
     icon, ready = ":material/play_arrow:", bool(settings.features) or isinstance(settings, BagTrainSettings)
-    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **look):
+    if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **style):
         with frame.errors_in_place():  # the page goes on, because what it shows may be cancelled
             return start(settings)
     if not ready:

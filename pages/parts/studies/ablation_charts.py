@@ -13,7 +13,7 @@ from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.ablation_curves import At, Curve
 
 # Styles of lines: each differs from the others in colour, dash and symbol.
-LOOKS = (
+STYLES = (
     (BLUE, "solid", "circle"),
     (VERMILLION, "dash", "diamond"),
     (GREEN, "dashdot", "square"),
@@ -31,7 +31,7 @@ def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, 
     named = isinstance(curves[0].at[0], str)
     figure = go.Figure()
     for number, curve in enumerate(curves):
-        colour, dash, symbol = LOOKS[number % len(LOOKS)]
+        colour, dash, symbol = STYLES[number % len(STYLES)]
         measured = curve.measures[measure]
         bars = {"type": "data", "array": scaled(measured.error, measure), "thickness": 2, "width": 4}
         line = {"color": colour, "width": 3, "dash": dash}

@@ -24,9 +24,9 @@ from ranking.storage.sets import ImageSetRow
 from ranking.storage.stored_settings import Grids
 
 LIKE, SMALL, PAPER = "The one above", "Small", "As in the paper"
-FEW_QUERIES, FOLDS, MOST_FOLDS, MOST_SEED = 3, 5, 10, 1_000_000
+FEW_QUERIES, FOLDS, MAX_FOLDS, MAX_SEED = 3, 5, 10, 1_000_000
 OFFERED = tuple(10.0**power for power in range(-5, 7))
-MOST_MEGABYTES = 1  # of a protocol file; usual protocols have some hundred bytes
+MAX_MEGABYTES = 1  # of a protocol file; usual protocols have some hundred bytes
 METHODS = [name for name, _ in PAPER_METHODS]
 # Processor seconds of a training run on the 922 training samples of the bundled action figures, mean over the small
 # grids; by whether the method uses the similarity graph.
@@ -54,7 +54,7 @@ def given(run: Run) -> dict[str, str]:
     return parameters
 
 
-def begun_with(run: Run) -> dict[str, str]:
+def warm_start(run: Run) -> dict[str, str]:
     """Return the settings of the shown experiment for the form, except those that a scale in the URL replaces."""
     preset = address.get(keys.SCALE) in (SMALL, PAPER)
     return {
@@ -77,7 +77,7 @@ PAGE = StudyPage(
     keys.EXPERIMENT_SET,
     "Experiment",
     "A new experiment",
-    begun_with,
+    warm_start,
     words,
 )
 
@@ -100,8 +100,8 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         if graph_methods:
             grids["eta"] = choose_values("η: edge weight", keys.GRID_ETA, "eta", scale)
         widen = choose_widen()
-        folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, FOLDS)
-        seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, 0)
+        folds = controls.number("Folds", keys.FOLDS, 2, MAX_FOLDS, FOLDS)
+        seed = controls.number("Seed of the folds", keys.SEED, 0, MAX_SEED, 0)
         by = address.bound(keys.CHOSEN_BY, address.one_of(MEASURES), "AP")
         measure = st.selectbox("Measure for model selection and comparison", MEASURES, **by)
     if not (queries and features and names and all(grids.values())):
@@ -254,12 +254,12 @@ def from_file(here: list[ImageSetRow]) -> None:
         "Protocol (JSON) from a report",
         type="json",
         key="protocol file",
-        max_upload_size=MOST_MEGABYTES,
+        max_upload_size=MAX_MEGABYTES,
     )
     if file is None:
         return
-    if file.size > MOST_MEGABYTES * 2**20:  # browsers enforce this limit, but other clients may not
-        st.error(f"A protocol has at most {MOST_MEGABYTES} MB.", icon=":material/error:")
+    if file.size > MAX_MEGABYTES * 2**20:  # browsers enforce this limit, but other clients may not
+        st.error(f"A protocol has at most {MAX_MEGABYTES} MB.", icon=":material/error:")
         return
     try:
         payload: Any = json.loads(file.getvalue())

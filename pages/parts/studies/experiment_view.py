@@ -136,8 +136,8 @@ def show_differences(run: Run, findings: Findings) -> None:
     left, right = names[pair]
     apart = cache.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
-    measure, look = findings.results.protocol.measure, of_compared(findings.results.compared_methods)[left]
-    figure = experiment_charts.difference_bars(rows, look, measure, experiment_charts.reach_of(apart))
+    measure, style = findings.results.protocol.measure, of_compared(findings.results.compared_methods)[left]
+    figure = experiment_charts.difference_bars(rows, style, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
         charts.show(figure, keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8)

@@ -8,16 +8,16 @@ import plotly.graph_objects as go
 
 from pages.parts.views.charts import show as show_figure
 from ranking.explain.labelling_model import questions_needed
-from ranking.reports.line_styles import Look
+from ranking.reports.line_styles import LineStyle
 
 HEIGHT = 220
 
 
-def show(played: Mapping[str, list[float]], looks: Mapping[str, Look], key: str) -> None:
+def show(played: Mapping[str, list[float]], styles: Mapping[str, LineStyle], key: str) -> None:
     """Show the break-even precision of each player, by its name, from 0 questions, in its line style."""
     figure = go.Figure()
     for name, precisions in played.items():
-        x, line = list(range(len(precisions))), looks[name].line(4)
+        x, line = list(range(len(precisions))), styles[name].line(4)
         figure.add_scatter(x=x, y=precisions, mode="lines", name=name, line=line)
     figure.update_xaxes(title_text="questions", rangemode="tozero")
     figure.update_yaxes(range=[0, 1.04], title_text="precision")

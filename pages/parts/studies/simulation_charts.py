@@ -10,15 +10,18 @@ import plotly.graph_objects as go
 from pages.parts.app.colours import GREY
 from ranking.core import Floats
 from ranking.metrics.fold_curves import Difference, FoldCurve
-from ranking.reports.line_styles import Look
+from ranking.reports.line_styles import LineStyle
 
 
 def panel(
-    curves: Sequence[FoldCurve], names: Sequence[str], looks: Mapping[str, Look], reach: tuple[float, float]
+    curves: Sequence[FoldCurve],
+    names: Sequence[str],
+    styles: Mapping[str, LineStyle],
+    reach: tuple[float, float],
 ) -> go.Figure:
     """Plot means in percent over the number of questions, each with a band of one standard deviation over folds.
 
-    names: of the lines. looks: the line style of each name. reach: the lowest and the highest value of all panels, so
+    names: of the lines. styles: the line style of each name. reach: the lowest and the highest value of all panels, so
     that they share a scale.
     """
     figure = go.Figure()
@@ -31,37 +34,37 @@ def panel(
             y=np.concatenate([mean + spread, (mean - spread)[::-1]]),
             mode="lines",
             fill="toself",
-            fillcolor=_faint(looks[name].colour),
+            fillcolor=_faint(styles[name].colour),
             line={"width": 0},
             hoverinfo="skip",
             showlegend=False,
         )
     for curve, name in zip(curves, names, strict=True):
-        look = looks[name]
+        style = styles[name]
         figure.add_scatter(
             x=questions,
             y=100 * curve.mean,
             name=name,
             mode="lines+markers",
-            line=look.line(3),
-            marker={"symbol": look.mark, "size": 9, "color": look.colour},
+            line=style.line(3),
+            marker={"symbol": style.mark, "size": 9, "color": style.colour},
             customdata=100 * curve.spread,
             hovertemplate="after %{x} questions %{y:.1f}%"
             + (" ± %{customdata:.1f}" if several else "")
             + "<extra></extra>",
         )
-    room = 0.04 * (reach[1] - reach[0]) or 1.0
-    figure.update_yaxes(title_text="BEP, %", range=[reach[0] - room, reach[1] + room])
+    margin = 0.04 * (reach[1] - reach[0]) or 1.0
+    figure.update_yaxes(title_text="BEP, %", range=[reach[0] - margin, reach[1] + margin])
     _title_questions(figure, len(curves[0].mean))
     return figure
 
 
-def differences(by_strategy: Sequence[tuple[str, Difference]], looks: Mapping[str, Look]) -> go.Figure:
+def differences(by_strategy: Sequence[tuple[str, Difference]], styles: Mapping[str, LineStyle]) -> go.Figure:
     """Plot the difference of two models in points with an interval over folds, a line per strategy in the given
     style."""
     figure = go.Figure()
     for number, (name, apart) in enumerate(by_strategy):
-        look = looks[name]
+        style = styles[name]
         shift = 0.09 * (number - (len(by_strategy) - 1) / 2)  # so that intervals do not overlap
         bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
         figure.add_scatter(
@@ -69,9 +72,9 @@ def differences(by_strategy: Sequence[tuple[str, Difference]], looks: Mapping[st
             y=100 * apart.mean,
             name=name,
             mode="lines+markers",
-            line=look.line(3),
-            marker={"symbol": look.mark, "size": 9, "color": look.colour},
-            error_y={"type": "data", "array": bars, "thickness": 2, "width": 4, "color": look.colour},
+            line=style.line(3),
+            marker={"symbol": style.mark, "size": 9, "color": style.colour},
+            error_y={"type": "data", "array": bars, "thickness": 2, "width": 4, "color": style.colour},
             hovertemplate="%{y:+.2f} points<extra></extra>",
         )
     figure.add_hline(y=0, line={"color": GREY, "dash": "dot", "width": 2})

@@ -17,7 +17,7 @@ from ranking.storage.run_settings import SimulationSettings
 from ranking.storage.sets import ImageSetRow
 
 USUAL = SimulationSettings("", (), (), ())  # for its defaults
-MOST_QUESTIONS, MOST_FOLDS, MOST_SEED = 50, 10, 1_000_000
+MAX_QUESTIONS, MAX_FOLDS, MAX_SEED = 50, 10, 1_000_000
 
 
 def given(run: Run) -> dict[str, str]:
@@ -49,8 +49,8 @@ def show(row: ImageSetRow) -> None:
         st.caption(
             "  \n".join(f"**{escaped(name)}**: {escaped(STRATEGIES[name].summary)}" for name in strategies)
         )
-        questions = controls.number("Questions per image", keys.QUESTIONS, 1, MOST_QUESTIONS, USUAL.questions)
-        folds = controls.number("Folds", keys.FOLDS, 2, MOST_FOLDS, USUAL.folds)
+        questions = controls.number("Questions per image", keys.QUESTIONS, 1, MAX_QUESTIONS, USUAL.questions)
+        folds = controls.number("Folds", keys.FOLDS, 2, MAX_FOLDS, USUAL.folds)
     with right:
         names = controls.pills("Models", keys.MODELS, method_names(ranks="labels"))
         values: dict[str, dict[str, Any]] = {}
@@ -62,7 +62,7 @@ def show(row: ImageSetRow) -> None:
         least = controls.number(
             "Minimum number of images per label", keys.MIN_IMAGES, 1, row.images, USUAL.min_images
         )
-        seed = controls.number("Seed of the folds", keys.SEED, 0, MOST_SEED, USUAL.seed)
+        seed = controls.number("Seed of the folds", keys.SEED, 0, MAX_SEED, USUAL.seed)
     settings = SimulationSettings(
         row.key,
         feature_choice.named(features),

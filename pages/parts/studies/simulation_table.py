@@ -22,7 +22,7 @@ def columns_of(curves: Sequence[FoldCurve]) -> list[int]:
     return sorted({count for count in COLUMNS if count <= last} | {last})
 
 
-def called(count: int) -> str:
+def heading(count: int) -> str:
     return f"Q{count}" if count else "Auto"
 
 
@@ -86,7 +86,7 @@ def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
 
 
 def _table(shown: Sequence[int], rows: Mapping[str, Sequence[str]]) -> str:
-    heads = ["Question strategy", *map(called, shown)]
+    heads = ["Question strategy", *map(heading, shown)]
     return markdown_table(heads, ([escaped(name), *cells] for name, cells in rows.items()))
 
 

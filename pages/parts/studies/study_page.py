@@ -103,9 +103,9 @@ class StudyPage:
             if run.state in ENDED:
                 run_actions.manage(run, self.run, self.set)
 
-    def offer_start(self, label: str, settings: AnyStudySettings, key: str, **look: Any) -> None:
+    def offer_start(self, label: str, settings: AnyStudySettings, key: str, **options: Any) -> None:
         """Show the button that starts a run, which is then shown; a second press does not start another run."""
-        if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **look}):
+        if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **options}):
             with frame.errors_in_place():
                 run = jobs.start_once(home.store(), "study", settings.to_json())
                 address.put(**{self.run: run.id})

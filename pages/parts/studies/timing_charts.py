@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
-from pages.parts.studies.timing_words import AXES, CALLED, HERE, PAPER, PAPER_S, SHORT, named
+from pages.parts.studies.timing_words import AXES, DISPLAY_NAMES, HERE, PAPER, PAPER_S, SHORT, named
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
 from ranking.files.spreadsheets import rows_csv
 
-LOOKS = {
+STYLES = {
     BINARY: (GREY, "longdash", "x"),
     "greedy": (VERMILLION, "dash", "square"),
     "search": (GREEN, "dot", "triangle-up"),
@@ -104,7 +104,7 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
     """
     figure = go.Figure()
     for name in [timed.name for timed in points[0].timed]:
-        colour, dash, symbol = LOOKS[name]
+        colour, dash, symbol = STYLES[name]
         figure.add_scatter(
             x=[across(point) for point in points],
             y=[next(timed.total for timed in point.timed if timed.name == name) for point in points],
@@ -112,7 +112,7 @@ def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figu
             name=SHORT[name],
             line={"color": colour, "dash": dash, "width": 3},
             marker={"symbol": symbol, "size": 9},
-            hovertemplate="%{x:,}: %{y:.4f} s<extra>" + CALLED[name] + "</extra>",
+            hovertemplate="%{x:,}: %{y:.4f} s<extra>" + DISPLAY_NAMES[name] + "</extra>",
         )
     ticks = [across(point) for point in points]
     figure.update_xaxes(

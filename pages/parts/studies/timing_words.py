@@ -40,7 +40,7 @@ LATENT = (
     "Inference of a training run of latent AP-SVM takes 7.623 s by greedy and 0.5214 s by SEARCH and SELECT in section "
     "6.2 of the paper (VOC 2007, mean over twenty classes), 14.6×."
 )
-CALLED = {
+DISPLAY_NAMES = {
     BINARY: BINARY,
     "greedy": "greedy, before the paper",
     "search": "SEARCH",
@@ -48,7 +48,9 @@ CALLED = {
     "buckets": "buckets (not in the paper)",
     "auto": "auto (not in the paper)",
 }
-SHORT = {name: called.partition(",")[0].partition(" (")[0] for name, called in CALLED.items()}
+SHORT = {
+    name: display_name.partition(",")[0].partition(" (")[0] for name, display_name in DISPLAY_NAMES.items()
+}
 AXES = {
     SAMPLES: "all samples, 1 relevant to 10",
     NEGATIVE: "irrelevant samples, relevant ones fixed",
@@ -91,7 +93,7 @@ def table(loss: str, point: Point | None) -> str:
     heads += [f"paper: {name}" for name in columns]
     rows = []
     for name in here or paper:
-        cells = [CALLED[name]]
+        cells = [DISPLAY_NAMES[name]]
         if here:
             timed = here[name]
             call = f"{1000 * timed.mean:.3f} ± {1000 * timed.deviation:.3f}"

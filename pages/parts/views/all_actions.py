@@ -104,8 +104,8 @@ def table(actions: Measured, query: str) -> str:
     heads = [head for pair in neighbour_captions.PAIRS for head in (*pair, "Change")]
     rows = []
     for name, action in actions.items():
-        called = escaped(name)
-        rows.append([f"**{called}**" if name == query else called, *_cells(action)])
+        shown = escaped(name)
+        rows.append([f"**{shown}**" if name == query else shown, *_cells(action)])
     averages = {
         method: fmean(action.precisions[method] for action in actions.values())
         for pair in neighbour_captions.PAIRS

@@ -15,10 +15,10 @@ from plotly.subplots import make_subplots
 from pages.parts.app import address
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Bools, Floats, ImageSet, Ints
-from ranking.reports.comparison_charts import MOST_POINTS, pr_steps
+from ranking.reports.comparison_charts import MAX_POINTS, pr_steps
 from ranking.reports.prose import escaped
 
-MOST_CLASSES = 20
+MAX_CLASSES = 20
 AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
     "yref": "container",
     "y": 0,
@@ -146,19 +146,19 @@ def signed_bars(values: Sequence[float]) -> dict[str, Any]:
     return hatched(colours, ["" if value > 0 else "/" for value in values])
 
 
-def reach(values: Sequence[float], room: float) -> list[float]:
-    """Return the range of an axis with room for numbers at the ends of bars: `room` times the longest bar on each side
-    that has bars."""
-    longest = room * max(1e-9, *(abs(float(value)) for value in values))
+def reach(values: Sequence[float], margin: float) -> list[float]:
+    """Return the range of an axis with space for numbers at the ends of bars: `margin` times the longest bar on each
+    side that has bars."""
+    longest = margin * max(1e-9, *(abs(float(value)) for value in values))
     low = min(values, default=0) < 0
     return [-longest if low else -0.1 * longest, longest if max(values, default=0) > 0 else 0.1 * longest]
 
 
 def thinned(points: Sequence[Any]) -> list[Any]:
-    """Return at most MOST_POINTS of `points`, evenly spaced, including the first and the last."""
-    if len(points) <= MOST_POINTS:
+    """Return at most MAX_POINTS of `points`, evenly spaced, including the first and the last."""
+    if len(points) <= MAX_POINTS:
         return list(points)
-    return [points[i] for i in np.linspace(0, len(points) - 1, MOST_POINTS).round().astype(int)]
+    return [points[i] for i in np.linspace(0, len(points) - 1, MAX_POINTS).round().astype(int)]
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -240,12 +240,12 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
     figure = go.Figure()
     falls, rises = -np.diff(average_precision), np.diff(zero_one)
     steps = [f"{place} → {place + 1}" for place in range(1, len(average_precision))]
-    for name, heights, look in (
+    for name, heights, style in (
         ("AP loses", falls, {"color": BLUE}),
         ("error rate gains", rises, hatched(VERMILLION)),
     ):
         hover = f"rank %{{x}}: {name} %{{y:.3f}}<extra></extra>"
-        figure.add_bar(x=steps, y=heights, name=name, marker=look, hovertemplate=hover)
+        figure.add_bar(x=steps, y=heights, name=name, marker=style, hovertemplate=hover)
     figure.update_layout(barmode="group", bargap=0.25)
     figure.update_xaxes(title_text="step down")
     listed = ", ".join(f"{step} {fall:.3f}" for step, fall in zip(steps, falls, strict=True))
@@ -299,8 +299,8 @@ def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -
     )
     sums = np.cumsum([0.0, *values])
     low, high = float(sums.min()), float(sums.max())
-    room = 0.16 * ((high - low) or 1.0)
-    figure.update_yaxes(range=[low - room, high + room], **ZERO)
+    margin = 0.16 * ((high - low) or 1.0)
+    figure.update_yaxes(range=[low - margin, high + margin], **ZERO)
     figure.update_layout(showlegend=False)
     listed = ", ".join(f"{name.replace('<br>', ' ')} {value:+.3g}" for name, value in parts)
     alt = f"Parts of the score {score:+.3g}: {listed}"
@@ -318,10 +318,10 @@ def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Call
     on_choose: called with the class of a clicked bar. Use another key for another `chosen`.
     """
     train, test = images.labels[~images.test].sum(axis=0), images.labels[images.test].sum(axis=0)
-    order = np.argsort(-(train + test), kind="stable")[:MOST_CLASSES]
+    order = np.argsort(-(train + test), kind="stable")[:MAX_CLASSES]
     order = _natural(order, images.classes)[::-1]
     figure = go.Figure()
-    for split, counts, look in (
+    for split, counts, style in (
         ("train", train[order], {"color": BLUE}),
         ("test", test[order], hatched(VERMILLION, size=6)),
     ):
@@ -335,7 +335,7 @@ def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Call
             insidetextanchor="middle",
             textangle=0,
             textfont={"color": "white"},
-            marker=look,
+            marker=style,
             customdata=order.tolist(),
             hovertemplate="%{x} samples<extra>" + split + "</extra>",
         )

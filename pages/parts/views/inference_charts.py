@@ -11,17 +11,17 @@ import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, DARK_GREY, GREEN, GREY, IRRELEVANT, PURPLE, RELEVANT, VERMILLION
 from pages.parts.views.charts import hatched, line, points
-from pages.parts.views.inference_words import MOST_LINES
+from pages.parts.views.inference_words import MAX_LINES
 from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
 
 if TYPE_CHECKING:  # this import would load compiled modules before the first page is shown
     from ranking.explain.training_planes import TrainingPlanes
 
-MOST_SIGNS = 48  # largest number of ranks with a + or − on each bar
+MAX_SIGNS = 48  # largest number of ranks with a + or − on each bar
 WIDE = 80  # largest number of columns with gaps between them
 BAND = 2.0  # distance of two rankings
-TREE_LOOKS = {
+TREE_STYLES = {
     "to come": ("not yet evaluated", "rgba(128,128,128,.2)", {"color": GREY}),
     "done": ("median evaluated", DARK_GREY, {"color": "white"}),
     "now": ("this step", PURPLE, {"color": "black"}),
@@ -57,7 +57,7 @@ def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) ->
                 width=0.92 if n <= WIDE else 1.0,
                 name=name,
                 marker={"color": colour, "line": {"width": 0}},
-                text=[sign] * len(places) if n <= MOST_SIGNS else None,
+                text=[sign] * len(places) if n <= MAX_SIGNS else None,
                 textposition="inside",
                 textangle=0,
                 textfont={"color": "white", "size": 17},
@@ -83,7 +83,7 @@ def _join(
 ) -> None:
     """Join the irrelevant samples of two rankings by lines; those that move up have the colour `risen`, and thick lines
     unless that is grey."""
-    if len(problem.negatives) > MOST_LINES:
+    if len(problem.negatives) > MAX_LINES:
         return
     before, after = (np.argsort(problem.order_of(ranks))[problem.negatives] + 1 for ranks in pair)
     for rises, colour, width in ((False, GREY, 1.0), (True, risen, 1.0 if risen == GREY else 2.5)):
@@ -102,7 +102,7 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
     low, high = trace.bounds_after(done, problem.highest)
     x, settled = np.arange(1, len(low) + 1), low == high
     figure = go.Figure()
-    for chosen, name, look, opacity in (
+    for chosen, name, style, opacity in (
         (~settled, "still possible", {**hatched(GREY, size=6), "line": {"width": 0}}, 0.55),
         (settled, "settled", {"color": BLUE, "line": {"width": 0}}, 1.0),
     ):
@@ -112,7 +112,7 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
             base=(low - 0.5)[chosen],
             width=0.92 if len(low) <= WIDE else 1.0,
             name=name,
-            marker=look,
+            marker=style,
             opacity=opacity,
             customdata=np.stack([low[chosen], high[chosen]], axis=1),
             hovertemplate="irrelevant sample %{x}: rank %{customdata[0]} to %{customdata[1]}<extra></extra>",
@@ -166,7 +166,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
     """Plot the recursion of SELECT: a bar per block over its samples, a row per depth. Samples that are settled
     without evaluation are below their block in another colour."""
     figure, depths = go.Figure(), trace.depths()
-    rows: dict[str, list[tuple[int, int, int, str]]] = {state: [] for state in TREE_LOOKS}
+    rows: dict[str, list[tuple[int, int, int, str]]] = {state: [] for state in TREE_STYLES}
     for number, (step, depth) in enumerate(zip(trace.steps, depths, strict=True), start=1):
         state = "to come" if number > done else "now" if number == done else "done"
         block, reached = step.block, number <= done
@@ -176,7 +176,7 @@ def tree(trace: Trace, done: int) -> go.Figure:
             if bound.low == bound.high and not bound.start <= step.position < bound.end:
                 settled = bound.start, bound.end - bound.start, depth + 1, f"all {bound.low}"
                 rows["settled"].append(settled)
-    for state, (name, colour, font) in TREE_LOOKS.items():
+    for state, (name, colour, font) in TREE_STYLES.items():
         if rows[state]:
             starts, widths, levels, texts = zip(*rows[state], strict=True)
             figure.add_bar(
@@ -210,7 +210,7 @@ def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
     inside = np.minimum(partition.starts[:-1], len(low) - 1)
     left = high[inside] - low[inside]
     figure = go.Figure()
-    for chosen, name, look in (
+    for chosen, name, style in (
         (left == 0, "bounds coincide: settled without evaluation", {"color": BLUE}),
         (left == 1, "two ranks left: decided by one sign", hatched(GREEN, "\\", 6)),
         (left > 1, "more: left to SELECT", hatched(VERMILLION, "x", 6)),
@@ -221,7 +221,7 @@ def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
             y=counts[shown],
             width=0.94 * widths,
             name=name,
-            marker=look,
+            marker=style,
             customdata=np.stack([low[inside][shown], high[inside][shown]], axis=1),
             hovertemplate="%{y} samples, ranks %{customdata[0]} to %{customdata[1]}<extra></extra>",
         )
@@ -248,8 +248,8 @@ def all_rankings(
     points(figure, scores, losses, GREY, edge=(GREY, 0), opacity=0.6, hovertemplate=hover)
     low, high = float(losses.min()) - 0.05, float(losses.max()) + 0.08
     line(figure, [best - low, best - high], [low, high], PURPLE, 3, "dot")
-    looks = ((BLUE, "square"), (RELEVANT, "circle"), (VERMILLION, "diamond"))
-    for (name, score, loss), (colour, symbol) in zip(marked, looks, strict=True):
+    styles = ((BLUE, "square"), (RELEVANT, "circle"), (VERMILLION, "diamond"))
+    for (name, score, loss), (colour, symbol) in zip(marked, styles, strict=True):
         points(
             figure,
             [score],
@@ -265,9 +265,9 @@ def all_rankings(
             cliponaxis=False,
             hovertemplate=f"{name}: {hover}",
         )
-    room = 0.06 * float(np.ptp(scores)) + 1e-9
+    margin = 0.06 * float(np.ptp(scores)) + 1e-9
     figure.update_xaxes(
-        title_text="score w·Ψ(X, R)", range=[float(scores.min()) - room, float(scores.max()) + 6 * room]
+        title_text="score w·Ψ(X, R)", range=[float(scores.min()) - margin, float(scores.max()) + 6 * margin]
     )
     figure.update_yaxes(title_text="loss Δ(R*, R)", range=[low, high + 0.06])
     return figure

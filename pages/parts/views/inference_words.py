@@ -11,7 +11,7 @@ from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace,
 from ranking.reports.prose import markdown_table
 
 NAMES = {"greedy": "Greedy", "search": "SEARCH", "select": "SELECT", "buckets": "Buckets"}
-MOST_LINES = 120  # largest number of irrelevant samples that are joined by lines between two rankings
+MAX_LINES = 120  # largest number of irrelevant samples that are joined by lines between two rankings
 RIGHT, PREDICTED, VIOLATED = "correct", "by score", "most violated"
 
 BEFORE = {

@@ -18,7 +18,7 @@ from ranking.core import Ints
 from ranking.explain.label_pairs import LabelPairs
 from ranking.reports.prose import signed
 
-MOST_NAMED = 5  # pairs that are named in the scatter
+MAX_NAMED = 5  # pairs that are named in the scatter
 FAINTEST = 0.1  # of the largest disagreement with the data: pairs with a smaller one are not named
 TICKS = {-6: "1/64", -4: "1/16", -2: "¼", 0: "chance", 2: "4×", 4: "16×", 6: "64×"}
 AGAINST = "rgba(128,128,128,.22)"
@@ -92,8 +92,8 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
     ):
         chosen = np.flatnonzero(sign * y > 0)
         texts, hover = [html.escape(words[place]) for place in chosen], "%{text}<extra></extra>"
-        look = (colour, symbol, 11, (colour, 2))
-        points(figure, x[chosen], y[chosen], *look, name=name, text=texts, hovertemplate=hover)
+        style = (colour, symbol, 11, (colour, 2))
+        points(figure, x[chosen], y[chosen], *style, name=name, text=texts, hovertemplate=hover)
     points(figure, [None], [None], AGAINST, "square", 18, (AGAINST, 0), name="disagrees with the data")
     low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
     for place in furthest:
@@ -125,12 +125,12 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
 
 
 def most_against(pairs: LabelPairs) -> Ints:
-    """Return the positions of at most MOST_NAMED pairs that disagree most with the data, so far apart that all of their
+    """Return the positions of at most MAX_NAMED pairs that disagree most with the data, so far apart that all of their
     names can be read."""
     named: list[int] = []
     across, up = (max(1e-9, float(np.ptp(values))) for values in (pairs.log_lift, pairs.weight))
     for place in np.argsort(-pairs.against, kind="stable"):
-        if len(named) == MOST_NAMED or pairs.against[place] <= FAINTEST * max(0.0, pairs.against.max()):
+        if len(named) == MAX_NAMED or pairs.against[place] <= FAINTEST * max(0.0, pairs.against.max()):
             break
         beside = np.abs(pairs.log_lift[named] - pairs.log_lift[place]) < 0.2 * across
         if not (beside & (np.abs(pairs.weight[named] - pairs.weight[place]) < 0.1 * up)).any():

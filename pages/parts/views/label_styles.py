@@ -7,19 +7,19 @@ from collections.abc import Mapping, Sequence
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking import method_names
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.reports.line_styles import Look, line_styles
+from ranking.reports.line_styles import LineStyle, line_styles
 
 WAYS = (
-    Look(GREEN, "solid", "square"),
-    Look(PURPLE, "dot", "triangle-up"),
-    Look(BLUE, "dashdot", "star"),
-    Look(GREY, "longdash", "x"),
-    Look(VERMILLION, "dash", "diamond"),
+    LineStyle(GREEN, "solid", "square"),
+    LineStyle(PURPLE, "dot", "triangle-up"),
+    LineStyle(BLUE, "dashdot", "star"),
+    LineStyle(GREY, "longdash", "x"),
+    LineStyle(VERMILLION, "dash", "diamond"),
 )
 FIRST = ("C-star p@k", "Independent p@k")  # their styles do not depend on the other registered methods
 
 
-def of_models(methods: Mapping[str, str]) -> dict[str, Look]:
+def of_models(methods: Mapping[str, str]) -> dict[str, LineStyle]:
     """Return the style of each model by its method, one that ranks labels, as `line_styles`.
 
     >>> [look.dash for look in of_models({"mine": "Independent p@k", "new": "of tomorrow"}).values()]
@@ -29,6 +29,6 @@ def of_models(methods: Mapping[str, str]) -> dict[str, Look]:
     return line_styles(methods, [*FIRST, *others])
 
 
-def of_ways(names: Sequence[str]) -> dict[str, Look]:
+def of_ways(names: Sequence[str]) -> dict[str, LineStyle]:
     """Return the style of each of `names`, question strategies."""
     return line_styles({name: name for name in names}, list(STRATEGIES), WAYS)

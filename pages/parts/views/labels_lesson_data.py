@@ -105,9 +105,9 @@ class LessonLabels:
         )
         corrected, swaps = np.zeros(len(rows), np.int64), np.zeros(len(rows), np.int64)
         for row, (was, now, label) in enumerate(zip(before, after, questions, strict=True)):
-            room = own.k[row] - self.labels[row, label]
+            spare = own.k[row] - self.labels[row, label]
             now_right, was_right = (
-                self.labels[row, order[order != label][:room]].sum() for order in (now, was)
+                self.labels[row, order[order != label][:spare]].sum() for order in (now, was)
             )
             corrected[row], swaps[row] = now_right - was_right, overtakings(was, now, label)
         return FirstAnswers(questions, corrected, swaps)

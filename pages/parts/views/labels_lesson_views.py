@@ -26,7 +26,7 @@ from ranking.reports.prose import markdown_table, signed
 
 BELOW = 1  # ranks that are shown after the top k
 PARTNERS = 2  # of the answered label, that the caption names
-MOST_NAMED, ROOM = 6, 3  # labels in a chart of moves, and the least ranks between two
+MAX_NAMED, LEAST_APART = 6, 3  # labels in a chart of moves, and the least ranks between two
 FONT = {"size": 15}
 INSIDE, OUTSIDE = "best with it", "best without it"
 
@@ -41,7 +41,7 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
     shown = order[: k + BELOW]
     rows = np.arange(len(shown))[::-1]
     figure = go.Figure()
-    for correct, name, look in (
+    for correct, name, style in (
         (True, f"{RELEVANT_GLYPH} in the image", {"color": RELEVANT}),
         (False, f"{IRRELEVANT_GLYPH} not", hatched(IRRELEVANT)),
     ):
@@ -51,7 +51,7 @@ def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: i
             y=rows[chosen],
             orientation="h",
             name=name,
-            marker=look,
+            marker=style,
             hovertext=[html.escape(names[label]) for label in shown[chosen]],
             hovertemplate="%{hovertext}: %{x:+.3f}<extra></extra>",
         )
@@ -88,7 +88,7 @@ def moves(
     by_change = np.argsort(np.abs(change), kind="stable")  # what moved furthest lies above the rest
     figure = go.Figure()
     for label in by_change:
-        look = (
+        style = (
             (GREY, 1.5, "solid")
             if not change[label]
             else (BLUE, 3, "solid")
@@ -99,19 +99,19 @@ def moves(
             figure,
             [0, 1],
             [was[label], now[label]],
-            *((PURPLE, 5, "dot") if label == answered else look),
+            *((PURPLE, 5, "dot") if label == answered else style),
             mode="lines+markers",
             marker={"size": 7, "symbol": "circle" if truth[label] else "circle-open"},
             hovertemplate=f"{html.escape(names[label])}: rank {was[label]} → {now[label]}<extra></extra>",
         )
     named: list[int] = []
     for label in [answered, *partners, *(i for i in by_change[::-1] if change[i])]:
-        if len(named) < MOST_NAMED and all(abs(now[label] - now[each]) >= ROOM for each in named):
+        if len(named) < MAX_NAMED and all(abs(now[label] - now[each]) >= LEAST_APART for each in named):
             named.append(label)
             text = marked(names[label], bool(truth[label]))
             text = f"<b>{text}</b>" if label == answered else text
-            look = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": FONT}
-            figure.add_annotation(x=1.0, y=now[label], text=text, **look)
+            style = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": FONT}
+            figure.add_annotation(x=1.0, y=now[label], text=text, **style)
     figure.add_hline(
         y=k + 0.5,
         line={"color": GREY, "width": 2, "dash": "dash"},
@@ -162,8 +162,8 @@ def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: 
     figure = go.Figure()
     rows = np.arange(len(shown))[::-1]
     for row, label in zip(rows, shown, strict=True):
-        look = (PURPLE, 9) if label == shown[0] else (GREY, 4)
-        line(figure, [inside[label], outside[label]], [row, row], *look)
+        style = (PURPLE, 9) if label == shown[0] else (GREY, 4)
+        line(figure, [inside[label], outside[label]], [row, row], *style)
     chosen, texts = np.array(shown, np.int64), [html.escape(names[label]) for label in shown]
     for name, values, colour, symbol in (
         (INSIDE, inside, BLUE, "circle"),

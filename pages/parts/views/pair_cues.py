@@ -16,7 +16,7 @@ CUES = ("the more colourful image ranks first", "the brighter image ranks first"
 TRIES = 20_000
 DRAWS = 50  # sampled sequences, of which one is chosen
 APART = 0.5  # least difference of the images of a pair in every cue, in standard deviations
-MOST_SEARCHED = 1000  # samples among which the pairs are chosen
+MAX_SEARCHED = 1000  # samples among which the pairs are chosen
 
 
 class Examples(NamedTuple):
@@ -82,7 +82,7 @@ def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
     NaN for samples that are not searched. Raises Gone if the image set has no such pairs."""
     images, thumbnails = cache.image_set(key), cache.thumbnails(key)
     numbers = images.numbers_of(criterion)
-    rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MOST_SEARCHED]
+    rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MAX_SEARCHED]
     cues = np.full((len(images), 2), np.nan)
     cues[rows] = [cues_of(thumbnails.crop(row)) for row in rows.tolist()]
     try:

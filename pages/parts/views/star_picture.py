@@ -15,8 +15,8 @@ from pages.parts.views.charts import line, points
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
-MOST_OUTER = 8  # labels around the core; the names of more would overlap
-MOST_TIES = 32  # interactions of the core with them; more cannot be read
+MAX_OUTER = 8  # labels around the core; the names of more would overlap
+MAX_TIES = 32  # interactions of the core with them; more cannot be read
 WIDEST = 10.0  # pixels
 INNER = 0.46  # radius of the core; that of the other labels is 1
 ATTRACT, REPEL = "attract: F > 0", "repel: F < 0"
@@ -44,8 +44,8 @@ def star_of(pairs: LabelPairs) -> Star:
     inner = np.isin(pairs.second, middle)
     order = np.argsort(-np.abs(pairs.weight), kind="stable")
     order = order[~inner[order] & (pairs.weight[order] != 0)]
-    outer = np.array(list(dict.fromkeys(pairs.second[order].tolist()))[:MOST_OUTER], np.int64)
-    ties = order[np.isin(pairs.second[order], outer)][:MOST_TIES]
+    outer = np.array(list(dict.fromkeys(pairs.second[order].tolist()))[:MAX_OUTER], np.int64)
+    ties = order[np.isin(pairs.second[order], outer)][:MAX_TIES]
     plotted = pairs.part(np.concatenate([np.flatnonzero(inner), ties]))
     places = circle(len(middle))
     around = arcs(towards(plotted, outer, middle, places))
@@ -94,14 +94,14 @@ def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
     """Plot the star. largest: the largest |F| of the model. words: the hover text of each interaction."""
     figure = go.Figure()
     pairs, pixels = star.pairs, widths(star.pairs.weight, largest, WIDEST)
-    looks = {True: (BLUE, "solid"), False: (VERMILLION, "dash")}
-    for name, (colour, dash) in ((ATTRACT, looks[True]), (REPEL, looks[False])):
+    styles = {True: (BLUE, "solid"), False: (VERMILLION, "dash")}
+    for name, (colour, dash) in ((ATTRACT, styles[True]), (REPEL, styles[False])):
         line(figure, [None], [None], colour, 5, dash, name=name)
     place = dict(zip(star.shown.tolist(), star.places, strict=True))
     both = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
     ends = np.array([[place[i], place[j]] for i, j in both]).reshape(-1, 2, 2)
     for at in np.argsort(pixels, kind="stable"):  # the strongest last, above the others
-        colour, dash = looks[bool(pairs.weight[at] > 0)]
+        colour, dash = styles[bool(pairs.weight[at] > 0)]
         line(figure, ends[at, :, 0], ends[at, :, 1], colour, float(pixels[at]), dash)
     middles = 0.4 * ends[:, 0] + 0.6 * ends[:, 1]  # not the very middle, where many cross
     hidden = {

@@ -14,7 +14,7 @@ from ranking.reports.prose import change, markdown_table, signed_end
 
 MEASURED = Path(__file__).parents[3] / "data" / "subsequences.json"
 PAIRS, SUBSEQUENCES = "RankSVM", "MidRank"
-CALLED = {ONE_EACH: "eight different digits", ANY: "any images"}
+DISPLAY_NAMES = {ONE_EACH: "eight different digits", ANY: "any images"}
 
 
 class Worth(NamedTuple):
@@ -48,7 +48,8 @@ def measured() -> Measured:
 def summed_up(worths: Measured) -> str:
     """Say in which sequences subsequences help; a test compares it with the intervals of the stored results."""
     differ, others = (
-        f"{worth.pairs:.3f} → {worth.subsequences:.3f}" for worth in (worths.sampled[of] for of in CALLED)
+        f"{worth.pairs:.3f} → {worth.subsequences:.3f}"
+        for worth in (worths.sampled[of] for of in DISPLAY_NAMES)
     )
     return f"Subsequences help when all eight digits differ ({differ}), not otherwise ({others})."
 
@@ -56,10 +57,10 @@ def summed_up(worths: Measured) -> str:
 def table(worths: Measured) -> str:
     """Return the results as a Markdown table."""
     rows = []
-    for of, called in CALLED.items():
+    for of, display_name in DISPLAY_NAMES.items():
         worth = worths.sampled[of]
         low, high = map(signed_end, worth.gain[1:])
         difference = f"{change(worth.pairs, worth.subsequences)} ({low} to {high})"
-        rows.append([called, f"{worth.pairs:.3f}", f"{worth.subsequences:.3f}", difference])
+        rows.append([display_name, f"{worth.pairs:.3f}", f"{worth.subsequences:.3f}", difference])
     heads = ["Digits in numerical order", PAIRS, SUBSEQUENCES, "Difference (95% interval)"]
     return markdown_table(heads, rows)

@@ -9,21 +9,21 @@ from pages.parts.views.charts import line, points
 from ranking.core import Ints
 from ranking.explain.tree_search import TreeSearch, places, shown_nodes
 
-LOOKS = (  # of trees: each differs from the others in colour, dash and symbol
+STYLES = (  # of trees: each differs from the others in colour, dash and symbol
     (BLUE, "solid", "circle"),
     (VERMILLION, "dash", "square"),
     (GREEN, "dot", "triangle-up"),
     (PURPLE, "dashdot", "diamond"),
     (GREY, "longdash", "cross"),
 )
-MOST_NODES = 600  # plotted
+MAX_NODES = 600  # plotted
 NOTHING = "rgba(0,0,0,0)"
 
 
 def plotted_nodes(search: TreeSearch) -> Ints:
-    """Return at most about MOST_NODES nodes, the best of each step."""
+    """Return at most about MAX_NODES nodes, the best of each step."""
     steps = int(search.trees.path.sum())
-    return shown_nodes(search.trees, max(3, MOST_NODES // max(1, steps)))
+    return shown_nodes(search.trees, max(3, MAX_NODES // max(1, steps)))
 
 
 def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
@@ -35,7 +35,7 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
     figure = go.Figure()
     for tree in range(int(trees.trees.max()) + 1):
         own = nodes[trees.trees[nodes] == tree]
-        colour, dash, symbol = LOOKS[tree % len(LOOKS)]
+        colour, dash, symbol = STYLES[tree % len(STYLES)]
         for on_path in (False, True):
             x: list[float | None] = []
             y: list[float | None] = []
@@ -43,8 +43,8 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
                 parent = int(trees.parents[node])
                 x += [across[parent], across[node], None]
                 y += [float(trees.values[parent]), float(trees.values[node]), None]
-            look = (colour, 4, dash) if on_path else (GREY, 1, "solid")
-            line(figure, x, y, *look, opacity=1 if on_path else 0.35)
+            style = (colour, 4, dash) if on_path else (GREY, 1, "solid")
+            line(figure, x, y, *style, opacity=1 if on_path else 0.35)
         for on_path in (False, True):
             part = own[trees.path[own] == on_path].tolist()
             points(

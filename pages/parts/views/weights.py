@@ -34,7 +34,7 @@ SIGNS = {1: f"{RELEVANT_GLYPH} raises the score", -1: f"{IRRELEVANT_GLYPH} lower
 
 
 @dataclass(frozen=True, eq=False)
-class Look:
+class HogWeights:
     """The weights of one HOG feature, and the colours (bins, 3) RGB of a colour feature of the same pixels."""
 
     title: str
@@ -59,19 +59,19 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
             st.caption(f"{method} is not linear in the features, so it has no weights to plot.")
             return
         with home.missing_as_error():
-            looks = hog_weights_of(run.settings["features"], direction, images)
-        if not looks:
+            each_learned = hog_weights_of(run.settings["features"], direction, images)
+        if not each_learned:
             st.caption(
                 "This training run does not use the feature HOG, whose weights are shown here as edges. Train with HOG "
                 "to see them."
             )
-        for number, look in enumerate(looks):
-            show_look(run, look, images, ranked, f"{run.id}-{number}")
+        for number, learned in enumerate(each_learned):
+            show_weights(run, learned, images, ranked, f"{run.id}-{number}")
 
 
 def hog_weights_of(
     features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
-) -> list[Look]:
+) -> list[HogWeights]:
     """Return one Look per HOG feature of a run on `images`, with the colours of the same pixels.
 
     Raises ValueError unless `direction` is finite and has one weight per column of the features.
@@ -87,13 +87,13 @@ def hog_weights_of(
     colours = {
         part.whole_image: (part.middles, weights) for part, weights in parts if isinstance(part, Colour)
     }
-    looks = []
+    each_learned = []
     for part, weights in parts:
         if isinstance(part, HOG):
             middles, colour_weights = colours.get(part.whole_image, (None, None))
             cells = part.side // part.cell
-            looks.append(
-                Look(
+            each_learned.append(
+                HogWeights(
                     part.name,
                     cells,
                     strokes(part, weights),
@@ -103,12 +103,12 @@ def hog_weights_of(
                     part.whole_image,
                 )
             )
-    return looks
+    return each_learned
 
 
-def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str) -> None:
+def show_weights(run: Run, learned: HogWeights, images: ImageSet, ranked: Ranking, name: str) -> None:
     query, thumbnails, rows = run.settings["query"], cache.thumbnails(images.key), ranked.samples[:AVERAGED]
-    if look.whole_image:
+    if learned.whole_image:
         seen = [thumbnails.image(int(images.image_of[row])) for row in rows]
     else:
         seen = [thumbnails.crop(int(row)) for row in rows]
@@ -118,18 +118,18 @@ def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str
         *panels, last = st.columns(3, gap="xsmall")
         figures = []
         for panel, sign, side in zip(panels, SIGNS, ("for", "against"), strict=True):
-            alt = f"Weights of {look.title} as strokes in {look.cells} by {look.cells} cells: edges {side}"
-            figure, key = figure_of(look, sign), keys.widget(f"weights {name} {side}")
+            alt = f"Weights of {learned.title} as strokes in {learned.cells} by {learned.cells} cells: edges {side}"
+            figure, key = figure_of(learned, sign), keys.widget(f"weights {name} {side}")
             figures.append((figure, f"{alt} {query}"))
             with panel:
                 charts.show(figure, key, f"{alt} {query}", f"weights-{side}-{name}", height=290)
         last.image(average_of(seen), width="stretch", alt=f"The {average}", caption=average)
     with narrow:
-        colours = "" if look.colours is None else " The squares are the colours with the largest weights."
+        colours = "" if learned.colours is None else " The squares are the colours with the largest weights."
         st.caption(
-            f"The weights that {escaped(run.settings['method'])} has learned for {escaped(look.title)}. Strokes lie "
-            f"along edges, in steps of {180 / look.orientations:g}°, because HOG sorts directions into "
-            f"{look.orientations} bins. A brighter stroke has a larger weight; each cell shows its {STRONGEST} "
+            f"The weights that {escaped(run.settings['method'])} has learned for {escaped(learned.title)}. Strokes lie "
+            f"along edges, in steps of {180 / learned.orientations:g}°, because HOG sorts directions into "
+            f"{learned.orientations} bins. A brighter stroke has a larger weight; each cell shows its {STRONGEST} "
             f"strongest strokes, and both panels have the same scale.{colours} **Notice** which bright strokes follow "
             f"an outline in the {average}, and which come from the surroundings of “{escaped(query)}”."
         )
@@ -138,23 +138,23 @@ def show_look(run: Run, look: Look, images: ImageSet, ranked: Ranking, name: str
         )
 
 
-def figure_of(look: Look, sign: int) -> go.Figure:
+def figure_of(learned: HogWeights, sign: int) -> go.Figure:
     """Plot the weights of one sign: strokes by cell, and below them the colours with the largest weights."""
     figure = go.Figure()
-    ends, strengths = of_sign(look, sign)
+    ends, strengths = of_sign(learned, sign)
     shades = np.ceil(strengths * SHADES).astype(int)
     for shade in np.unique(shades):
         chosen = ends[shades == shade]
         nothing = np.full(len(chosen), np.nan)
         x, y = (np.stack([chosen[:, axis], chosen[:, axis + 2], nothing], axis=1).ravel() for axis in (0, 1))
-        charts.line(figure, x, y, f"rgba(255,255,255,{shade / SHADES:g})", max(2, 36 / look.cells))
-    if swatches := swatches_of(look, sign):
-        x = (np.arange(len(swatches)) + 0.5) * look.cells / SWATCHES
-        charts.points(figure, x, [1.08 * look.cells] * len(x), swatches, "square", 20, ("white", 2))
-    below = 0 if look.colours is None else 0.16 * look.cells
+        charts.line(figure, x, y, f"rgba(255,255,255,{shade / SHADES:g})", max(2, 36 / learned.cells))
+    if swatches := swatches_of(learned, sign):
+        x = (np.arange(len(swatches)) + 0.5) * learned.cells / SWATCHES
+        charts.points(figure, x, [1.08 * learned.cells] * len(x), swatches, "square", 20, ("white", 2))
+    below = 0 if learned.colours is None else 0.16 * learned.cells
     axis = {"visible": False, "fixedrange": True}
-    figure.update_xaxes(range=[0, look.cells], **axis)
-    figure.update_yaxes(range=[look.cells + below, 0], scaleanchor="x", **axis)
+    figure.update_xaxes(range=[0, learned.cells], **axis)
+    figure.update_yaxes(range=[learned.cells + below, 0], scaleanchor="x", **axis)
     figure.update_layout(
         paper_bgcolor=DARK,
         plot_bgcolor=DARK,
@@ -163,35 +163,35 @@ def figure_of(look: Look, sign: int) -> go.Figure:
     return figure
 
 
-def of_sign(look: Look, sign: int) -> tuple[Floats, Floats]:
+def of_sign(learned: HogWeights, sign: int) -> tuple[Floats, Floats]:
     """Return the ends (n, 4) and strengths (n,), from 0 to 1, of the STRONGEST strokes of one sign in each cell, the
     faintest first.
 
     Both signs share one scale. A strength is (weight / largest weight)^1.5, which emphasises large weights.
     """
-    weights = sign * look.strokes.weights
+    weights = sign * learned.strokes.weights
     most = np.abs(weights).max(initial=0)
     counts: dict[tuple[int, ...], int] = {}
     chosen = []
     for stroke in np.argsort(-weights, kind="stable"):
         if weights[stroke] <= FAINTEST * most:
             break
-        ends = look.strokes.ends[stroke]
+        ends = learned.strokes.ends[stroke]
         cell = tuple(((ends[:2] + ends[2:]) // 2).astype(int))  # a stroke runs through the middle of its cell
         counts[cell] = counts.get(cell, 0) + 1
         if counts[cell] <= STRONGEST:
             chosen.append(stroke)
     kept = np.array(chosen[::-1], np.int64)
-    return look.strokes.ends[kept], (weights[kept] / most) ** 1.5 if len(kept) else np.zeros(0)
+    return learned.strokes.ends[kept], (weights[kept] / most) ** 1.5 if len(kept) else np.zeros(0)
 
 
-def swatches_of(look: Look, sign: int) -> list[str]:
+def swatches_of(learned: HogWeights, sign: int) -> list[str]:
     """Return the colours with the largest weights of one sign, the largest first."""
-    if look.colours is None or look.colour_weights is None:
+    if learned.colours is None or learned.colour_weights is None:
         return []
-    order = np.argsort(-sign * look.colour_weights, kind="stable")[:SWATCHES]
-    chosen = [bin for bin in order if sign * look.colour_weights[bin] > 0]
-    return ["#{:02x}{:02x}{:02x}".format(*look.colours[bin]) for bin in chosen]
+    order = np.argsort(-sign * learned.colour_weights, kind="stable")[:SWATCHES]
+    chosen = [bin for bin in order if sign * learned.colour_weights[bin] > 0]
+    return ["#{:02x}{:02x}{:02x}".format(*learned.colours[bin]) for bin in chosen]
 
 
 def average_of(encoded: Sequence[bytes]) -> Ints:

@@ -12,8 +12,8 @@ from ranking.datasets.copies.matching import near_copies
 from ranking.datasets.copies.stored import (
     StoredCopies,
     are_together,
-    keep_copies_together,
-    keep_together,
+    group_copies,
+    group_copies_together,
     stored_copies,
 )
 
@@ -22,8 +22,8 @@ __all__ = [
     "StoredCopies",
     "are_together",
     "fingerprints",
-    "keep_copies_together",
-    "keep_together",
+    "group_copies",
+    "group_copies_together",
     "near_copies",
     "stored_copies",
 ]

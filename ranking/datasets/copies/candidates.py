@@ -12,10 +12,10 @@ from ranking.core import Bools, Ints
 from ranking.datasets.copies.alignment import Rows, Stack, Warps, reduced, sampled, smoothed, unit
 
 POSITIONS = range(8)
-MOST_BITS = 16  # of 64 bits, in which the hashes of near copies differ
+MAX_BITS = 16  # of 64 bits, in which the hashes of near copies differ
 # Pixels of a side, least correlation, most pairs of one fingerprint.
-COARSE, LEAST_COARSE, MOST_COARSE = (8, 0.75, 30)
-SMALL, LEAST_SMALL, MOST_SMALL = 16, 0.93, 3  # the same values after the best crop
+COARSE, LEAST_COARSE, MAX_COARSE = (8, 0.75, 30)
+SMALL, LEAST_SMALL, MAX_SMALL = 16, 0.93, 3  # the same values after the best crop
 CROP = 0.95  # of the sides, at the centre and in the corners
 SHIFTS = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
 BLOCK = 1_000_000  # pairs of hashes that are compared at a time
@@ -59,7 +59,7 @@ def candidates(
 ) -> Iterator[Candidates]:
     """Yield the candidates among f fingerprints of n images, in blocks. hashes: (f, side, side). image_of: (f,).
 
-    BLOCK and MOST_COARSE bound the memory for any images.
+    BLOCK and MAX_COARSE bound the memory for any images.
     """
     words = [_words(turned(hashes, position)) for position in POSITIONS]
     coarse = [unit(turned(_small(greys, COARSE), position).reshape(len(greys), -1)) for position in POSITIONS]
@@ -72,20 +72,20 @@ def candidates(
         for position in POSITIONS:
             bits = np.bitwise_count(words[0][block, None] ^ words[position][later])
             similar = coarse[0][block] @ coarse[position][later].T
-            similar[(bits > MOST_BITS) | ~apart] = -1
+            similar[(bits > MAX_BITS) | ~apart] = -1
             row, column = _largest(similar)
             blocks.append((block[row], later[column], np.full(len(row), position), similar[row, column]))
         first, second, positions, likeness = (np.concatenate(column) for column in zip(*blocks, strict=True))
-        kept = most_similar(first, likeness, LEAST_COARSE, MOST_COARSE)
+        kept = most_similar(first, likeness, LEAST_COARSE, MAX_COARSE)
         yield crops.like(first[kept], second[kept], positions[kept])
 
 
 def _largest(similar: Rows) -> tuple[Ints, Ints]:
-    """Return the rows and columns of entries that are similar enough, the MOST_COARSE largest per row at most."""
+    """Return the rows and columns of entries that are similar enough, the MAX_COARSE largest per row at most."""
     enough = similar >= LEAST_COARSE
-    crowded = np.flatnonzero(enough.sum(axis=1) > MOST_COARSE)
+    crowded = np.flatnonzero(enough.sum(axis=1) > MAX_COARSE)
     if len(crowded):
-        largest = np.argpartition(similar[crowded], -MOST_COARSE, axis=1)[:, -MOST_COARSE:]
+        largest = np.argpartition(similar[crowded], -MAX_COARSE, axis=1)[:, -MAX_COARSE:]
         enough[crowded] = False
         enough[crowded[:, None], largest] = True
     row, column = np.nonzero(enough)
@@ -134,7 +134,7 @@ class Crops(NamedTuple):
                 similar[crop + len(inside)] = np.einsum("pij,pij->p", of_first, whole[1])
             chosen = similar.argmax(axis=0)
             warps[rows], best[rows] = choices[chosen], similar.max(axis=0)
-        kept = most_similar(first, best, LEAST_SMALL, MOST_SMALL)
+        kept = most_similar(first, best, LEAST_SMALL, MAX_SMALL)
         return Candidates(first[kept], second[kept], position[kept], warps[kept])
 
 

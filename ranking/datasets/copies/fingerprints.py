@@ -22,7 +22,7 @@ SCALED_DOWN = 192  # pixels of the longer side when the image is searched for a 
 BLACK, BLACK_SHARE = 6, 0.06  # grey level, and share of the highest level, up to which a pixel is black
 # Angles of the rectangle in a black frame, in steps finer than the comparison needs.
 ANGLES = np.radians(np.arange(0, 90, 0.5))
-MOST_OF_FRAME = 0.92  # a rectangle that covers a larger share of the image has no frame
+MAX_OF_FRAME = 0.92  # a rectangle that covers a larger share of the image has no frame
 INSET = 1  # pixels of the rectangle that are omitted at each side, because they are half black
 # The share of the rectangle that is not black, from which it certainly is a rotated image, and from which it may be
 # one: in a night scene only the lit part is not black, before and after a rotation.
@@ -92,7 +92,7 @@ def rectangle_in_frame(grey: Grey) -> Rectangle | None:
     across = outline @ np.stack([-np.sin(ANGLES), np.cos(ANGLES)])
     areas = np.ptp(along, axis=0) * np.ptp(across, axis=0)
     best = int(areas.argmin())
-    if areas[best] > MOST_OF_FRAME * grey.size or filled < LEAST_FILLED * areas[best]:
+    if areas[best] > MAX_OF_FRAME * grey.size or filled < LEAST_FILLED * areas[best]:
         return None
     cos, sin = math.cos(ANGLES[best]), math.sin(ANGLES[best])
     (left, right), (top, bottom) = _ends(along[:, best]), _ends(across[:, best])

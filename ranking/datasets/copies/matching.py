@@ -25,7 +25,7 @@ from ranking.datasets.copies.alignment import (
 from ranking.datasets.copies.candidates import Candidates, candidates, each_turned
 from ranking.datasets.copies.fingerprints import Fingerprint
 
-MOST_IMAGES = 100_000  # of one image set: comparing more takes hours
+MAX_IMAGES = 100_000  # of one image set: comparing more takes hours
 AT_ONCE, THREADS = 200, 2  # pairs that each thread compares at a time, and the number of threads
 # Pixels of a side and steps of the first alignment, steps of the second alignment.
 HALF, CROP_STEPS, STEPS = (24, 6, 4)
@@ -59,12 +59,12 @@ class Match(NamedTuple):
 def near_copies(
     fingerprints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None] | None = None
 ) -> Copies:
-    """Return the near copies among images with these fingerprints; none among more than MOST_IMAGES images.
+    """Return the near copies among images with these fingerprints; none among more than MAX_IMAGES images.
 
     on_step is called every few seconds; an exception that it raises ends the search.
     """
     image_of = np.repeat(np.arange(len(fingerprints)), [len(each) for each in fingerprints])
-    if len(image_of) < 2 or len(fingerprints) > MOST_IMAGES:
+    if len(image_of) < 2 or len(fingerprints) > MAX_IMAGES:
         return Copies(np.empty((0, 2), np.int64), np.empty(0))
     hashes = np.stack([fingerprint.hash for each in fingerprints for fingerprint in each])
     greys = np.stack([fingerprint.grey for each in fingerprints for fingerprint in each])

@@ -57,7 +57,7 @@ class StoredCopies(NamedTuple):
         return Problem("near copies", "near copies on one side of the split", came, done)
 
 
-def keep_copies_together(
+def group_copies_together(
     images: ImageSet, fingerprints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None]
 ) -> ImageSet:
     """Search a new image set for near copies, store them in its folder, and keep them on one side of the split unless
@@ -67,7 +67,7 @@ def keep_copies_together(
         np.savez(images.folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
     grouped = np.unique(np.stack([images.image_of, images.groups]), axis=1)
     own_groups = any(len(np.unique(column)) < grouped.shape[1] for column in grouped)
-    return keep_together(images.folder, not own_groups)
+    return group_copies(images.folder, not own_groups)
 
 
 def stored_copies(folder: Path) -> StoredCopies | None:
@@ -79,7 +79,7 @@ def stored_copies(folder: Path) -> StoredCopies | None:
         return None
 
 
-def keep_together(folder: Path, together: bool) -> ImageSet:
+def group_copies(folder: Path, together: bool) -> ImageSet:
     """Change the set in `folder`, which must not be in use yet: keep near copies on one side of every split, or restore
     the split of the source. Return the set.
 

@@ -15,9 +15,9 @@ from threadpoolctl import ThreadpoolController
 
 from ranking.core import ProgressEvent, StopTraining
 from ranking.core.errors import InputError
-from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.trial import VERSION
-from ranking.experiments.cross_validation.unit import Trained, Unit, train_unit
+from ranking.experiments.cross_validation.trial_data import TrialData
+from ranking.experiments.cross_validation.trial_path import Trained, TrialPath, train_path
 from ranking.experiments.cross_validation.workers import (
     Check,
     Train,
@@ -51,10 +51,10 @@ def on_cluster(address: str) -> Workers:
     """
 
     @contextmanager
-    def workers(material: Material, check: Check) -> Iterator[Train]:
+    def workers(trial_data: TrialData, check: Check) -> Iterator[Train]:
         with _connected(address) as client:
-            sent = client.scatter(material, broadcast=True, hash=False)
-            yield lambda units: _train_there(client, address, sent, units, check)
+            sent = client.scatter(trial_data, broadcast=True, hash=False)
+            yield lambda trial_paths: _train_there(client, address, sent, trial_paths, check)
 
     return workers
 
@@ -92,7 +92,7 @@ def _version() -> int:
 
 
 def _train_there(
-    client: Client, address: str, material: Future, units: Iterable[Unit], check: Check
+    client: Client, address: str, trial_data: Future, trial_paths: Iterable[TrialPath], check: Check
 ) -> TrainingRuns:
     from distributed import KilledWorker
 
@@ -100,8 +100,8 @@ def _train_there(
     arrived: SimpleQueue[Future] = SimpleQueue()
     futures: set[Future] = set()
     try:
-        for place, unit in enumerate(units):
-            task = client.submit(_train, material, unit, run, priority=-place, pure=False)
+        for place, trial_path in enumerate(trial_paths):
+            task = client.submit(_train, trial_data, trial_path, run, priority=-place, pure=False)
             futures.add(task)
             task.add_done_callback(arrived.put)
         while futures:
@@ -140,7 +140,7 @@ def _threads() -> ThreadpoolController:
     return ThreadpoolController()
 
 
-def _train(material: Material, unit: Unit, run: str) -> list[Trained]:
+def _train(trial_data: TrialData, trial_path: TrialPath, run: str) -> list[Trained]:
     """Train a unit on a worker of a cluster, unless its run has ended."""
 
     def listen(_: ProgressEvent) -> None:
@@ -148,4 +148,4 @@ def _train(material: Material, unit: Unit, run: str) -> list[Trained]:
             raise StopTraining
 
     with _threads().limit(limits=1):
-        return train_unit(material, unit, listen)
+        return train_path(trial_data, trial_path, listen)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 
 from ranking.experiments.cross_validation.cluster import workers_at
-from ranking.experiments.cross_validation.material import material_of
 from ranking.experiments.cross_validation.plan import plan_of
 from ranking.experiments.cross_validation.progress import Progress, time_in_words
 from ranking.experiments.cross_validation.running import run_experiment
+from ranking.experiments.cross_validation.trial_data import trial_data_of
 from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.study import Context, Result, Study
 from ranking.storage.run_settings import ExperimentSettings
@@ -42,7 +42,7 @@ class Experiment(Study[ExperimentSettings]):
         try:
             results = run_experiment(
                 plan,
-                lambda: material_of(plan, images, context.features, context.on_step, context.edges),
+                lambda: trial_data_of(plan, images, context.features, context.on_step, context.edges),
                 trials,
                 report,
                 context.check,

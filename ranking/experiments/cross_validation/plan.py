@@ -18,10 +18,10 @@ from ranking.core.errors import InputError
 from ranking.core.settings import Settings
 from ranking.core.text import readable
 from ranking.experiments.cross_validation.protocol import (
-    BEGUN_BY,
     FEWER,
     MAX_TRAINING_RUNS,
     PATH,
+    WARM_START,
     ComparedMethod,
     Point,
     compared_methods_of,
@@ -150,7 +150,7 @@ class Plan:
         if beginning is not None:
             begun = None if previous is None else previous.beginning
             if begun is None or begun.settings != beginning:
-                begun = self._trial(query, BEGUN_BY, beginning, fold, None, begun)
+                begun = self._trial(query, WARM_START, beginning, fold, None, begun)
         return Trial(query, method, settings, fold, self.samples[fold, uses_graph(method)], previous, begun)
 
 

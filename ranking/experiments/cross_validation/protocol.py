@@ -27,7 +27,7 @@ MAX_TRAINING_RUNS = 100_000  # of the folds of one experiment: the paper's own h
 FEWER = "choose fewer values, folds or queries"  # the remedy if there are more
 PATH = "C"  # the setting with warm starts along its rising values
 # The second starts from the weights of the first (high-order, Table 1).
-BEGUN_BY, BEGINS = ("HOB-SVM", "HOAP-SVM")
+WARM_START, BEGINS = ("HOB-SVM", "HOAP-SVM")
 
 # One value of each grid, in the order in which ties are broken: C, then eta.
 Point = tuple[tuple[str, float], ...]
@@ -60,7 +60,7 @@ class ComparedMethod:
         """Return the settings of the HOB-SVM that is the warm start at `point`; None where there is none."""
         if point not in self._beginnings:
             chosen = {**self.fixed, **dict(point)}
-            self._beginnings[point] = begun_by(self.method, self.settings(point), chosen)
+            self._beginnings[point] = warm_start_of(self.method, self.settings(point), chosen)
         return self._beginnings[point]
 
     def allows(self, name: str, value: float) -> bool:
@@ -69,18 +69,18 @@ class ComparedMethod:
         return item.log and (item.minimum or 0.0) <= value <= (item.maximum or math.inf)
 
 
-def begun_by(method: str, settings: Settings, requested: Settings) -> Settings | None:
+def warm_start_of(method: str, settings: Settings, requested: Settings) -> Settings | None:
     """Return the settings of the HOB-SVM whose weights are the warm start of a HOAP-SVM; None for other methods.
 
     Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the `requested` settings of the protocol,
     fixed or in its grids.
     """
-    if method != BEGINS or BEGUN_BY not in settings["start"]:
+    if method != BEGINS or WARM_START not in settings["start"]:
         return None
     shared = {
         name: settings[name] for name in ("C", "unit", "eta", "potentials", "tolerance", "max_iterations")
     }
-    return settings_dict(make_method(BEGUN_BY, **{**shared, "C": requested.get("start_C", shared["C"])}))
+    return settings_dict(make_method(WARM_START, **{**shared, "C": requested.get("start_C", shared["C"])}))
 
 
 def compared_methods_of(protocol: Protocol) -> list[ComparedMethod]:

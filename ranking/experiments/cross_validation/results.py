@@ -13,7 +13,7 @@ from ranking.metrics.statistics import EQUAL
 from ranking.storage.run_settings import Protocol
 from ranking.storage.stored_settings import Grids
 
-MOST_WIDER = 2  # times that a grid is extended at an end that has the best value
+MAX_WIDER = 2  # times that a grid is extended at an end that has the best value
 # Query, compared method, grid point, fold (None: trained on all training samples, evaluated on the test samples).
 TrialId = tuple[str, str, Point, int | None]
 
@@ -63,7 +63,7 @@ class Results:
         Where the best point lies at an end and the protocol extends grids, the next values are added, twice at most.
         """
         points = self.compared_method(compared_method).points
-        for _ in range(MOST_WIDER if self.protocol.widen else 0):
+        for _ in range(MAX_WIDER if self.protocol.widen else 0):
             more = self._beyond(query, compared_method, points)
             if not more:
                 break

@@ -6,19 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing
 from functools import cache
 
-from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.plan import Plan, paths_of
 from ranking.experiments.cross_validation.progress import Progress, TimeEstimate
 from ranking.experiments.cross_validation.results import Results, TrialId
 from ranking.experiments.cross_validation.trial import Trial
+from ranking.experiments.cross_validation.trial_data import TrialData
+from ranking.experiments.cross_validation.trial_path import remaining_path
 from ranking.experiments.cross_validation.trial_store import TrialStore
-from ranking.experiments.cross_validation.unit import unit_of
 from ranking.experiments.cross_validation.workers import Check, Train, Workers, on_this_computer
 
 
 def run_experiment(
     plan: Plan,
-    material: Callable[[], Material],
+    trial_data: Callable[[], TrialData],
     store: TrialStore,
     on_progress: Callable[[Progress], None] = lambda progress: None,
     check: Check = lambda: None,
@@ -26,7 +26,7 @@ def run_experiment(
 ) -> Results:
     """Train the missing trials of the folds, then the missing tests at the chosen points; return all results.
 
-    material: called only if something has to be trained. on_progress receives every trial. An exception from check or
+    trial_data: called only if something has to be trained. on_progress receives every trial. An exception from check or
     on_progress ends the work and is raised again; trials of finished units are stored, and the same call resumes.
     """
     pace = TimeEstimate()
@@ -34,7 +34,7 @@ def run_experiment(
 
         @cache
         def train() -> Train:
-            return stack.enter_context(workers(material(), check))
+            return stack.enter_context(workers(trial_data(), check))
 
         for trials, pace.later in _rounds(plan, store):
             paths = paths_of(trials.values())
@@ -46,8 +46,8 @@ def run_experiment(
             if not missing:
                 continue
             unfinished = [path for path in paths if any(trial.key in missing for trial in path)]
-            units = (unit_of(path, missing) for path in unfinished)
-            with closing(train()(units)) as finished:
+            trial_paths = (remaining_path(path, missing) for path in unfinished)
+            with closing(train()(trial_paths)) as finished:
                 for results in finished:
                     for trial, outcome, scores, recording in results:
                         if trial.key in missing:

@@ -80,7 +80,7 @@ def assign_folds(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
     np.add.at(relevant, blocks, labels)
     generator = np.random.default_rng(seed)
     order, turn = generator.permutation(count), generator.permutation(folds)
-    need, room = np.tile(relevant.sum(axis=0) / folds, (folds, 1)), np.full(folds, len(blocks) / folds)
+    need, spare = np.tile(relevant.sum(axis=0) / folds, (folds, 1)), np.full(folds, len(blocks) / folds)
     fold_of = np.full(count, -1)
     left = relevant.sum(axis=0)
     while (left > 0).any():
@@ -88,12 +88,12 @@ def assign_folds(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
         open_ones = order[(fold_of[order] < 0) & (relevant[order, scarce] > 0)]
         for block in open_ones[np.argsort(-relevant[open_ones, scarce], kind="stable")]:
             _place(
-                block, np.lexsort((turn, -room, -need[:, scarce]))[0], fold_of, need, room, relevant, sizes
+                block, np.lexsort((turn, -spare, -need[:, scarce]))[0], fold_of, need, spare, relevant, sizes
             )
         left = relevant[fold_of < 0].sum(axis=0)
     rest = order[fold_of[order] < 0]
     for block in rest[np.argsort(-sizes[rest], kind="stable")]:
-        _place(block, np.lexsort((turn, -room))[0], fold_of, need, room, relevant, sizes)
+        _place(block, np.lexsort((turn, -spare))[0], fold_of, need, spare, relevant, sizes)
     return fold_of[blocks]
 
 
@@ -102,13 +102,13 @@ def _place(
     fold: np.intp,
     fold_of: Ints,
     need: np.ndarray,
-    room: np.ndarray,
+    spare: np.ndarray,
     relevant: Ints,
     sizes: Ints,
 ) -> None:
     fold_of[block] = fold
     need[fold] -= relevant[block]
-    room[fold] -= sizes[block]
+    spare[fold] -= sizes[block]
 
 
 def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import statistics
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from ranking.experiments.cross_validation.protocol import BEGUN_BY
+from ranking.experiments.cross_validation.protocol import WARM_START
 from ranking.experiments.cross_validation.results import Results, higher
 
 Value = float | str | None  # None: not finished
@@ -95,7 +95,7 @@ def seconds_table(results: Results) -> Table:
         if any(map(compared_method.beginning, compared_method.points))
     ]
     note = (
-        f"Runs of {' and '.join(begun)} are counted without the {BEGUN_BY} run that they start from."
+        f"Runs of {' and '.join(begun)} are counted without the {WARM_START} run that they start from."
         if begun
         else ""
     )

@@ -11,22 +11,22 @@ from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import threadpool_limits
 
 from ranking.core import ProgressEvent, StopTraining
-from ranking.experiments.cross_validation.material import Material
-from ranking.experiments.cross_validation.unit import Trained, Unit, train_unit
+from ranking.experiments.cross_validation.trial_data import TrialData
+from ranking.experiments.cross_validation.trial_path import Trained, TrialPath, train_path
 
 Check = Callable[[], None]  # raises an exception to end the work
 TrainingRuns = Generator[list[Trained], None, None]  # the results of units, as they are finished
-Train = Callable[[Iterable[Unit]], TrainingRuns]
+Train = Callable[[Iterable[TrialPath]], TrainingRuns]
 # Trains units on a material while it is open. The check is called often, in any thread; its exceptions are raised.
-Workers = Callable[[Material, Check], AbstractContextManager[Train]]
+Workers = Callable[[TrialData, Check], AbstractContextManager[Train]]
 
 
 @contextmanager
-def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
+def on_this_computer(trial_data: TrialData, check: Check) -> Iterator[Train]:
     """Train in one thread per core, with single-threaded linear algebra: the kernels release the interpreter's lock,
     and the features are in memory once."""
 
-    def train(units: Iterable[Unit]) -> TrainingRuns:
+    def train(trial_paths: Iterable[TrialPath]) -> TrainingRuns:
         ended = Event()
 
         def listen(_: ProgressEvent) -> None:
@@ -35,7 +35,7 @@ def on_this_computer(material: Material, check: Check) -> Iterator[Train]:
             check()
 
         threads = Parallel(cpu_count(), backend="threading", return_as="generator_unordered")
-        finished = threads(delayed(train_unit)(material, unit, listen) for unit in units)
+        finished = threads(delayed(train_path)(trial_data, trial_path, listen) for trial_path in trial_paths)
         try:
             for results in finished:  # noqa: UP028  # consumers that end early must not close it
                 yield results

@@ -14,7 +14,7 @@ from ranking.features.graph.similarity import nearest, same_group, same_image, s
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 
 NEAREST = 5
-MOST_BYTES = 2_000_000_000  # of affinities, which are all in memory
+MAX_BYTES = 2_000_000_000  # of affinities, which are all in memory
 
 
 def _nearest(_: ImageSet, vectors: Features, rows: Ints) -> Ints:
@@ -77,7 +77,7 @@ def image_graph(
     by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. Pairs of a training sample and
     a test sample are dropped. parts: of `features` (n, d). The affinity compares features of the box, because features
     of the whole image are equal within an image (high-order, section 5); it compares all features if there are no
-    others. ValueError if affinities would take more than MOST_BYTES.
+    others. ValueError if affinities would take more than MAX_BYTES.
     """
     vectors = features[:, compared_columns(image_set, parts)]
     taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
@@ -134,10 +134,10 @@ def within(edges: Ints, rows: Ints, n: int) -> Ints:
 
 def _check_size(edges: int, vectors: Features) -> None:
     needed = edges * vectors.shape[1] * vectors.itemsize
-    if needed > MOST_BYTES:
+    if needed > MAX_BYTES:
         raise InputError(
             "similarity graph",
-            f"at most {MOST_BYTES / 1e9:g} GB",
+            f"at most {MAX_BYTES / 1e9:g} GB",
             f"{edges:,} pairs with {vectors.shape[1]:,} affinities each, {needed / 1e9:.1f} GB",
             "choose features with fewer columns, or a graph with fewer pairs",
         )

@@ -81,7 +81,7 @@ class VectorsPreview:
 
 def preview_vectors(
     path: Path,
-    called: str,
+    file_name: str,
     images: ImageSet,
     target: Path,
     vectors: str | None = None,
@@ -89,7 +89,7 @@ def preview_vectors(
     on_step: OnStep | None = None,
     limits: Limits | None = None,
 ) -> VectorsPreview:
-    """Return a preview of the file `path` for the samples of an image set. called: the name that the user gave the
+    """Return a preview of the file `path` for the samples of an image set. file_name: the name that the user gave the
     file.
 
     The matrix is written to `target` if the vectors fit. vectors, ids: the arrays to read; None: arrays with a usual
@@ -99,13 +99,13 @@ def preview_vectors(
     limits = Limits.from_environment() if limits is None else limits
     try:
         report("Listing its arrays", 0, 1)
-        file = open_arrays(path, called, limits)
+        file = open_arrays(path, file_name, limits)
         return _preview(file, images, target, vectors, ids, limits, report)
     except Unusable as error:
-        raise InputError(called, error.expected, readable(error.came)) from error
+        raise InputError(file_name, error.expected, readable(error.came)) from error
 
 
-def open_arrays(path: Path, called: str, limits: Limits) -> ArrayFile:
+def open_arrays(path: Path, file_name: str, limits: Limits) -> ArrayFile:
     """Return the arrays of a file, whose type follows from its first bytes; InputError if it is none of EXPECTED."""
     with path.open("rb") as file:
         head = file.read(6)
@@ -116,8 +116,8 @@ def open_arrays(path: Path, called: str, limits: Limits) -> ArrayFile:
     if head.startswith(b"PAR1"):
         return ParquetFile(path, limits)
     if head[:1] == b"\x80":
-        raise InputError(called, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
-    raise InputError(called, EXPECTED, "a file of another kind" if head else "an empty file")
+        raise InputError(file_name, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
+    raise InputError(file_name, EXPECTED, "a file of another kind" if head else "an empty file")
 
 
 def _preview(

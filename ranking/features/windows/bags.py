@@ -46,14 +46,14 @@ def windows_of(
     if (bags := _read(image_set, windows_file, boxes_file)) is not None:
         return bags
     boxes: list[Ints] = []
-    matrix_files.keep_blocks(
+    matrix_files.store_blocks(
         windows_file,
         _computed(image_set, settings, boxes, on_count),
         COLUMNS,
         _precision(image_set, settings),
     )
     image_of = np.repeat(np.arange(len(boxes)), [len(windows) for windows in boxes])
-    matrix_files.keep(boxes_file, np.column_stack([image_of, np.concatenate(boxes)]))
+    matrix_files.store(boxes_file, np.column_stack([image_of, np.concatenate(boxes)]))
     kept = _read(image_set, windows_file, boxes_file)
     assert kept is not None
     return kept

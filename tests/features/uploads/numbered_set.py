@@ -55,22 +55,24 @@ class Desk:
 
     def npy(self, array, **options):
         np.save(self.folder / "my.npy", array, **options)
-        return self.look("my.npy")
+        return self.preview("my.npy")
 
     def npz(self, save=np.savez, **arrays):
         save(self.folder / "my.npz", **arrays)
-        return self.look("my.npz")
+        return self.preview("my.npz")
 
     def parquet(self, columns, **options):
         parquet.write_table(pa.table(columns), self.folder / "my.parquet", **options)
-        return self.look("my.parquet")
+        return self.preview("my.parquet")
 
-    def look(self, name, **chosen) -> VectorsPreview:
+    def preview(self, name, **chosen) -> VectorsPreview:
         self.target.unlink(missing_ok=True)
-        look = preview_vectors(self.folder / name, name, self.images, self.target, **chosen)
-        assert self.target.exists() == (not look.refused) == bool(look.name), "a refused look leaves nothing"
-        assert VectorsPreview.from_json(json.loads(json.dumps(look.to_json()))) == look
-        return look
+        preview = preview_vectors(self.folder / name, name, self.images, self.target, **chosen)
+        assert self.target.exists() == (not preview.refused) == bool(preview.name), (
+            "a refused look leaves nothing"
+        )
+        assert VectorsPreview.from_json(json.loads(json.dumps(preview.to_json()))) == preview
+        return preview
 
     def matrix(self):
         return np.load(self.target, allow_pickle=False)

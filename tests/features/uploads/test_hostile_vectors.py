@@ -13,14 +13,14 @@ from numbered_set import Desk
 
 
 @pytest.fixture
-def look(images, tmp_path):
+def preview(images, tmp_path):
     """Look at bytes; what was refused, or "" where it was read. Nothing but the matrix is left, and that only then."""
     desk = Desk(tmp_path, images)
 
-    def look_at(data: bytes) -> str:
+    def refusal_of(data: bytes) -> str:
         (tmp_path / "my file").write_bytes(data)
         try:
-            refused = desk.look("my file").refused
+            refused = desk.preview("my file").refused
         except ValueError as error:
             refused = str(error)
         assert os.listdir(desk.target.parent) == ([] if refused else ["vectors.npy"])
@@ -29,7 +29,7 @@ def look(images, tmp_path):
         assert len(refused) < 2_000
         return refused
 
-    return look_at
+    return refusal_of
 
 
 class Trap:
@@ -44,11 +44,11 @@ def claiming(header: str) -> bytes:
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text
 
 
-def test_pickles_are_never_opened(look, tmp_path, monkeypatch):
+def test_pickles_are_never_opened(preview, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     objects = np.array([Trap()] * 9, object)
     for data in (npy(objects, allow_pickle=True), npz(x=objects), pickle.dumps(Trap())):
-        assert "pickle" in look(data)
+        assert "pickle" in preview(data)
     assert not (tmp_path / "trapped").exists()
 
 
@@ -67,20 +67,20 @@ HEADERS = [
 ]
 
 
-def test_headers_are_not_believed(look, tmp_path, monkeypatch):
+def test_headers_are_not_believed(preview, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for header in HEADERS:
         for body in (b"", b"\0" * 360):
-            assert look(claiming(header) + body), header
-            assert look(packed({"x.npy": claiming(header) + body})), header
+            assert preview(claiming(header) + body), header
+            assert preview(packed({"x.npy": claiming(header) + body})), header
     assert not (tmp_path / "trapped").exists()
 
 
-def test_bombs_are_refused_before_they_are_expanded(look, monkeypatch):
+def test_bombs_are_refused_before_they_are_expanded(preview, monkeypatch):
     monkeypatch.setenv("RANKING_INTAKE_VECTOR_BYTES", "1000000")
     honest = claiming("{'descr': '<f8', 'fortran_order': False, 'shape': (9, 100000), }")
     bomb = packed({"x.npy": honest + bytes(7_200_000)})
     assert len(bomb) < 10_000
-    assert "7,200," in look(bomb), "it expands to so many bytes"
+    assert "7,200," in preview(bomb), "it expands to so many bytes"
     many = packed({f"x{number}.npy": honest + bytes(900_000) for number in range(4)})
-    assert "7,200,000" in look(many)
+    assert "7,200,000" in preview(many)

@@ -45,7 +45,7 @@ def uploaded(tmp_path):
     return write
 
 
-def look(path, images, **chosen) -> ModelPreview:
+def preview(path, images, **chosen) -> ModelPreview:
     result = preview_model(path, images, chosen, lambda *_: None)
     assert ModelPreview.from_json(json.loads(json.dumps(result.to_json()))) == result
     return result
@@ -161,25 +161,25 @@ def test_pixels_are_normalised_and_positions_pooled_as_the_settings_say(describe
 
 def test_normalisation_is_read_or_that_of_imagenet(uploaded, images):
     metadata = {"x.mean": "[123.7, 116.3, 103.5]", "x.std": "58, 57, 57"}
-    settings = look(uploaded(mean_colour(metadata=metadata)), images).settings
+    settings = preview(uploaded(mean_colour(metadata=metadata)), images).settings
     assert (
         settings.items() >= {"white": 255, "mean": "123.7, 116.3, 103.5", "deviation": "58, 57, 57"}.items()
     )
     clip = {"mean": "[0.48145466, 0.4578275, 0.40821073]", "std": "[0.26862954, 0.26130258, 0.27577711]"}
-    settings = look(uploaded(mean_colour(metadata=clip)), images).settings
+    settings = preview(uploaded(mean_colour(metadata=clip)), images).settings
     assert settings["white"] == 1
     for name, written in (("mean", clip["mean"]), ("deviation", clip["std"])):
         assert (three_numbers(settings[name]) == three_numbers(written)).all(), "to the last digit"
     for metadata in ({"mean": "0.5"}, {"mean": "0.5", "std": "0"}, {"mean": "0.5", "std": "much"}):
-        settings = look(uploaded(mean_colour(metadata=metadata)), images).settings
+        settings = preview(uploaded(mean_colour(metadata=metadata)), images).settings
         assert (settings["white"], settings["mean"]) == (1, "0.485, 0.456, 0.406"), metadata
 
 
 def test_a_preview_shows_what_a_training_will_compute(uploaded, images, tmp_path):
     path = uploaded(mean_colour())
-    flat = look(path, images, output="map", pooling="flatten")
+    flat = preview(path, images, output="map", pooling="flatten")
     assert (flat.settings["columns"], flat.refused) == (3 * 8 * 6, "")
-    result = look(path, images)
+    result = preview(path, images)
     assert (result.settings["model"], result.settings["output"]) == (model_name(path), "pooled")
     assert result.seconds > 0
     assert len(result.plot.samples) == len(images)
@@ -203,19 +203,19 @@ def test_outputs_that_tell_nothing_are_refused(uploaded, images, tmp_path):
     ports = [port("image", (1, 3, 8, 6))], [port("y", (1, 3, 8, 6))]
     for factor, words in ((0, "the same for all samples"), (np.inf, "NaN or infinity")):
         data = model([node("Mul", ["image", "z"], ["y"])], *ports, [tensor("z", (1,), [factor])])
-        assert words in look(uploaded(data), images).refused
+        assert words in preview(uploaded(data), images).refused
     labels = cards(tmp_path / "set", [1, 1], features=[[1.0], [2.0]])
     with refused(labels.title):
-        look(uploaded(mean_colour()), labels)
+        preview(uploaded(mean_colour()), labels)
 
 
 def test_a_model_of_a_visitor_of_a_server_is_refused(uploaded, images, tmp_path):
-    room = Store(tmp_path / "workspaces" / workspaces.create(tmp_path))
-    key = room.sets.add(images.folder, "x")
-    run = room.runs.create("import", FeaturesSettings(key, upload="vectors.npy").to_json())
+    workspace = Store(tmp_path / "workspaces" / workspaces.create(tmp_path))
+    key = workspace.sets.add(images.folder, "x")
+    run = workspace.runs.create("import", FeaturesSettings(key, upload="vectors.npy").to_json())
     shutil.copyfile(uploaded(mean_colour()), run.uploaded_file)
     with refused("vectors.npy", "an ONNX model"):
-        next(importing.steps_of(room, run, Report(tmp_path / "events").progress))
+        next(importing.steps_of(workspace, run, Report(tmp_path / "events").progress))
 
 
 # --------------------------------------------------------------------------------------------------- keeping it
@@ -229,7 +229,7 @@ def kept(tmp_path, images):
     def add(settings, title="net"):
         uploaded = tmp_path / "net.onnx"
         uploaded.write_bytes(mean_colour())
-        return store.features.keep_network(
+        return store.features.add_network(
             uploaded, {"model": model_name(uploaded), "columns": 3, **settings}, title
         )
 

@@ -26,12 +26,12 @@ def test_rows_in_order_are_kept_with_length_1(desk):
     for dtype in ("float16", "float32", "float64", ">f8", "int16", "uint8"):
         rows = (vectors_of(desk.images) * 10).clip(0 if dtype == "uint8" else None).astype(dtype)
         rows[:, 0] += 1
-        look = desk.npy(rows)
-        assert (look.vectors, look.ids, look.matched) == ("array", BY_ORDER, BY_ORDER), dtype
-        assert (look.samples, look.columns, look.size, look.problems) == (9, 5, 5, []), dtype
+        preview = desk.npy(rows)
+        assert (preview.vectors, preview.ids, preview.matched) == ("array", BY_ORDER, BY_ORDER), dtype
+        assert (preview.samples, preview.columns, preview.size, preview.problems) == (9, 5, 5, []), dtype
         assert desk.matrix().dtype == np.float32
         assert desk.matrix() == pytest.approx(unit(rows.astype(np.float64)), abs=1e-6), dtype
-        assert look.name == vectors_name(desk.matrix()), dtype
+        assert preview.name == vectors_name(desk.matrix()), dtype
 
 
 def test_equal_numbers_have_one_name(desk, monkeypatch):
@@ -54,9 +54,9 @@ def test_ids_and_vectors_are_what_is_called_so(desk):
     rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
     in_order = desk.npy(rows).name
     for save in (np.savez, np.savez_compressed):
-        look = desk.npz(save, embeddings=rows[order], ids=desk.images.ids[order], other=np.zeros((9, 99)))
-        assert (look.vectors, look.ids) == ("embeddings", "ids"), "before what is wider"
-        assert look.name == in_order
+        preview = desk.npz(save, embeddings=rows[order], ids=desk.images.ids[order], other=np.zeros((9, 99)))
+        assert (preview.vectors, preview.ids) == ("embeddings", "ids"), "before what is wider"
+        assert preview.name == in_order
 
 
 @pytest.mark.parametrize(
@@ -85,13 +85,13 @@ def test_whole_numbers_may_be_ids(tmp_path):
     images = cards(tmp_path / "set", [1] * 4)
     assert images.ids.tolist() == [f"img/{number:03d}.jpg#1" for number in range(4)]
     desk = Desk(tmp_path, images)
-    look = desk.npz(x=vectors_of(images), id=np.arange(4))
-    assert look.ids == "id"
-    assert "none of the 4 ids in “id”" in look.refused, (
+    preview = desk.npz(x=vectors_of(images), id=np.arange(4))
+    assert preview.ids == "id"
+    assert "none of the 4 ids in “id”" in preview.refused, (
         "0 is not 000; nothing takes the order instead unasked"
     )
     assert desk.npz(x=vectors_of(images), label=np.arange(4)).ids == BY_ORDER, "nobody called that ids"
-    assert desk.look("my.npz", ids=BY_ORDER).matched == BY_ORDER, "a person chose it"
+    assert desk.preview("my.npz", ids=BY_ORDER).matched == BY_ORDER, "a person chose it"
 
 
 def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk):
@@ -102,18 +102,18 @@ def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk
         (ids.astype("S"), "|S"),
         (ids[:, None], "9 × 1 (<U"),
     ):
-        look = desk.npz(x=vectors_of(desk.images), ids=unreadable)
-        assert look.ids == BY_ORDER, came
-        (row,) = look.problems
+        preview = desk.npz(x=vectors_of(desk.images), ids=unreadable)
+        assert preview.ids == BY_ORDER, came
+        (row,) = preview.problems
         assert (row.file, came in row.came) == ("array ids", True), row
 
 
 def test_rows_of_other_samples_are_ignored_and_reported(desk):
     rows = vectors_of(desk.images)
     ids = [*desk.images.ids, "somebody", "=1+1"]
-    look = desk.npz(x=np.vstack([rows, rows[:2]]), id=np.array(ids))
+    preview = desk.npz(x=np.vstack([rows, rows[:2]]), id=np.array(ids))
     assert desk.matrix() == pytest.approx(unit(rows), abs=1e-6)
-    assert [(row.file, row.came) for row in look.problems] == [("row 10", "somebody"), ("row 11", "=1+1")]
+    assert [(row.file, row.came) for row in preview.problems] == [("row 10", "somebody"), ("row 11", "=1+1")]
 
 
 def test_constant_columns_are_dropped_and_rows_of_0_stay(desk):
@@ -121,11 +121,11 @@ def test_constant_columns_are_dropped_and_rows_of_0_stay(desk):
     rows[:, [1, 3]] = 7, 0
     rows[4] = 0
     rows[4, 1] = 7
-    look = desk.npy(rows)
-    assert (look.columns, look.size) == (5, 3)
+    preview = desk.npy(rows)
+    assert (preview.columns, preview.size) == (5, 3)
     assert not desk.matrix()[4].any()
-    assert [row.file for row in look.problems] == ["columns 2, 4", "1 row"]
-    assert desk.images.ids[4] in look.problems[1].came
+    assert [row.file for row in preview.problems] == ["columns 2, 4", "1 row"]
+    assert desk.images.ids[4] in preview.problems[1].came
 
 
 def test_a_table_of_columns_or_of_lists(desk):
@@ -134,24 +134,26 @@ def test_a_table_of_columns_or_of_lists(desk):
     order = np.random.default_rng(1).permutation(9)
     ids = desk.images.ids[order].tolist()
     names = ("x", "x.1", "x.2", "x.1.y", "z.x")  # as pandas tells columns of the same name apart
-    columns = {"sample": ids} | {called: rows[order, place] for place, called in enumerate(names)}
-    look = desk.parquet(columns | {"label": np.arange(9), "note": ["x"] * 9})
-    assert (look.name, look.vectors, look.ids) == (name, ALL_NUMBERS, "sample")
-    assert [row.file for row in look.problems] == ["column label"], "no label gets among the features unseen"
+    columns = {"sample": ids} | {kind_name: rows[order, place] for place, kind_name in enumerate(names)}
+    preview = desk.parquet(columns | {"label": np.arange(9), "note": ["x"] * 9})
+    assert (preview.name, preview.vectors, preview.ids) == (name, ALL_NUMBERS, "sample")
+    assert [row.file for row in preview.problems] == ["column label"], (
+        "no label gets among the features unseen"
+    )
     fixed = pa.FixedSizeListArray.from_arrays(pa.array(rows[order].ravel()), 5)
     for feats, options in ((list(rows[order]), {}), (fixed, {"compression": "zstd"})):
-        look = desk.parquet({"feats": feats, "sample": pa.array(ids).dictionary_encode()}, **options)
-        assert (look.name, look.vectors, look.ids) == (name, "feats", "sample")
+        preview = desk.parquet({"feats": feats, "sample": pa.array(ids).dictionary_encode()}, **options)
+        assert (preview.name, preview.vectors, preview.ids) == (name, "feats", "sample")
 
 
 def test_a_person_chooses_what_is_read(desk):
     rows, other = vectors_of(desk.images), vectors_of(desk.images, seed=5)
     desk.npz(features=rows, other=other[::-1], id=desk.images.ids[::-1])
-    look = desk.look("my.npz", vectors="other", ids="id")
-    assert (look.vectors, look.ids) == ("other", "id")
+    preview = desk.preview("my.npz", vectors="other", ids="id")
+    assert (preview.vectors, preview.ids) == ("other", "id")
     assert desk.matrix() == pytest.approx(unit(other), abs=1e-6)
-    assert desk.look("my.npz", vectors="features", ids=BY_ORDER).matched == BY_ORDER
-    assert "“features”" in desk.look("my.npz", vectors="nothing").refused
+    assert desk.preview("my.npz", vectors="features", ids=BY_ORDER).matched == BY_ORDER
+    assert "“features”" in desk.preview("my.npz", vectors="nothing").refused
 
 
 # ------------------------------------------------------------------------------------------- what is refused
@@ -169,30 +171,30 @@ def test_another_number_of_rows_is_refused(desk, tmp_path):
         "a row per image is not enough"
     )
     names = np.unique(boxed.image_names)
-    look = of_boxes.npz(x=np.ones((5, 2)) * np.arange(5)[:, None], id=names)
-    assert (look.problem_count, look.refused[:1], IDS in look.refused) == (7, "7", True), (
+    preview = of_boxes.npz(x=np.ones((5, 2)) * np.arange(5)[:, None], id=names)
+    assert (preview.problem_count, preview.refused[:1], IDS in preview.refused) == (7, "7", True), (
         "images with several samples"
     )
 
 
 def test_ids_that_match_half_or_come_twice_are_refused_with_a_table(desk):
     rows, ids = vectors_of(desk.images), desk.images.ids.copy()
-    look = desk.npz(x=rows[:4], id=ids[:4])
-    assert [row.file for row in look.problems] == ids[4:].tolist()
-    assert (look.problem_count, look.refused[:6]) == (5, "5 of 9")
+    preview = desk.npz(x=rows[:4], id=ids[:4])
+    assert [row.file for row in preview.problems] == ids[4:].tolist()
+    assert (preview.problem_count, preview.refused[:6]) == (5, "5 of 9")
     ids[3] = ids[0]
-    look = desk.npz(x=rows, id=ids)
-    assert "“id”" in look.refused
-    assert [row.came for row in look.problems] == [f"{ids[0]} in rows 1 and 4"]
+    preview = desk.npz(x=rows, id=ids)
+    assert "“id”" in preview.refused
+    assert [row.came for row in preview.problems] == [f"{ids[0]} in rows 1 and 4"]
 
 
 def test_numbers_that_are_not_finite_are_refused_with_a_table(desk):
     for bad in (np.nan, -np.inf, 1e300):
         rows = vectors_of(desk.images)
         rows[[2, 5], 3], rows[5, 4] = bad, bad
-        look = desk.npy(rows)
-        assert (look.problem_count, "2 samples of 9" in look.refused) == (2, True), bad
-        assert [(row.file, row.came) for row in look.problems] == [
+        preview = desk.npy(rows)
+        assert (preview.problem_count, "2 samples of 9" in preview.refused) == (2, True), bad
+        assert [(row.file, row.came) for row in preview.problems] == [
             (f"{desk.images.ids[2]} (row 3)", f"{bad} in column 4"),
             (f"{desk.images.ids[5]} (row 6)", f"{bad} in column 4 and 1 more"),
         ]
@@ -225,7 +227,7 @@ def test_files_of_other_kinds_are_refused(desk):
         (b"1,2,3\n", "another kind"),
     ):
         (desk.folder / "my.npy").write_bytes(content)
-        subject, message = refusal(desk.look, "my.npy")
+        subject, message = refusal(desk.preview, "my.npy")
         assert (subject, came in message) == ("my.npy", True), message
     lists = [[1.0, 2.0]] * 3 + [[1.0, 2.0, 3.0]] * 6
     assert refusal(desk.parquet, {"x": lists}) == ("my.parquet", "one of 3 in row 4")

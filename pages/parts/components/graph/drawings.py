@@ -16,7 +16,7 @@ import numpy as np
 from pages.parts.app import colours
 from ranking.core import Floats, Ints
 
-MOST_NODES = 24  # of one component that are drawn, because larger drawings cannot be read
+MAX_NODES = 24  # of one component that are drawn, because larger drawings cannot be read
 PAGE_COMPONENTS, PAGE_NODES = 24, 240  # most components and nodes on one page
 CAPTION, TITLE = 20, 46  # pixels of a node's caption, and of the title of a drawing
 THINNEST, WIDEST = 1.5, 8.0
@@ -114,12 +114,12 @@ def pages_of(sizes: Ints) -> list[range]:
     [24, 6]
     """
     pages: list[range] = []
-    start, room = 0, PAGE_NODES
-    for place, size in enumerate(np.minimum(sizes, MOST_NODES).tolist()):
-        if place > start and (size > room or place - start == PAGE_COMPONENTS):
+    start, spare = 0, PAGE_NODES
+    for place, size in enumerate(np.minimum(sizes, MAX_NODES).tolist()):
+        if place > start and (size > spare or place - start == PAGE_COMPONENTS):
             pages.append(range(start, place))
-            start, room = place, PAGE_NODES
-        room -= size
+            start, spare = place, PAGE_NODES
+        spare -= size
     return [*pages, range(start, len(sizes))] if len(sizes) else []
 
 

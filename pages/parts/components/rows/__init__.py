@@ -14,7 +14,7 @@ import streamlit as st
 from pages.parts.app import keys
 from pages.parts.components import grid
 from pages.parts.components.tile import Tile, style
-from ranking.reports.line_styles import Look
+from ranking.reports.line_styles import LineStyle
 
 FOLDER = Path(__file__).parent
 
@@ -33,7 +33,7 @@ class Row:
 
     title: str
     notes: Sequence[str]
-    look: Look
+    style: LineStyle
     tiles: Sequence[Tile]
     flagged: int | None = None
     beyond: Tile | None = None
@@ -49,8 +49,8 @@ def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, la
         {
             "title": row.title,
             "notes": list(row.notes),
-            "colour": row.look.colour,
-            "dash": row.look.dash,
+            "colour": row.style.colour,
+            "dash": row.style.dash,
             "flagged": row.flagged,
             "tiles": [tile.item() for tile in row.tiles],
         }

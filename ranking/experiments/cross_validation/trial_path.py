@@ -12,9 +12,9 @@ import numpy as np
 
 from ranking.core import Floats, OnProgress, ProgressEvent, StopTraining
 from ranking.core.errors import InputError
-from ranking.experiments.cross_validation.material import Material
 from ranking.experiments.cross_validation.protocol import BEGINS, uses_graph
 from ranking.experiments.cross_validation.trial import Outcome, Trial
+from ranking.experiments.cross_validation.trial_data import TrialData
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Playback, Scored
 from ranking.methods import make_method
@@ -25,7 +25,7 @@ from ranking.solvers import Solution
 
 RECORDED = 5  # iterations of a test trial, which reports show
 
-Unit = tuple[Trial, ...]  # the trials to train, each after its warm starts
+TrialPath = tuple[Trial, ...]  # the trials to train, each after its warm starts
 
 
 class Trained(NamedTuple):
@@ -38,7 +38,7 @@ class Trained(NamedTuple):
     recording: Playback | None = None
 
 
-def unit_of(path: tuple[Trial, ...], missing: Collection[str]) -> Unit:
+def remaining_path(path: tuple[Trial, ...], missing: Collection[str]) -> TrialPath:
     """Return the unit of a path: the trials with the keys `missing`, and their warm starts."""
     wanted, trials = set(missing), list[Trial]()
     for trial in reversed(path):
@@ -48,17 +48,19 @@ def unit_of(path: tuple[Trial, ...], missing: Collection[str]) -> Unit:
     return tuple(trials[::-1])
 
 
-def train_unit(material: Material, unit: Unit, on_progress: OnProgress | None = None) -> list[Trained]:
+def train_path(
+    trial_data: TrialData, trial_path: TrialPath, on_progress: OnProgress | None = None
+) -> list[Trained]:
     """Train the trials of a unit in their order. on_progress may raise StopTraining, which is raised again."""
     solutions, results = dict[str, Solution](), list[Trained]()
-    for trial in unit:
-        trained, solutions[trial.key] = train_trial(material, trial, solutions, on_progress)
+    for trial in trial_path:
+        trained, solutions[trial.key] = train_trial(trial_data, trial, solutions, on_progress)
         results.append(trained)
     return results
 
 
 def train_trial(
-    material: Material,
+    trial_data: TrialData,
     trial: Trial,
     solutions: Mapping[str, Solution],
     on_progress: OnProgress | None = None,
@@ -68,7 +70,7 @@ def train_trial(
     on_progress may raise StopTraining, which is raised again, because an interrupted run is not a trial.
     """
     graph = uses_graph(trial.method)
-    samples = material.training_set(trial.query, trial.fold, graph)
+    samples = trial_data.training_set(trial.query, trial.fold, graph)
     method: Any = make_method(trial.method, **trial.settings)
     if not isinstance(method, LinearMethod):
         raise InputError("method", "a linear method, such as those of the SVM family", trial.method)
@@ -76,9 +78,9 @@ def train_trial(
     recorder = Recorder(recordings.append, RECORDED)
     if trial.fold is None:
         recorder.begin(
-            len(material.sides[None][1].rows),
+            len(trial_data.sides[None][1].rows),
             lambda weights, rounds: Scored(
-                method.score_by(material.held_out(trial.query, None, graph), np.stack(weights))
+                method.score_by(trial_data.held_out(trial.query, None, graph), np.stack(weights))
             ),
         )
 
@@ -91,7 +93,7 @@ def train_trial(
     assert method.solution is not None
     if method.solution.stopped:
         raise StopTraining
-    held = material.held_out(trial.query, trial.fold, graph)
+    held = trial_data.held_out(trial.query, trial.fold, graph)
     assert held.relevance is not None
     scores, certificate = method.score(held), method.solution.certificate
     recorder.end(certificate, Scored(scores))

@@ -22,7 +22,7 @@ from ranking.methods.training_set import TrainingSet
 SIDES_KEPT = 4  # number of splits whose rows are copied in memory
 
 
-class Side(NamedTuple):
+class SplitSide(NamedTuple):
     """Some samples: their rows in the set, ascending, and their similar pairs (m, 2) by position in `rows`."""
 
     rows: Ints
@@ -30,7 +30,7 @@ class Side(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Material:
+class TrialData:
     """The input of all trials as plain arrays, and the part of it that a training run needs.
 
     features: (n, d) of all samples. relevance: (n,) of each query. sides: by fold, or None for the test, the training
@@ -41,7 +41,7 @@ class Material:
 
     features: Features
     relevance: Mapping[str, Ints]
-    sides: Mapping[int | None, tuple[Side, Side]]
+    sides: Mapping[int | None, tuple[SplitSide, SplitSide]]
     compared: Ints
     projections: Mapping[int | None, Projection] = field(default_factory=dict)
 
@@ -83,13 +83,13 @@ class Material:
         return graph_of
 
 
-def material_of(
+def trial_data_of(
     plan: Plan,
     image_set: ImageSet,
     cache: Path,
     on_features: OnFeatures | None = None,
     edges: Ints | None = None,
-) -> Material:
+) -> TrialData:
     """Return the input arrays of a plan; on_features receives the progress of features and projections.
 
     edges: the pairs (m, 2) of the CSV file that the protocol names (`Store.features.edges_of`).
@@ -100,14 +100,14 @@ def material_of(
     compared = nothing if graph is None else compared_columns(image_set, plan.protocol.features)
     vectors = features[:, compared]
 
-    def side(rows: Ints) -> Side:
+    def side(rows: Ints) -> SplitSide:
         if graph is None:
-            return Side(rows, np.empty((0, 2), np.int64))
-        return Side(rows, graph_edges(image_set, graph, vectors, rows, edges))
+            return SplitSide(rows, np.empty((0, 2), np.int64))
+        return SplitSide(rows, graph_edges(image_set, graph, vectors, rows, edges))
 
     sides = {fold: (side(split.learn), side(split.held)) for fold, split in plan.splits.all.items()}
     relevance = {query: image_set.relevance(query) for query in plan.queries}
-    return Material(features, relevance, sides, compared, projections_of(plan, features, on_features))
+    return TrialData(features, relevance, sides, compared, projections_of(plan, features, on_features))
 
 
 def projections_of(
