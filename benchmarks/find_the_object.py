@@ -209,10 +209,10 @@ def horse_tables(draws: Sequence[Images]) -> None:
     for smallest, (draw, data) in itertools.product((0.0, SMALLEST), enumerate(draws)):
         bags, by_round = data.part("horse", ~data.image_set.image_test), dict[int, Floats]()
 
-        def keep(event: ProgressEvent, by_round: dict[int, Floats] = by_round) -> None:
+        def record(event: ProgressEvent, by_round: dict[int, Floats] = by_round) -> None:
             by_round[event.round] = event.weights.copy()
 
-        method = make_method(LATENT, start="whole image", smallest_window=smallest).fit([bags], keep)
+        method = make_method(LATENT, start="whole image", smallest_window=smallest).fit([bags], record)
         by_round[max(by_round) + 1] = method.weights
         rows = []
         for number, weights in sorted(by_round.items()):

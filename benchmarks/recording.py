@@ -131,7 +131,7 @@ def fit(name: str, query: Query, recorder: Recorder | None) -> None:
     recorder.begin(
         len(query.features), lambda weights, rounds: Scored(method.score_by(query, np.stack(weights)))
     )
-    method.fit([query], recorder.keep)
+    method.fit([query], recorder.record)
     recorder.end(method.certificate, Scored(method.score(query)))
 
 

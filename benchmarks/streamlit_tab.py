@@ -147,7 +147,7 @@ class Tab:
             elif kind == "page_info_changed":
                 self.query = _query(message.page_info_changed.query_string)
             elif kind == "delta":
-                self._keep(message)
+                self._record(message)
             elif kind == "file_urls_response":
                 self._places.set_result(message.file_urls_response.file_urls[0])
             elif kind == "auto_rerun":
@@ -155,7 +155,7 @@ class Tab:
             elif kind == "script_finished" and message.script_finished == self._awaited:
                 self._ended.set()
 
-    def _keep(self, message: Any) -> None:
+    def _record(self, message: Any) -> None:
         delta = message.delta
         if delta.WhichOneof("type") != "new_element":
             return

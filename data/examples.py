@@ -138,7 +138,7 @@ def made(store: Store, settings: AnyTrainSettings | AnyStudySettings) -> Run:
     return run
 
 
-def keep(run: Run, folder: Path) -> None:
+def save(run: Run, folder: Path) -> None:
     """Copy the folder of a run without the files that only its worker needs."""
     shutil.copytree(run.folder, folder, ignore=shutil.ignore_patterns(LOCK, run.stderr_file.name))
     _change(folder, pid=None)
@@ -175,7 +175,7 @@ def main() -> None:
             if isinstance(settings, ExperimentSettings):  # otherwise its trials would be read from there
                 shutil.rmtree(FOLDER / EXPERIMENTS, ignore_errors=True)
             run = made(store, settings)
-            keep(run, runs / name)
+            save(run, runs / name)
             print(f"{name}: {run.ended - run.created:.0f} s, {settings}", flush=True)
             if isinstance(settings, ExperimentSettings):
                 shutil.copytree(store.home / EXPERIMENTS, FOLDER / EXPERIMENTS)

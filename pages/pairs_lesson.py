@@ -124,8 +124,9 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
         if frame.pressed(
             "Train RankSVM and MidRank", keys.widget("train the lesson's rankers"), type="primary"
         ):
-            jobs.start_once(home.store(), "study", settings.to_json())
-            st.rerun()
+            with frame.errors_in_place():
+                jobs.start_once(home.store(), "study", settings.to_json())
+                st.rerun()
         st.caption("RankSVM learns from pairs, MidRank from subsequences of 3 to 8.")
         return
     with home.missing_as_error():

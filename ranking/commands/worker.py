@@ -212,7 +212,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
     from ranking.experiments import tasks  # only now, so that the first event does not wait for it
     from ranking.experiments.recording import Recorder
 
-    def keep(method: Any, projection: Projection | None) -> None:
+    def save(method: Any, projection: Projection | None) -> None:
         report.saving()
         if projection is not None:  # first: without it the method cannot be used
             write_whole(run.projection_file, projection.save)
@@ -226,8 +226,8 @@ def train(store: Store, run: Run, report: Report) -> Result:
         _cache(store, settings),
         on_step=_within_limits(store, report),
         on_iteration=report.iteration,
-        on_fitted=keep,
-        on_scores=_SoFar(run.scores_so_far_file).keep,
+        on_fitted=save,
+        on_scores=_SoFar(run.scores_so_far_file).save,
         recorder=Recorder(lambda recording: _record(run, recording)),
         warm_start=_warm_start(store, settings),
         edges=store.features.edges_of(settings.set, settings.graph),
@@ -296,7 +296,7 @@ class _SoFar:
     def __init__(self, file: Path) -> None:
         self._file, self._written = file, -math.inf
 
-    def keep(self, scores: Floats) -> None:
+    def save(self, scores: Floats) -> None:
         now = time.monotonic()
         if now - self._written >= SO_FAR_SECONDS:
             self._written = now

@@ -53,13 +53,13 @@ class LabellingSimulation(Study[SimulationSettings]):
         assert context.images is not None
         askers, result = askers_of(settings), Result(curves=[], seconds=[])
 
-        def keep(curves: list[FoldCurve], seconds: float) -> None:
+        def save(curves: list[FoldCurve], seconds: float) -> None:
             result["curves"] = [curve.to_json() for curve in curves]
             result["seconds"].append(round(seconds, 3))
             context.on_result(result)
 
         images = label_set_of(context.images, settings, context.features, context.on_step)
-        asking_curves(images, settings, askers, context.on_step, keep)
+        asking_curves(images, settings, askers, context.on_step, save)
         return result
 
 

@@ -60,14 +60,14 @@ class Recorder:
         self._most, self._lowest = most_iterations(samples, boxes), math.inf if falls else None
         self._first = self._most // 2
 
-    def keep(self, event: ProgressEvent) -> None:
+    def record(self, event: ProgressEvent) -> None:
         """Record an iteration if its turn has come and its weights are known."""
         if event.weights is None or self._most < 2:
             return
         began = time.monotonic()
         self._last = event
         if self._lowest is None or event.primal < self._lowest:
-            self._keep(event, event.weights)
+            self._record(event, event.weights)
         if self._lowest is not None:
             self._lowest = min(self._lowest, event.primal)
         if self._few is None and began >= self._next and self._kept:
@@ -100,7 +100,7 @@ class Recorder:
         self._pass_on()
         self.seconds += time.monotonic() - began
 
-    def _keep(self, event: ProgressEvent, weights: Floats) -> None:
+    def _record(self, event: ProgressEvent, weights: Floats) -> None:
         kept, first = self._kept, self._first
         # A solver begins where one has ended.
         again = bool(kept) and kept[-1].event.iteration == event.iteration

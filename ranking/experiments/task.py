@@ -160,7 +160,7 @@ class Task(ABC, Generic[S, D]):
             if on_scores is not None and scores is not None:
                 on_scores(scores)
             if recorder is not None:
-                recorder.keep(event)
+                recorder.record(event)
             if on_iteration is not None:
                 on_iteration(event)
 

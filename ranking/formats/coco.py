@@ -169,7 +169,7 @@ def _may_list(tree: FileTree, name: str) -> bool:
     return len(head) == SMALL or LISTS.search(head) is not None
 
 
-def _read_coco(name: str, root: object, keep_crowds: bool, instances: Instances) -> None:
+def _read_coco(name: str, root: object, with_crowds: bool, instances: Instances) -> None:
     """Add the contents of the JSON file of that name to `instances`; Unusable if it is not COCO."""
     images, annotations, categories = (_list_of(root, key) for key in ("images", "annotations", "categories"))
     shown = readable(name)
@@ -191,7 +191,7 @@ def _read_coco(name: str, root: object, keep_crowds: bool, instances: Instances)
             continue
         is_crowd = entry.get("iscrowd") == 1
         instances.crowds += is_crowd
-        if keep_crowds or not is_crowd:
+        if with_crowds or not is_crowd:
             instances.boxes.setdefault(key, []).append(box)
 
 

@@ -124,9 +124,11 @@ class _Descent:
 
     def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
         self._bound, self._number = bound, self._number + 1
-        adopted = bound.translate(planes) if planes is not None and len(planes) else None
-        passes = 2 if adopted is None else 3  # the exact scores, the normal of the first cut, those adopted
-        self._search = PlaneSearch(bound.risk, bound.point, adopted, passes)
+        translated = bound.translate(planes) if planes is not None and len(planes) else None
+        passes = (
+            2 if translated is None else 3
+        )  # the exact scores, the normal of the first cut, those adopted
+        self._search = PlaneSearch(bound.risk, bound.point, translated, passes)
 
     def _enough(self) -> bool:
         value, best, dual = self._bound.point.objective, self._search.best.objective, self._search.bound

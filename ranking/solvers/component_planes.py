@@ -171,7 +171,7 @@ class _Planes:
             _ascend(self.gram, slopes, shares, order, starts, self.risk.C, sweeps)
             self._move(shares)
             self._move(self._newton())
-        self._keep(self.shares > 0)
+        self._restrict(self.shares > 0)
 
     def _missing(self, slopes: Floats) -> float:
         """Return the gap of the program: the model's primal objective minus the bound."""
@@ -217,11 +217,11 @@ class _Planes:
         shares = np.maximum(shares, 0.0)
         return shares / np.maximum(np.bincount(self.owner, shares, GROUPS) / C, 1.0)[self.owner]
 
-    def _keep(self, keep: Bools) -> None:
-        if not keep.all():
-            self.changes, self.gram = self.changes[np.flatnonzero(keep)], self.gram[np.ix_(keep, keep)]
-            self.losses, self.shares, self.owner = self.losses[keep], self.shares[keep], self.owner[keep]
-            self.free, self.bound_part = self.free[keep], self.bound_part[keep]
+    def _restrict(self, kept: Bools) -> None:
+        if not kept.all():
+            self.changes, self.gram = self.changes[np.flatnonzero(kept)], self.gram[np.ix_(kept, kept)]
+            self.losses, self.shares, self.owner = self.losses[kept], self.shares[kept], self.owner[kept]
+            self.free, self.bound_part = self.free[kept], self.bound_part[kept]
 
 
 def _face_optimum(

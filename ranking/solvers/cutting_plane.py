@@ -257,8 +257,8 @@ class _Model:
     @property
     def active(self) -> WorkingSet:
         """The planes that carry weight."""
-        keep = self.multipliers > 0
-        return WorkingSet(self.coefficients.array[keep], self.losses[keep], self.normals.array[keep])
+        active = self.multipliers > 0
+        return WorkingSet(self.coefficients.array[active], self.losses[active], self.normals.array[active])
 
     def take_care(self) -> None:
         """Solve by interior points from now on."""
@@ -296,13 +296,13 @@ class _Model:
         return C * solve_bound_simplex_qp(C * self.gram, self.losses, bound, start / C, program)
 
     def _drop_idle(self) -> None:
-        keep = self.idle < IDLE_ITERATIONS
-        if not keep.all():
-            self.coefficients = _Rows(self.coefficients.array[keep])
-            self.normals = _Rows(self.normals.array[keep])
+        active = self.idle < IDLE_ITERATIONS
+        if not active.all():
+            self.coefficients = _Rows(self.coefficients.array[active])
+            self.normals = _Rows(self.normals.array[active])
             self.losses, self.idle, self.multipliers, self.gram = (
-                self.losses[keep],
-                self.idle[keep],
-                self.multipliers[keep],
-                self.gram[np.ix_(keep, keep)],
+                self.losses[active],
+                self.idle[active],
+                self.multipliers[active],
+                self.gram[np.ix_(active, active)],
             )

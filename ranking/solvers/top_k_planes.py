@@ -50,7 +50,7 @@ class Planes:
 
     def add(self, rows: Ints, outputs: Bools) -> None:
         """Store outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
-        while _keep(rows, outputs, self.outputs, self.shares, self.used):
+        while _store(rows, outputs, self.outputs, self.shares, self.used):
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
@@ -184,7 +184,7 @@ def _by_shares(
 
 
 @numba.njit(cache=True, nogil=True)
-def _keep(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-untyped-def]
+def _store(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-untyped-def]
     """Write new outputs of `rows` into free slots, or over one without a share; return how many had no room."""
     _, slots, labels = outputs.shape
     full = 0

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
@@ -68,18 +68,25 @@ def start(store: Store, kind: Kind, settings: dict[str, Any], fill: Fill | None 
     return _start(store, kind, settings, once=False, fill=fill)
 
 
-def start_once(store: Store, kind: Kind, settings: dict[str, Any]) -> Run:
+def start_once(store: Store, kind: Kind, settings: dict[str, Any], request: Collection[str] = ()) -> Run:
     """Return the live run with these settings, or start a new one; of equal simultaneous calls, one starts a worker.
 
-    A run that was cancelled is never returned.
+    A run that was cancelled is never returned. request: ids of runs of the same request (`Runs.create`).
     """
-    return _start(store, kind, settings, once=True)
+    return _start(store, kind, settings, once=True, request=request)
 
 
-def _start(store: Store, kind: Kind, settings: dict[str, Any], once: bool, fill: Fill | None = None) -> Run:
+def _start(
+    store: Store,
+    kind: Kind,
+    settings: dict[str, Any],
+    once: bool,
+    fill: Fill | None = None,
+    request: Collection[str] = (),
+) -> Run:
     locks: list[int] = []
     try:
-        run = store.runs.create(kind, settings, lambda folder: locks.append(take_lock(folder)), once)
+        run = store.runs.create(kind, settings, lambda folder: locks.append(take_lock(folder)), once, request)
         if not locks:
             return run  # it exists already, with its worker
         try:

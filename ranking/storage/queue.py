@@ -11,6 +11,7 @@ import fcntl
 import os
 import re
 import time
+from collections.abc import Collection
 from pathlib import Path
 
 from ranking.core.errors import HomeError
@@ -53,12 +54,16 @@ def waits_for(home: Path, run: Run) -> int:
     return max(0, before - _places(run) + 1)
 
 
-def check_waiting(home: Path, run: Run) -> None:
-    """Raise HomeError if `home` is a workspace in which another run like `run` waits already."""
+def check_waiting(home: Path, run: Run, request: Collection[str] = ()) -> None:
+    """Raise HomeError if `home` is a workspace in which another run like `run` waits already.
+
+    request: ids of runs that were started by the same press, which may wait together.
+    """
     if not is_workspace(home):
         return
     live = _live(_folder(home, run))
-    own = [place for place, entry in enumerate(sorted(live)) if live[entry].parents[1] == home]
+    ours = [place.parents[1] == home and place.name not in request for _, place in sorted(live.items())]
+    own = [place for place, is_ours in enumerate(ours) if is_ours]
     if own and own[-1] >= _places(run):
         before = counted(own[-1] - _places(run) + 1, "run")
         raise HomeError(

@@ -7,7 +7,7 @@ import os
 import secrets
 import string
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
@@ -103,13 +103,19 @@ class Runs:
     # ---------------------------------------------------------------------------------------- changing
 
     def create(
-        self, kind: Kind, settings: dict[str, Any], prepare: Prepare | None = None, once: bool = False
+        self,
+        kind: Kind,
+        settings: dict[str, Any],
+        prepare: Prepare | None = None,
+        once: bool = False,
+        request: Collection[str] = (),
     ) -> Run:
         """Create a run in state "queued" with an empty folder, which `prepare` receives before other processes see the
         run.
 
         once: return a live run of the same kind and settings instead, unless it is cancelled; then `prepare` is not
-        called. Of two equal calls at the same time, one creates a run.
+        called. Of two equal calls at the same time, one creates a run. request: ids of runs of the same request, with
+        which the run may wait.
         """
         if kind not in get_args(Kind):
             raise InputError("kind of a run", f"one of {', '.join(get_args(Kind))}", kind)
@@ -121,7 +127,7 @@ class Runs:
                 if equal.state not in ENDED and equal.cancelled is None and equal.alive:
                     return equal
             check_space(self._home.path)
-            queue.check_waiting(self._home.path, run)
+            queue.check_waiting(self._home.path, run, request)
             folder.mkdir()
             try:
                 if prepare is not None:

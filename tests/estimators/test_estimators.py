@@ -165,7 +165,7 @@ def test_neighbours_come_from_groups_or_from_a_graph(name: str):
         made(name).fit(X, y, graph=scipy.sparse.coo_array((len(X), len(X))))
 
 
-def test_groups_are_sequences_in_any_order_and_also_called_qid():
+def test_groups_are_sequences_in_any_order_and_qid_is_another_name():
     X, y, groups = sequences()
     mixed = np.random.default_rng(0).permutation(len(X))
     names = np.array([f"sequence {number}" for number in groups])[mixed]

@@ -125,7 +125,7 @@ def test_names_are_text_in_latex():
         assert source.startswith("\\begin{table}")
 
 
-def test_a_query_that_is_called_average_is_not_the_average_and_no_name_is_a_formula(results):
+def test_a_query_named_average_is_not_the_average_and_no_name_is_a_formula(results):
     def renamed(name: str) -> Results:
         outcomes, keys = (
             {(name, *place[1:]): value for place, value in by_place.items()}

@@ -49,7 +49,7 @@ def test_a_trial_is_kept_to_the_last_bit(tmp_path):
     key, outcome = next(iter(store.outcomes().items()))
     scores = store.scores(key)
     certificate = {**asdict(outcome.certificate), "gap": np.inf, "iterations": np.int64(7)}
-    store.keep("odd", type(outcome)(outcome.measures, 0.1, type(outcome.certificate)(**certificate)), scores)
+    store.save("odd", type(outcome)(outcome.measures, 0.1, type(outcome.certificate)(**certificate)), scores)
     again = TrialStore(tmp_path).outcomes(["odd", "missing"])
     assert {name: vars(one) for name, one in again.items()} == {
         "odd": {**vars(outcome), "seconds": 0.1, "certificate": type(outcome.certificate)(**certificate)}

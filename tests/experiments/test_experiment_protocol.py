@@ -109,7 +109,7 @@ def test_trials_are_counted_over_queries_folds_and_points(monkeypatch):
         planned(images(60), **settings)
 
 
-def test_precision_needs_as_many_samples_as_it_looks_at_in_each_fold():
+def test_precision_at_k_needs_k_samples_in_each_fold():
     for fold_of in ([0, 1, -1], [0, 1]):  # with and without a test
         splits = Splits(np.repeat(fold_of, 10), 2)
         plan_module._check_places("P@10", splits)

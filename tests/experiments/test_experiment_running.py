@@ -188,7 +188,7 @@ def test_an_error_of_a_worker_is_raised_as_it_is(tmp_path, monkeypatch):
     def broken(*_: Any) -> None:
         raise ArithmeticError("the disk is full")
 
-    monkeypatch.setattr(TrialStore, "keep", broken)
+    monkeypatch.setattr(TrialStore, "save", broken)
     with pytest.raises(ArithmeticError, match="the disk is full"):
         run_tiny(planned(IMAGES), TrialStore(tmp_path))
 

@@ -51,7 +51,7 @@ def test_a_training_without_a_store(labelled, tmp_path, monkeypatch, name):
     assert trained.metrics["train"]["images"] < (~labels.test).sum(), "an image without labels is left out"
 
 
-def test_it_learns_from_training_images_alone(labelled, tmp_path):
+def test_only_training_images_are_trained_on(labelled, tmp_path):
     labels = labelled.labels.copy()
     labels[labelled.test] = ~labels[labelled.test]
     altered = copy(labelled)

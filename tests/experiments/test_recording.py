@@ -29,7 +29,7 @@ def recorded(iterations: int, samples: int = 3) -> list[Playback]:
     recorder = Recorder(passed.append)
     recorder.begin(samples, lambda weights, rounds: Scored(np.repeat(weights, samples, axis=1)))
     for number in range(iterations):
-        recorder.keep(event(number))
+        recorder.record(event(number))
     recorder.end(ended(iterations), Scored(np.full(samples, 0.5)))
     return passed
 
@@ -67,7 +67,7 @@ def test_weights_are_copied_for_the_solver_goes_on_with_them():
     weights = np.zeros(1)
     for number in range(3):
         weights[0] = number
-        recorder.keep(event(number, weights))
+        recorder.record(event(number, weights))
     recorder.end(ended(3), Scored(np.zeros(1)))
     assert passed[0].scores[:, 0].tolist() == [0, 1, 2, 0]
 
@@ -77,7 +77,7 @@ def test_an_iteration_that_is_reported_twice_is_kept_once_as_it_was_reported_las
     recorder = Recorder(passed.append)
     recorder.begin(1, lambda weights, rounds: Scored(np.stack(weights)))
     for number, dual in ((0, 0.0), (1, 1.0), (1, 0.5), (2, 1.0)):
-        recorder.keep(event(number, dual=dual))
+        recorder.record(event(number, dual=dual))
     recorder.end(ended(2), Scored(np.zeros(1)))
     assert passed[0].iterations.tolist() == [0, 1, 2]
     assert passed[0].dual.tolist() == [0.0, 0.5, 3.9]
@@ -88,7 +88,7 @@ def test_without_weights_or_certificate_nothing_is_recorded():
         passed: list[Playback] = []
         recorder = Recorder(passed.append)
         recorder.begin(1, lambda weights, rounds: Scored(np.stack(weights)))
-        recorder.keep(ProgressEvent(0, 1.0, 0.0, 0.0, 0, weights=weights))
+        recorder.record(ProgressEvent(0, 1.0, 0.0, 0.0, 0, weights=weights))
         recorder.end(certificate, Scored(np.zeros(1)))
         assert passed == []
 
@@ -106,7 +106,7 @@ def test_while_training_goes_on_scoring_takes_a_small_share_of_the_time(monkeypa
     recorder.begin(1, score)
     for number in range(10_000):
         now[0] += 0.01
-        recorder.keep(event(number))
+        recorder.record(event(number))
     assert len(passed) > 10, "it can be watched"
     assert spent[0] <= 0.05 * now[0]
     assert recorder.seconds == pytest.approx(spent[0])
@@ -120,7 +120,7 @@ def test_a_certificate_of_several_problems_leaves_the_bounds_that_were_last_repo
         2, lambda weights, rounds: Scored(np.repeat(weights, 2, axis=1) + 100 * np.array(rounds)[:, None])
     )
     for number in range(4):
-        recorder.keep(replace(event(number), round=number // 2))
+        recorder.record(replace(event(number), round=number // 2))
     recorder.end(ended(2), Scored(np.array([7.0, 8.0, 9.0])))
     [playback] = passed
     assert playback.iterations.tolist() == [0, 1, 2, 3]

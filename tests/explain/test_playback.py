@@ -92,7 +92,7 @@ def test_a_sample_that_passes_most_relevant_ones_comes_first():
     assert lifts(100 * scores, relevant, "ap") == (), "with scores as far apart as this nothing is violated"
 
 
-def test_frames_that_are_spread_keep_both_ends():
+def test_frames_that_are_spread_have_both_ends():
     for count in range(1, 61):
         few = spread_geometrically(list(range(count)), 5)
         assert few[0] == 0

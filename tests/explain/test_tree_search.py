@@ -82,7 +82,7 @@ def test_a_picture_has_the_paths_and_the_best_of_the_others(method):
     np.testing.assert_array_equal(shown_nodes(trees, 10_000), np.arange(len(trees.values)))
 
 
-def test_places_keep_trees_apart_and_steps_in_order(method):
+def test_positions_separate_trees_and_order_steps(method):
     trees = tree_search(method, 3, samples(7), 3).trees
     nodes = shown_nodes(trees, children=3)
     across = places(trees, nodes)

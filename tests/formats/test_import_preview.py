@@ -90,7 +90,7 @@ def test_refused_names_are_reported_if_nothing_else_is_left(zoo, tmp_path, monke
     assert all(part in refusal for part in ("8 names", "RANKING_INTAKE_NAME_LENGTH", "cat/1.jpg"))
 
 
-def test_an_upload_is_called_as_the_person_calls_it(zoo, tmp_path):
+def test_an_upload_has_the_name_of_the_users_file(zoo, tmp_path):
     place = zip_of(zoo, tmp_path / "upload.zip")
     upload = Upload(place, "../../My zoo.zip")
     assert make_source("Class folders", folder=upload).title() == "My zoo"

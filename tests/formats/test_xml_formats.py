@@ -144,7 +144,7 @@ BAD_OBJECTS = [
 ]
 
 
-def test_a_bad_object_is_left_out_and_the_others_keep_their_numbers():
+def test_a_bad_object_is_omitted_and_the_others_have_the_same_numbers():
     for bad, came in BAD_OBJECTS:
         annotated, (problem,) = annotation_of(voc_object("dog"), bad, voc_object("emu"))
         assert [(item.number, item.name) for item in annotated.objects] == [(1, "dog"), (3, "emu")]

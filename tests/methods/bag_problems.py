@@ -68,12 +68,12 @@ def descends(seed: int) -> int:
     )
     weights: dict[int, np.ndarray] = {}
 
-    def keep(event: ProgressEvent) -> None:
+    def record(event: ProgressEvent) -> None:
         assert event.weights is not None
         if event.round not in weights:
             weights[event.round] = event.weights.copy()
 
-    method.fit([bags], keep)
+    method.fit([bags], record)
     assert method.certificate.converged or method.certificate.iterations == method.max_iterations
     places = list(weights.values())
     values = [objective(method, place, bags) for place in [*places, method.weights]]

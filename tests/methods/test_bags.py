@@ -197,7 +197,7 @@ def test_a_working_set_ends_where_all_windows_do_with_fewer_passes(
 
 
 @EVERY
-def test_several_starts_keep_the_lowest_objective(name: str) -> None:
+def test_of_several_starts_the_lowest_objective_is_the_result(name: str) -> None:
     bags = bag_set(8)
     events = Heard()
     kept = make_method(name).fit([bags], events)
@@ -241,7 +241,7 @@ def test_a_start_can_be_stopped_while_it_is_prepared() -> None:
 
 
 @EVERY
-def test_what_cannot_be_learned_is_not_called_optimal(name: str) -> None:
+def test_what_cannot_be_learned_is_not_shown_as_optimal(name: str) -> None:
     """All windows of all images are equal."""
     bags = bag_set(1)
     same = replace(bags, windows=np.ones_like(bags.windows))

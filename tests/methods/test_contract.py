@@ -435,7 +435,7 @@ def test_the_best_labels_have_the_highest_scores(case: Any, unary: str) -> None:
 
 
 @pytest.mark.parametrize("case", LABELS, ids=str)
-def test_answers_are_forced_and_k_makes_room_for_them(case: Any) -> None:
+def test_answers_are_forced_and_k_rises_by_their_number(case: Any) -> None:
     label_set = case.problem()
     answers = np.zeros((14, 5), int)
     answers[0], answers[1], answers[2, :2] = 1, -1, (1, -1)

@@ -98,21 +98,21 @@ def test_planes_of_one_bound_are_planes_of_another(problem_of: Problem) -> None:
     coefficients, losses = np.stack([cut.coefficients for cut in cuts]), np.array([cut.loss for cut in cuts])
     planes = WorkingSet(coefficients, losses, first.risk.normal(coefficients))
     for bound in (first, second):
-        adopted = bound.translate(planes)
-        assert adopted is not None
-        np.testing.assert_array_equal(adopted.coefficients, coefficients)
-        np.testing.assert_array_equal(adopted.losses, losses)
+        translated = bound.translate(planes)
+        assert translated is not None
+        np.testing.assert_array_equal(translated.coefficients, coefficients)
+        np.testing.assert_array_equal(translated.losses, losses)
         for seed in range(12):
             weights = random_weights(50 + seed, size, 10.0 ** (seed % 3 - 1))
             scores = bound.risk.exact_scores(weights)
             best = bound.risk.oracle(scores)
             np.testing.assert_allclose(
-                adopted.normals @ weights, coefficients @ scores, rtol=1e-9, atol=1e-12
+                translated.normals @ weights, coefficients @ scores, rtol=1e-9, atol=1e-12
             )
             hinge = best.loss + scores @ best.coefficients
-            assert (losses + adopted.normals @ weights).max() <= hinge + 1e-12 * max(1.0, abs(hinge))
+            assert (losses + translated.normals @ weights).max() <= hinge + 1e-12 * max(1.0, abs(hinge))
         if bound is second:
-            assert np.allclose(adopted.normals, planes.normals) == (problem_of is problem)
+            assert np.allclose(translated.normals, planes.normals) == (problem_of is problem)
 
 
 def test_no_other_length_of_the_first_weights_is_better() -> None:

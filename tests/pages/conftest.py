@@ -71,10 +71,10 @@ def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
     def hold(folder: Path) -> None:
         locks.append(jobs.take_lock(folder))
 
-    def start(store: Store, kind: Any, settings: Any, fill: Any = None, *, once: bool = False) -> Run:
+    def start(store: Store, kind: Any, settings: Any, fill: Any = None, **how: Any) -> Run:
         if settings.get("task") == OwnImageSettings.task:
             return start_worker(store, kind, settings, fill)
-        run = store.runs.create(kind, json.loads(json.dumps(settings)), hold, once=once)
+        run = store.runs.create(kind, json.loads(json.dumps(settings)), hold, **how)
         if fill is not None:
             fill(run)
         if run.id not in [known.id for known in runs]:

@@ -214,7 +214,7 @@ def test_nothing_is_compared_with_a_baseline_of_two_settings():
     assert simulation_table.compared([star, *two]) == []
 
 
-def test_two_settings_of_a_method_and_a_method_of_tomorrow_have_looks_of_their_own():
+def test_two_settings_of_a_method_and_a_new_method_have_line_styles_of_their_own():
     methods = {name: name for name in ("Independent p@k", "of tomorrow", "C-star p@k")}
     styles = label_styles.of_models({**methods, "C-star p@k (core_size = 3)": "C-star p@k"})
     assert [styles[name] for name in ("C-star p@k", "Independent p@k")] == list(STYLES[:2])

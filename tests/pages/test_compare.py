@@ -211,7 +211,7 @@ def test_bundled_runs_are_compared_only_where_there_is_nothing_else(baselines, o
     assert address(app)["compared"] == baselines.all
 
 
-def test_looks_are_of_methods_and_never_shared(baselines, open_page):
+def test_line_styles_are_of_methods_and_never_shared(baselines, open_page):
     svm, large, small = map(
         baselines.store.runs.get, (baselines.svm, baselines.ap_svm, baselines.ap_svm_small)
     )

@@ -140,7 +140,7 @@ def test_csv_that_is_too_large_is_refused_before_it_is_read(images, monkeypatch)
     monkeypatch.setattr(graph_choice, "MAX_MEGABYTES", 1)
     large = SimpleNamespace(name="pairs.csv", size=3 * 2**19)  # which has nothing to be read
     with pytest.raises(ValueError, match=r"pairs\.csv: .*1 MB.*1\.5 MB"):
-        graph_choice.keep(images, large)
+        graph_choice.store_pairs(images, large)
 
 
 def test_each_name_of_a_class_is_guarded(images):

@@ -47,17 +47,17 @@ def outcomes(order_home: OrderHome, tmp_path_factory: pytest.TempPathFactory) ->
 
 
 @pytest.fixture
-def keep(orders_here: OrderHome, outcomes: dict[str, AblationResult]):
+def save(orders_here: OrderHome, outcomes: dict[str, AblationResult]):
     """Keep the study of a name, as a run that has ended."""
 
-    def keep_it(name: str, state: Any = "finished", result: Any = None, reason: str = "") -> Run:
+    def save_it(name: str, state: Any = "finished", result: Any = None, reason: str = "") -> Run:
         run = orders_here.store.runs.create("study", settings_of(orders_here.key, name).to_json())
         if state == "finished":
             result = outcomes[name].to_json() if result is None else result
         orders_here.store.runs.end(run.id, state, reason, result=result)
         return orders_here.store.runs.get(run.id)
 
-    return keep_it
+    return save_it
 
 
 def check_chart(chart: dict[str, Any], name: str, measure: str, curves: list[Curve]) -> None:
@@ -86,8 +86,8 @@ def test_a_chart_and_a_text_of_every_study_are_of_its_outcome(outcomes):
             check_chart(figure.to_plotly_json(), name, measure, outcome.curves)
 
 
-def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, orders_here, open_page):
-    time, run = keep("time"), keep("fusion")
+def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(save, orders_here, open_page):
+    time, run = save("time"), save("fusion")
     app = open_page("lengths", study_run=run.id)
     assert not app.error
     assert not app.warning
@@ -109,8 +109,8 @@ def test_a_study_is_shown_with_the_paper_and_others_are_one_choice_away(keep, or
     assert orders_here.store.runs.get(time.id).deleted is None
 
 
-def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here, open_page, started):
-    keep("fusion")
+def test_a_study_is_started_once_with_the_settings_of_the_form(save, orders_here, open_page, started):
+    save("fusion")
     drawing = {"length": 6, "train": 30, "test": 12, "seed": 0}
     address = {f"study.drawing.{name}": str(value) for name, value in drawing.items()}
     address |= {"study.MidRank.C": "10", "study.MidRank.constant": "0", "study": "fusion"}
@@ -130,9 +130,9 @@ def test_a_study_is_started_once_with_the_settings_of_the_form(keep, orders_here
     assert len(kinds(started, "midrank")) == 1
 
 
-def test_a_study_without_an_outcome_gives_the_reason(keep, orders_here, open_page):
-    failed = keep("fusion", "failed", reason="for *a* reason")
-    broken = keep("fusion", result={"curves": 3})
+def test_a_study_without_an_outcome_gives_the_reason(save, orders_here, open_page):
+    failed = save("fusion", "failed", reason="for *a* reason")
+    broken = save("fusion", result={"curves": 3})
     app = open_page("lengths", study_run=failed.id)
     assert "for \\*a\\* reason" in app.error[0].value
     assert not charts_of(app)

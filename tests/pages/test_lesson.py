@@ -178,7 +178,7 @@ def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
     assert lesson_comparison.standing("SVM", ranked) == MethodResult(*expected)
 
 
-def test_only_significant_differences_are_called_better():
+def test_only_significant_differences_are_better():
     """Which of SVM and AP-SVM has significantly more AP, and which significantly less weighted 0-1 loss."""
     more, less, unsure = Interval(0.1, 0.05, 0.2), Interval(-0.1, -0.2, -0.05), Interval(0.1, -0.05, 0.2)
     for gain, loss, ranks, labels in (

@@ -190,7 +190,7 @@ def test_the_table_marks_the_query_and_what_is_significant():
 PRECISIONS = {"SVM": 0.1, "HOB-SVM": 0.2, "AP-SVM": 0.3, "HOAP-SVM": 0.4}
 
 
-def test_a_difference_that_is_not_significant_is_called_so():
+def test_a_difference_that_is_not_significant_is_shown_as_such():
     sure, unsure = Interval(0.1, 0.05, 0.2), Interval(0.1, -0.05, 0.2)
     text = neighbour_captions.compared(
         PRECISIONS, dict(zip(neighbour_captions.PAIRS, (unsure, sure), strict=True))

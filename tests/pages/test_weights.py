@@ -92,7 +92,7 @@ def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_
     assert len(app.run().error) == 1
 
 
-def test_with_hog_the_page_shows_what_the_model_looks_at(laboratory, open_page):
+def test_with_hog_the_page_shows_the_weights_of_edges(laboratory, open_page):
     features = [["HOG", {"side": 32}], ["Colour", {}]]
     run = finished(laboratory.store, {**train_settings(laboratory.digits), "features": features})
     app = open_page("ranked_images", run=run.id)

@@ -34,7 +34,7 @@ def trained(laboratory, key, query, kind, graph, **settings):
     return finished(laboratory.store, {**run_settings, "graph": graph})
 
 
-def called_approximate(app):
+def shown_as_approximate(app):
     return [plain(warning) for warning in app.warning if "Approximate" in warning.value]
 
 
@@ -76,7 +76,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
         ("neighbours", "graph", PairsOfEitherSign.width),
     ):
         app = show(page, run, neighbours_view=view, **where)
-        [warning] = called_approximate(app)
+        [warning] = shown_as_approximate(app)
         assert words in warning
         assert expected in texts(app)
 
@@ -84,7 +84,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
     assert small.result["bounds"]["large"] == 0
     for page in ("train", "neighbours"):
         app = show(page, small)
-        assert not called_approximate(app)
+        assert not shown_as_approximate(app)
         exact = any(numbers_in(caption.value) == [48] for caption in app.caption)
         assert exact == (page == "train"), "all 48 are exact"
 
@@ -115,4 +115,4 @@ def test_cliques_are_shown_by_the_pairs_in_them(laboratory, show):
         ):
             app = show(page, shown, neighbours_view=view)
             assert expected in texts(app)
-            assert not called_approximate(app), "they are exact"
+            assert not shown_as_approximate(app), "they are exact"

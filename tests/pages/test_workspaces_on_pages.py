@@ -108,7 +108,7 @@ def test_no_message_tells_where_the_server_keeps_workspaces(server, monkeypatch)
     assert workspaces.without_paths(message) == message
 
 
-def test_why_a_run_failed_is_told_without_the_name_of_the_workspace(anna, started, open_page):
+def test_the_reason_of_a_failed_run_does_not_name_the_workspace(anna, started, open_page):
     anna.store.runs.update(anna.failed, reason=f"pairs: expected a file in {anna.home}/edges, got none")
     app = open_page("train", workspace=ANNA, run=anna.failed)
     assert "expected a file in this workspace/edges" in errors(app)[0]

@@ -25,7 +25,7 @@ def peak_of(work: Callable[[], Any]) -> tuple[Any, int]:
     return result, peak
 
 
-def test_millions_of_features_take_little_room():
+def test_millions_of_features_take_little_memory():
     line = " ".join(f"{place}:{place}e-3" for place in range(1000, 3000))
     data = "\n".join(f"1 qid:{row} {line}" for row in range(100)).encode()
     graded, peak = peak_of(lambda: read_graded(data, "x"))

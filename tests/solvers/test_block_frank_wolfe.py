@@ -102,7 +102,7 @@ def test_what_does_not_fit_is_refused() -> None:
             block_frank_wolfe(**{**good, **change})
 
 
-def test_a_gap_that_rounding_hides_is_not_called_closed() -> None:
+def test_a_gap_that_rounding_hides_is_not_closed() -> None:
     risk, *rest = problem([1] * 5 + [3] * 3, 15, 5.0, 10.0)
     solution = block_frank_wolfe(risk, *rest, tolerance=1e-17, max_iterations=5000)
     assert not solution.certificate.converged

@@ -19,10 +19,10 @@ class Folded:
     A cut takes one a_k less u, whatever the sign: planes of one bound are planes of each.
     """
 
-    def __init__(self, seed: int, keeps: bool) -> None:
+    def __init__(self, seed: int, translates: bool) -> None:
         rng = np.random.default_rng(seed)
         self.rows, self.losses = rng.normal(size=(40, 8)), rng.uniform(1, 2, 40)
-        self.u, self.keeps = 2 * rng.normal(size=8), keeps
+        self.u, self.translates = 2 * rng.normal(size=8), translates
         self.offered: list[WorkingSet] = []
 
     def __call__(self, weights: np.ndarray) -> UpperBound:
@@ -40,7 +40,7 @@ class Folded:
             self.offered.append(planes)
             return WorkingSet(planes.coefficients, planes.losses, risk.normal(planes.coefficients))
 
-        return UpperBound(risk, point, translate) if self.keeps else UpperBound(risk, point)
+        return UpperBound(risk, point, translate) if self.translates else UpperBound(risk, point)
 
     def objective(self, w: np.ndarray) -> float:
         hinge = float((self.losses + self.rows @ w).max()) - abs(float(self.u @ w))
@@ -50,10 +50,10 @@ class Folded:
 START = np.full(8, 0.1)
 
 
-@pytest.mark.parametrize("keeps", [False, True])
+@pytest.mark.parametrize("translates", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_rounds_gain_as_much_as_they_leave_and_keep_planes_that_hold(seed: int, keeps: bool) -> None:
-    folded, events = Folded(seed, keeps), Heard()
+def test_rounds_gain_as_much_as_they_leave_and_reuse_planes_that_hold(seed: int, translates: bool) -> None:
+    folded, events = Folded(seed, translates), Heard()
     solution = cccp(folded, START, 1e-5, clock=Clock(events))
     certificate, end = solution.certificate, folded(solution.weights)
     assert certificate.converged
@@ -75,25 +75,25 @@ def test_rounds_gain_as_much_as_they_leave_and_keep_planes_that_hold(seed: int, 
     assert (np.diff(rising, axis=0) >= 0).all()
     assert (certificate.iterations, events[0].iteration) == (events[-1].iteration, 0)
     kept = [first[number].planes for number in range(2, len(first) + 1)]
-    assert len(folded.offered) == keeps * len(kept)
-    assert (max(kept) > 1) == keeps
-    assert kept == [len(planes) + 1 for planes in folded.offered] or not keeps
+    assert len(folded.offered) == translates * len(kept)
+    assert (max(kept) > 1) == translates
+    assert kept == [len(planes) + 1 for planes in folded.offered] or not translates
 
 
-@pytest.mark.parametrize("keeps", [False, True])
-def test_the_end_is_the_best_point_that_was_reported_however_training_ends(keeps: bool) -> None:
+@pytest.mark.parametrize("translates", [False, True])
+def test_the_end_is_the_best_point_that_was_reported_however_training_ends(translates: bool) -> None:
     """It begins near the optimum, so that a round proves that no more is gained before it gains much."""
     for seed in range(6):
         near = 1.03 * cccp(Folded(seed, True), START, 1e-9).weights
         events = Heard()
-        solutions = [(events, cccp(Folded(seed, keeps), near, 0.3, clock=Clock(events)))]
+        solutions = [(events, cccp(Folded(seed, translates), near, 0.3, clock=Clock(events)))]
         for number in range(1, len(events)):
             stopped = Heard(lambda heard: len(heard) == number)  # noqa: B023
-            solutions.append((stopped, cccp(Folded(seed, keeps), near, 0.3, clock=Clock(stopped))))
+            solutions.append((stopped, cccp(Folded(seed, translates), near, 0.3, clock=Clock(stopped))))
             few = Heard()
-            solutions.append((few, cccp(Folded(seed, keeps), near, 0.3, number, Clock(few))))
+            solutions.append((few, cccp(Folded(seed, translates), near, 0.3, number, Clock(few))))
         for reported, solution in solutions:
-            folded = Folded(seed, keeps)
+            folded = Folded(seed, translates)
             reached = min(folded.objective(event.weights) for event in reported if event.weights is not None)
             assert folded.objective(solution.weights) <= reached * (1 + 1e-12), seed
             assert solution.certificate.primal == pytest.approx(folded.objective(solution.weights), rel=1e-12)

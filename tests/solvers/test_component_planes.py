@@ -59,7 +59,7 @@ def test_it_takes_fewer_iterations_than_one_plane_at_a_time() -> None:
     )
 
 
-def test_the_optimum_needs_no_more_than_a_look() -> None:
+def test_at_the_optimum_one_evaluation_suffices() -> None:
     instance = problem(SIZES, 3, 1.0, 1.0)
     first = solved(instance)
     assert solved(instance, 1e-3, weights=first.weights).certificate.iterations < first.certificate.iterations

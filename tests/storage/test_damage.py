@@ -14,7 +14,6 @@ from training_runs import finished
 
 from ranking.storage import workspaces
 from ranking.storage.answers import AnswerEvent
-from ranking.storage.home import Home
 from ranking.storage.run_settings import TrainSettings
 from ranking.storage.store import Store
 
@@ -99,16 +98,3 @@ def test_damage_of_shared_folders_is_named(filled, tmp_path):
     broken = next((server / "shared" / "runs").iterdir())
     (broken / "run.json").write_text("{")
     assert [found.path for found in visitor.damage()] == [broken]
-
-
-def test_folders_of_what_can_be_made_again_may_be_removed_at_any_time(filled):
-    store = Store(filled)
-    for name in ("trash", "features", "queue"):
-        shutil.rmtree(filled / name, ignore_errors=True)
-        store.features.drop()
-        store.sweep()
-        assert store.features.cache.is_dir()
-    (folder := filled / "sets" / "unused").mkdir()
-    shutil.rmtree(filled / "trash", ignore_errors=True)
-    Home(filled).throw_away(folder)
-    assert not folder.exists()

@@ -171,7 +171,7 @@ def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, he
 # ------------------------------------------------------------------------------------------------- deaths
 
 
-def test_a_death_is_noticed_also_where_nobody_looks(store, monkeypatch):
+def test_a_dead_worker_is_noticed_without_a_poll(store, monkeypatch):
     for way, code, named in (
         ("exit 3", 3, "3"),
         ("kill -ABRT $$", -signal.SIGABRT, "SIGABRT"),

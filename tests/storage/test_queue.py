@@ -63,6 +63,8 @@ def test_visitors_share_one_queue_and_have_at_most_one_waiting_run_each(store, h
     last = held(anna)
     with pytest.raises(HomeError, match="one of yours is already queued behind 1 run;"):
         anna.runs.create("train", {})
+    together = anna.runs.create("train", {}, request=[last.id])
+    anna.runs.end(together.id, "cancelled")
     assert waits_for(bert.home, held(bert)) == 2
     assert waits_for(store.home, held(store)) == 3, "the data folder of the server is in the same queue"
     held(anna, "import")

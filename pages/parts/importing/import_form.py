@@ -87,7 +87,8 @@ def _choose_source(names: Sequence[str], again: Run | None, ended: str) -> None:
             st.error(f"**{escaped(item.label)}** is empty. {escaped(item.help)}", icon=":material/error:")
         elif pressed:
             settings = ImportSettings(source, values[source]).to_json()
-            uploads.show(keys.IMPORT, jobs.start_once(home.store(), "import", settings))
+            with frame.errors_in_place():
+                uploads.show(keys.IMPORT, jobs.start_once(home.store(), "import", settings))
         elif again is not None:
             uploads.explain_end(again, ended)
 

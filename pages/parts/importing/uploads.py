@@ -80,7 +80,8 @@ def offer_path(
     if pressed and not typed.strip():
         st.error(f"**{label}** is empty: type a path, or upload a file above.", icon=":material/error:")
     elif pressed:
-        show(name, begin(typed))
+        with frame.errors_in_place():
+            show(name, begin(typed))
     elif again is not None:
         explain_end(again, ended)
 

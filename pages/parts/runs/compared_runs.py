@@ -258,10 +258,9 @@ def offer_missing(listed: Sequence[Run], primary: bool) -> None:
         type="primary" if primary else "secondary",
         icon=":material/play_arrow:",
     ):
-        begun = []
-        for name in missing:
-            settings = replace(like, method=name, method_settings={}, warm_start=None, graph=None)
-            begun.append(training_runs.start(settings))
-        newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
-        _begin_with([newest[name] for name in PAPER if name in newest])
-        st.rerun()
+        alike = replace(like, method_settings={}, warm_start=None, graph=None)
+        with frame.errors_in_place():
+            begun = training_runs.start_all([replace(alike, method=name) for name in missing])
+            newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
+            _begin_with([newest[name] for name in PAPER if name in newest])
+            st.rerun()

@@ -78,7 +78,7 @@ def _take_up(images: ImageSet) -> str | None:
     if file is None:
         return None
     with st.spinner("Reading pairs …"):
-        kept, refused = dropped.once(file, lambda file: keep(images, file))
+        kept, refused = dropped.once(file, lambda file: store_pairs(images, file))
     if kept is not None:
         address.put(**{keys.GRAPH: kept})
         st.session_state[keys.UPLOADED_PAIRS] = st.session_state.get(keys.UPLOADED_PAIRS, 0) + 1
@@ -100,7 +100,7 @@ def _offer(images: ImageSet, refused: str | None) -> None:
             st.error(escaped(refused), icon=":material/error:")
 
 
-def keep(images: ImageSet, file: UploadedFile) -> str:
+def store_pairs(images: ImageSet, file: UploadedFile) -> str:
     """Store the pairs of a CSV file and return their name. ValueError, with line and remedy, if the file is invalid."""
     if file.size > MAX_MEGABYTES * 2**20:
         raise ValueError(

@@ -29,7 +29,7 @@ PICKER = training_runs.Picker(
     baseline=BASELINE,
     source="Label scenes",
     needs="Label ranking needs images with several labels each",
-    rivalry="In C-star, a few core labels attract or repel all others. The baseline, the independent model, scores "
+    contrast="In C-star, a few core labels attract or repel all others. The baseline, the independent model, scores "
     "each label independently.",
 )
 NAMES = {OWN: "C-star", BASELINE: "Independent"}  # short enough for a projector
@@ -154,5 +154,6 @@ def offer_baseline(run: Run) -> None:
         st.caption(f"{escaped(baseline)} is being trained; it appears when it is ready.")
     elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train baseline")):
         settings = LabelTrainSettings.from_json(run.settings)
-        training_runs.start(replace(settings, method=baseline, method_settings={}))
-        st.rerun()
+        with frame.errors_in_place():
+            training_runs.start(replace(settings, method=baseline, method_settings={}))
+            st.rerun()

@@ -10,12 +10,12 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, home, keys
-from pages.parts.runs import feature_choice, jobs_panel
+from pages.parts.runs import feature_choice, jobs_panel, training_runs
 from pages.parts.views.lesson_settings import Lesson
 from ranking.core import ImageSet
 from ranking.storage import jobs
 from ranking.storage.run import ENDED, Kind, Run
-from ranking.storage.run_settings import AnyTrainSettings
+from ranking.storage.run_settings import AnyTrainSettings, train_settings
 from ranking.storage.store import Store
 
 DONE = "lessons"  # folder of a workspace with an empty file for each completed lesson
@@ -52,9 +52,9 @@ def finished(named: dict[str, Run]) -> dict[str, Run]:
         jobs_panel.explain_end(run)
     if broken:
         if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
-            for run in broken:
-                jobs.start_once(home.store(), "train", run.settings)
-            st.rerun()
+            with frame.errors_in_place():
+                training_runs.start_all([train_settings(run.settings) for run in broken])
+                st.rerun()
         frame.end_page()
     return named
 

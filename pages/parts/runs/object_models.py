@@ -23,7 +23,7 @@ PICKER = training_runs.Picker(
     baseline=BASELINE,
     source="Hidden objects",
     needs="Finding objects needs images with classes",
-    rivalry=f"Both know only which images show the object. {OWN} learns to rank these first, {BASELINE} to classify "
+    contrast=f"Both know only which images show the object. {OWN} learns to rank these first, {BASELINE} to classify "
     "them.",
     playing=lambda run: playback.show_images(run, "train") and None,
 )

@@ -28,8 +28,8 @@ PICKER = training_runs.Picker(
     baseline=BASELINE,
     source="Timeline cars",
     needs="Sequence ranking needs images with a numeric value each",
-    rivalry=f"{BASELINE} learns from pairs which of two images ranks first. {OWN} learns from subsequences: one ranker "
-    "for each length from 3 to 8, combined by voting. Both train on the same thousand sequences.",
+    contrast=f"{BASELINE} learns from pairs which of two images ranks first. {OWN} learns from subsequences: one "
+    "ranker for each length from 3 to 8, combined by voting. Both train on the same thousand sequences.",
     playing=lambda run: playback.show_sequence([run], 0),
 )
 MAX_BESIDE = 3

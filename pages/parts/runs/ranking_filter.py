@@ -15,12 +15,12 @@ from ranking.metrics.ranked import Ranking
 
 
 class Filter(NamedTuple):
-    """A filter. label: in the control. words: the samples that it shows, as text with the cutoff k. keeps: maps whether
-    samples are relevant (n,) and in the top k (n,) to whether they are shown (n,)."""
+    """A filter. label: in the control. words: the samples that it shows, as text with the cutoff k. passes: from
+    whether samples are relevant (n,) and in the top k (n,) to whether they are shown (n,)."""
 
     label: str
     words: str
-    keeps: Callable[[Bools, Bools], Bools]
+    passes: Callable[[Bools, Bools], Bools]
 
 
 ALL = "all"
@@ -56,7 +56,7 @@ def choose_labels() -> str:
 
 def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
     """The filter by score, and the samples that pass it and the filter `chosen`. Ranks stay those of all samples."""
-    kept = FILTERS[chosen].keeps(ranked.relevance > 0, np.arange(len(ranked)) < k)
+    kept = FILTERS[chosen].passes(ranked.relevance > 0, np.arange(len(ranked)) < k)
     words = FILTERS[chosen].words.format(k=k)
     low, high, step = scale(float(ranked.scores[-1]), float(ranked.scores[0]))
     if low < high:

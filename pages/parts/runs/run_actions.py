@@ -158,7 +158,7 @@ def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
         chosen = [run for run in home.store().runs.all() if run.id in run_ids]
         for run in chosen:
             if run.state not in ENDED:
-                _keep_error(f"{runs.short_name(run)} is still running. Cancel it before you delete it.")
+                _remember_error(f"{runs.short_name(run)} is still running. Cancel it before you delete it.")
                 return
     st.session_state[keys.JUST_DELETED] = deleted = _act(home.store().runs.delete, run_ids)
     if not deleted:
@@ -179,13 +179,13 @@ def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> l
             try:
                 act(run_id, *arguments)
             except ValueError as error:
-                _keep_error(str(error))
+                _remember_error(str(error))
             else:
                 done.append(run_id)
     return done
 
 
-def _keep_error(message: str) -> None:
+def _remember_error(message: str) -> None:
     st.session_state.setdefault(keys.NOT_DONE, []).append(message)
 
 

@@ -28,7 +28,7 @@ class Picker:
 
     run, set: the URL parameters of the run and its image set. own, baseline: the methods that are trained first; by
     default a run of `own` is shown. source: of the default image set. needs: the message if no image set can be used.
-    rivalry: the difference between the two methods, as text.
+    contrast: the difference between the two methods, as text.
     """
 
     task: str
@@ -38,7 +38,7 @@ class Picker:
     baseline: str
     source: str
     needs: str
-    rivalry: str
+    contrast: str
     playing: Callable[[Run], None] = lambda run: None
 
     def named(self) -> Run | None:
@@ -93,8 +93,8 @@ class Picker:
         train_first(
             f"No model has learned to {goal} yet",
             f"Train {self.own} and {self.baseline}",
-            lambda: [start(usual(method)) for method in (self.baseline, self.own)],
-            self.rivalry,
+            lambda: start_all([usual(method) for method in (self.baseline, self.own)]),
+            self.contrast,
             f"train {self.task}",
             lambda: run_actions.show_trash(task=self.task),
         )
@@ -219,9 +219,17 @@ def usual_features(set_key: str) -> Named:
 
 def start(settings: AnyTrainSettings) -> Run:
     """The run with these settings: a running one, else a new one, which this tab shows."""
-    run = jobs.start_once(home.store(), "train", settings.to_json())
-    st.session_state[keys.STARTED] = run.id
-    return run
+    return start_all([settings])[0]
+
+
+def start_all(every: Sequence[AnyTrainSettings]) -> list[Run]:
+    """The runs with these settings, started by one press, so that they may wait together."""
+    begun: list[Run] = []
+    for settings in every:
+        request = [run.id for run in begun]
+        begun.append(jobs.start_once(home.store(), "train", settings.to_json(), request=request))
+    st.session_state[keys.STARTED] = begun[-1].id
+    return begun
 
 
 def watch(live: Sequence[Run], playing: Callable[[Run], None]) -> None:

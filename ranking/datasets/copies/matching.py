@@ -71,7 +71,7 @@ def near_copies(
     framed = np.array([fingerprint.framed for each in fingerprints for fingerprint in each])
     best: dict[tuple[int, int], float] = {}
 
-    def keep(compared: list[Future[Match]], of: list[Candidates]) -> None:
+    def collect(compared: list[Future[Match]], of: list[Candidates]) -> None:
         for future, pairs in zip(compared, of, strict=True):
             match = future.result()
             for row in np.flatnonzero(is_copy(match)):
@@ -86,9 +86,9 @@ def near_copies(
                 on_step()
             few = [block.rows(slice(start, start + AT_ONCE)) for start in range(0, len(block.first), AT_ONCE)]
             begun = [pool.submit(matched, greys, pairs) for pairs in few]
-            keep(*waiting)
+            collect(*waiting)
             waiting = begun, few
-        keep(*waiting)
+        collect(*waiting)
     pairs = sorted(best)
     return Copies(np.array(pairs, np.int64).reshape(-1, 2), np.array([best[pair] for pair in pairs]))
 

@@ -51,7 +51,7 @@ def run_experiment(
                 for results in finished:
                     for trial, outcome, scores, recording in results:
                         if trial.key in missing:
-                            store.keep(trial.key, outcome, scores, recording)
+                            store.save(trial.key, outcome, scores, recording)
                             on_progress(pace.trained(trial, outcome))
     return results_of(plan, store)
 

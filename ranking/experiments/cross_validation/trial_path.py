@@ -85,7 +85,7 @@ def train_trial(
         )
 
     def listen(event: ProgressEvent) -> None:
-        recorder.keep(event)
+        recorder.record(event)
         if on_progress is not None:
             on_progress(event)
 

@@ -67,7 +67,7 @@ class TrialStore:
         with explained(self._explained):
             return next((read_playback(file, held) for file in files if file.exists()), None)
 
-    def keep(self, key: str, outcome: Outcome, scores: Floats, recording: Playback | None = None) -> None:
+    def save(self, key: str, outcome: Outcome, scores: Floats, recording: Playback | None = None) -> None:
         """Store the result of a trial."""
         if recording is not None:  # before the outcome, which marks the trial as finished
             (self._folder / RECORDINGS).mkdir(exist_ok=True)

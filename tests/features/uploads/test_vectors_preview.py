@@ -50,7 +50,7 @@ def test_equal_numbers_have_one_name(desk, monkeypatch):
     assert desk.npy(rows).size == rows.shape[1]
 
 
-def test_ids_and_vectors_are_what_is_called_so(desk):
+def test_ids_and_vectors_are_found_by_name(desk):
     rows, order = vectors_of(desk.images), np.random.default_rng(1).permutation(9)
     in_order = desk.npy(rows).name
     for save in (np.savez, np.savez_compressed):
