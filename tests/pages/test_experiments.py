@@ -97,13 +97,9 @@ def test_numbers_lead_to_the_rankings_of_a_fold_or_of_the_test(here, open_page):
 
 
 def test_an_experiment_starts_with_what_the_form_shows_and_once(here, open_page, started):
-    given = {
-        "queries": json.dumps(CLASSES[:1]),
-        "compared_methods": "SVM,AP-SVM",
-        "grid.C": "0.5,1",
-        "folds": "2",
-    }
-    app = open_page("experiments", experiment_set=here.key, features="Colour", seed="3", **given)
+    given = {"compared_methods": "SVM,AP-SVM", "grid.C": "0.5,1", "folds": "2", "seed": "3"}
+    given["queries"] = json.dumps(CLASSES[:1])
+    app = open_page("experiments", experiment_set=here.key, features="Colour", **given)
     assert not app.warning
     press(app, "start experiment")
     [run] = kinds(started, "experiment")
