@@ -105,11 +105,7 @@ def test_what_the_server_shares_is_read_in_every_workspace_and_changed_in_none(s
     assert own.state == "finished"
     assert bytes_of(anna.home / "features") == 0, "features of the shared data folder are linked"
     anna.corrections.mark(key, "red", {"patch 001": False}, True)
-    assert (len(anna.corrections.all(key)), bert.corrections.all(key), shared.corrections.all(key)) == (
-        1,
-        [],
-        [],
-    )
+    assert [len(store.corrections.all(key)) for store in (anna, bert, shared)] == [1, 0, 0]
 
 
 def test_features_of_a_shared_set_are_computed_once_for_all_workspaces(server, visitor, pictures):
