@@ -26,7 +26,7 @@ from drawing.sets import SETS
 from PIL import Image
 
 sys.path.append(str(Path(__file__).parents[1]))  # the lessons are in pages, which are not installed
-from pages.parts.views.lesson_settings import (
+from pages.parts.lessons.lesson_settings import (
     NEIGHBOURS,
     OBJECTS,
     VIOLATED,

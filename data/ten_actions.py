@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 sys.path.append(str(Path(__file__).parents[1]))  # the lessons are of the pages, which are not installed
-from pages.parts.views.lesson_settings import NEIGHBOURS, WHY_AP
+from pages.parts.lessons.lesson_settings import NEIGHBOURS, WHY_AP
 from ranking.core import ImageSet
 from ranking.datasets import load_image_set
 from ranking.datasets.splits import blocks_of

@@ -7,10 +7,11 @@ import streamlit as st
 from pages.parts.app import address, figures_file, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, label_models, run_actions
-from pages.parts.studies import simulation_charts, simulation_form, simulation_table
+from pages.parts.charts import plots, simulation_charts
+from pages.parts.labelling import label_models, label_styles
+from pages.parts.studies import simulation_form, simulation_table
 from pages.parts.studies.study_page import offer_files
-from pages.parts.views import charts, label_styles
+from pages.parts.training import jobs_panel, run_actions
 from ranking.metrics.fold_curves import FoldCurve, curves_of
 from ranking.reports.prose import signed
 from ranking.storage.run import ENDED, Run
@@ -170,7 +171,7 @@ def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
         with column:
             st.markdown(f"### {escaped(title)}")
             key = keys.widget(f"panel {by} {title}")
-            charts.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=322, top=8)
+            plots.show(figure, key, f"{title}: {text}", f"simulation-{title}", height=322, top=8)
         shown.append((figure, f"{title}: {text}"))
     bands = "Bands: ± one standard deviation over folds. " if len(curves[0].folds) > 1 else ""
     st.caption(f"{bands}**Notice** {escaped(notice(curves))}.")
@@ -191,7 +192,7 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
             f"{strategy} {100 * apart.mean[0]:+.1f} points before any question, {100 * apart.mean[-1]:+.1f} at last"
             for strategy, apart in own
         )
-        charts.show(figure, keys.widget(f"differences of {name}"), text, "differences", height=320, top=8)
+        plots.show(figure, keys.widget(f"differences of {name}"), text, "differences", height=320, top=8)
         if len(curves[0].folds) > 1:
             sure = sum(int((apart.low > 0).sum()) for _, apart in own)
             everywhere = sum(len(apart.mean) for _, apart in own)

@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, controls, frame, keys
-from pages.parts.views import assignments
-from pages.parts.views.assignments import (
+from pages.parts.studies import assignments
+from pages.parts.studies.assignments import (
     AP,
     PRECISION,
     PROBLEMS,

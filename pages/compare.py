@@ -9,11 +9,12 @@ import streamlit as st
 from pages.parts.app import cache, controls, downloads, figures_file, frame, home, keys, menu
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
+from pages.parts.charts import plots, sheets
+from pages.parts.comparison import compared_pair, compared_runs
+from pages.parts.comparison.rows import Row, rows
 from pages.parts.components import selection, tiles
-from pages.parts.components.rows import Row, rows
-from pages.parts.runs import choices, compared_pair, compared_runs
+from pages.parts.rankings import choices
 from pages.parts.studies.experiment_tables import as_markdown
-from pages.parts.views import charts, sheets
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_charts, comparison_files, comparison_words
 from ranking.reports.compared import Compared
@@ -154,7 +155,7 @@ def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:
             for name, ranked in zip(shown.names, shown.compared.rankings, strict=True)
         )
         key, alt = keys.widget("compared curves"), f"Precision-recall curves; AP: {values}"
-        charts.show(curves, key, alt, "precision-recall", height=360 + 24 * len(shown.runs))
+        plots.show(curves, key, alt, "precision-recall", height=360 + 24 * len(shown.runs))
     table = comparison_files.measures_table(shown, top)
     with right:
         st.caption(comparison_words.CURVES)

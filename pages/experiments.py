@@ -6,8 +6,8 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import run_actions, runs, sets
 from pages.parts.studies import experiment_form, experiment_view
+from pages.parts.training import run_actions, runs, sets
 from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
 from ranking.storage.sets import ImageSetRow

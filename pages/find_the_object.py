@@ -9,11 +9,12 @@ import streamlit as st
 
 from pages.parts.app import cache, controls, frame, keys
 from pages.parts.app.colours import RELEVANT_GLYPH
+from pages.parts.charts import plots
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
-from pages.parts.runs import certificate, object_models, playback, run_actions, sets
-from pages.parts.views import charts, object_starts
-from pages.parts.views.object_lesson_words import area
+from pages.parts.objects import object_models, object_starts
+from pages.parts.objects.object_lesson_words import area
+from pages.parts.training import certificate, playback, run_actions, sets
 from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import MAX_DETECTIONS, Localisation
 from ranking.explain.playback import Frame
@@ -116,7 +117,7 @@ def show_detections(images: ImageSet, located: Localisation, objects: Sequence[I
             detections = located.by_image(searched)
             precision, recall = detection_curve(detections, real)
             with right:
-                charts.precision_recall(precision, recall, count, keys.widget("detections curve"))
+                plots.precision_recall(precision, recall, count, keys.widget("detections curve"))
                 average = detection_average_precision(detections, real)
                 st.caption(
                     f"Detection AP {average:.3f}: the area below the curve if each precision is raised to the highest "

@@ -9,10 +9,10 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.charts import plots
 from pages.parts.components import grid, selection, tiles
 from pages.parts.importing import criteria, custom_features, importing, trash
-from pages.parts.runs import sets
-from pages.parts.views import charts
+from pages.parts.training import sets
 from ranking.core import ImageSet, Ints
 
 SHEET_SIZE = 48  # images per page of the contact sheet: fewer than crops, because images are larger
@@ -154,7 +154,7 @@ def show_classes(images: ImageSet) -> None:
     st.subheader("Classes and split", anchor=False)
     test_images, test = int(images.image_test.sum()), int(images.test.sum())
     chosen = address.get(keys.SHEET_CLASS)
-    charts.class_counts(
+    plots.class_counts(
         images,
         keys.widget(f"class counts {chosen}"),
         chosen,
@@ -163,7 +163,7 @@ def show_classes(images: ImageSet) -> None:
     st.caption(
         f"Training split: {len(images.image_names) - test_images:,} images, {len(images) - test:,} samples. Test "
         f"split: {test_images:,} images, {test:,} samples. No image is in both. Click a bar to see the images of that "
-        f"class. {charts.how_even(images)}"
+        f"class. {plots.how_even(images)}"
     )
 
 

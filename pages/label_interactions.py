@@ -8,8 +8,8 @@ import streamlit as st
 from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, menu
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
-from pages.parts.runs import label_models
-from pages.parts.views import charts, label_charts, star_picture
+from pages.parts.charts import plots
+from pages.parts.labelling import label_charts, label_models, star_picture
 from ranking.explain.label_pairs import LabelPairs
 from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
@@ -74,7 +74,7 @@ def show_star(shown: LabelPairs, largest: float) -> figures_file.Shown:
     words = [label_charts.in_words(star.pairs, place) for place in range(len(star.pairs))]
     figure = star_picture.figure_of(star, largest, words)
     text = label_charts.strongest(shown)
-    charts.show(figure, keys.widget("star"), f"The star. {text}", "star", height=464, top=4)
+    plots.show(figure, keys.widget("star"), f"The star. {text}", "star", height=464, top=4)
     st.caption(f"**Notice** the extremes: {text}", help=STAR)
     return figure, text
 
@@ -90,7 +90,7 @@ def show_bars(shown: LabelPairs, label: int | None) -> figures_file.Shown:
     figure = label_charts.beside_the_data(part, names)
     listed = "; ".join(label_charts.in_words(part, place) for place in range(len(part)))
     key, height = keys.widget("pairs beside the data"), 90 + 45 * len(part)
-    charts.show(figure, key, listed, "interactions", height, top=30)
+    plots.show(figure, key, listed, "interactions", height, top=30)
     st.caption(
         f"Right: training images with both labels, of {part.images:,}, compared with chance. Pairs that disagree with "
         f"the data: {np.count_nonzero(part.against > 0)} of {len(part)}.",
@@ -107,7 +107,7 @@ def show_against_the_data(shown: LabelPairs, label: int | None) -> figures_file.
     text = label_charts.compared(shown)
     whose = "the core" if label is None else shown.names[label]
     st.markdown(f"### Do the interactions of {escaped(whose)} agree with the data?")
-    charts.show(
+    plots.show(
         figure, keys.widget("learned against counted"), text, "interactions-and-data", height=420, top=8
     )
     st.caption(

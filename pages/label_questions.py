@@ -7,17 +7,17 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, downloads, frame, home, keys
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
-from pages.parts.runs import (
+from pages.parts.labelling import (
     answer_files,
     label_models,
-    neighbours,
+    label_race,
+    label_ranking,
     question_image,
     questions,
     uploaded_image,
 )
-from pages.parts.runs.labelling_session import LabellingSession, strategies
-from pages.parts.studies import label_race
-from pages.parts.views import label_ranking
+from pages.parts.labelling.labelling_session import LabellingSession, strategies
+from pages.parts.neighbours import graph_models
 from ranking.core import LabelSet
 from ranking.core.text import counted
 from ranking.explain.question_strategies import STRATEGIES
@@ -94,7 +94,7 @@ def images_of(run: Run) -> LabelSet:
     try:
         return cache.label_ranker(run)[1]
     except cache.NoFeatures:
-        neighbours.offer_features(run, cache.image_set(run.settings["set"]))
+        graph_models.offer_features(run, cache.image_set(run.settings["set"]))
 
 
 def choose_strategy(run: Run) -> str:

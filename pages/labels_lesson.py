@@ -9,13 +9,13 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.charts import plots, simulation_charts
 from pages.parts.components.picture import picture
-from pages.parts.runs import label_models, lessons
-from pages.parts.runs.lessons import Step
-from pages.parts.studies import simulation_charts
-from pages.parts.views import charts, label_styles, labels_lesson_data, labels_lesson_views
-from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS, LessonLabels
-from pages.parts.views.lesson_settings import LABELS_SET, labels_run
+from pages.parts.labelling import label_models, label_styles
+from pages.parts.lessons import labels_lesson_data, labels_lesson_views, lesson_steps
+from pages.parts.lessons.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS, LessonLabels
+from pages.parts.lessons.lesson_settings import LABELS_SET, labels_run
+from pages.parts.lessons.lesson_steps import Step
 from ranking.core import Floats, Ints
 from ranking.explain.labelling_model import Position
 from ranking.metrics.fold_curves import FoldCurve
@@ -31,8 +31,8 @@ ANSWERS = {"not asked": None, "yes": True, "no": False}
 
 
 def steps() -> None:
-    images = lessons.bundled(LABELS_SET)
-    for step in lessons.each_step(STEPS, keys.LABELS_STEP):
+    images = lesson_steps.bundled(LABELS_SET)
+    for step in lesson_steps.each_step(STEPS, keys.LABELS_STEP):
         runs = trained(images.key)
         taught = labels_lesson_data.taught(*runs)
         if step.number == 4:
@@ -45,8 +45,8 @@ def steps() -> None:
 def trained(set_key: str) -> list[Run]:
     """Return the finished training runs of C-star and of the independent model."""
     methods = (label_models.OWN, label_models.BASELINE)
-    runs = {method: lessons.run_of(labels_run(set_key, method)) for method in methods}
-    return list(lessons.finished(runs).values())
+    runs = {method: lesson_steps.run_of(labels_run(set_key, method)) for method in methods}
+    return list(lesson_steps.finished(runs).values())
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -66,7 +66,7 @@ def read_scene(taught: LessonLabels) -> int:
 
 def choose_scene(taught: LessonLabels, step: int) -> None:
     """Show the control that chooses the scene; where all steps are on one page, only the first step has it."""
-    if step > 1 and lessons.on_one_page():
+    if step > 1 and lesson_steps.on_one_page():
         return
     known = list(letters(taught))
     controls.segments(
@@ -110,7 +110,7 @@ def show_ranked(taught: LessonLabels, row: int, step: Step) -> None:
     with wide:
         figure = labels_lesson_views.ranked(taught.names, order, scores, taught.labels[row], k)
         alt = labels_lesson_views.listed(taught, row, order, k)
-        charts.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
+        plots.show(figure, keys.widget("ranked labels"), alt, "ranked-labels", height=HEIGHT + 60, top=8)
     st.caption(
         rf"{OWN} chooses the {k} of {len(taught.names)} labels that are best *together*: $\max_t\,t^\top s+t^\top Ft$ "
         f"($s$: pixels, $F$: interactions). **Notice** the hatched bars above the line: {k - right} of {k}.",
@@ -172,7 +172,7 @@ def show_moves(taught: LessonLabels, row: int, model: str, label: int, answer: b
     partners = [partner for partner, _ in labels_lesson_views.partners_of(taught, label)]
     figure = labels_lesson_views.moves(taught.names, before, after, label, taught.labels[row], k, partners)
     alt = f"{model}: {labels_lesson_views.moved(taught, before, after, label, k)}"
-    charts.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 50, top=22)
+    plots.show(figure, keys.widget(f"moves of {model}"), alt, f"moves-{model}", height=HEIGHT - 50, top=22)
     return labels_lesson_data.overtakings(before, after, label)
 
 
@@ -195,7 +195,7 @@ def show_ties(taught: LessonLabels, label: int) -> None:
     text = ", ".join(f"{taught.names[partner]} {signed(weight)}" for partner, weight in interactions)
     alt = f"Interactions of {taught.names[label]}: {text}"
     figure = labels_lesson_views.ties(taught.names, interactions)
-    charts.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(interactions), top=4)
+    plots.show(figure, keys.widget("ties"), alt, "ties", height=16 + 24 * len(interactions), top=4)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -230,7 +230,7 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         shown = open_[:CLOSEST].tolist()
         figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)
         alt = labels_lesson_views.maxima_alt(taught, shown, inside, outside)
-        charts.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
+        plots.show(figure, keys.widget("two maxima"), alt, "two-maxima", height=HEIGHT - 80, top=8)
         st.markdown(labels_lesson_views.with_and_without(taught, labelling_model, position, label))
     st.caption(labels_lesson_views.notice_question(taught, shown, inside, outside))
 
@@ -248,7 +248,7 @@ def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
         alt = f"Precision by the number of questions. {labels_lesson_views.from_to(curves)}"
-        charts.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT + 70, top=8)
+        plots.show(figure, keys.widget("worth"), alt, "worth-of-questions", height=HEIGHT + 70, top=8)
     with narrow:
         both = {name: curves[name] for name in (OWN, BASELINE)}
         st.markdown(f"### With {QUESTIONS} answers: {labels_lesson_views.from_to(both)}")

@@ -6,11 +6,12 @@ import streamlit as st
 
 from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import order_models, run_actions
-from pages.parts.studies import ablation_charts, ablation_form
-from pages.parts.studies.ablation_words import TAU, WORDS
+from pages.parts.charts import ablation_charts, plots
+from pages.parts.charts.ablation_words import TAU, WORDS
+from pages.parts.sequences import order_models
+from pages.parts.studies import ablation_form
 from pages.parts.studies.study_page import offer_files
-from pages.parts.views import charts
+from pages.parts.training import run_actions
 from ranking.experiments.ablations import AGREES, FIGURES, ROUNDS, SECONDS
 from ranking.experiments.order_training import make_drawing
 from ranking.metrics.ablation_curves import AblationResult
@@ -85,9 +86,7 @@ def show_measured(run: Run, row: ImageSetRow, study: str) -> None:
             curves, measure, FIGURES[study].across, words.marks.get(measure, ()), words.of
         )
         alt = ablation_charts.in_words(curves, measure)
-        charts.show(
-            figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=425, top=8
-        )
+        plots.show(figure, keys.widget(f"study {study} {measure}"), alt, f"figure-{study}", height=425, top=8)
     st.caption(escaped(measured_on(run, row, measure, outcome)))
     left, right = st.columns(2, gap="large")
     with left:

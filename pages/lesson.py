@@ -8,14 +8,14 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts.app import cache, frame, keys
+from pages.parts.charts import measures, moving_image, plots
+from pages.parts.charts.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lesson_comparison, lessons
-from pages.parts.runs.lesson_comparison import LessonComparison, MethodResult
-from pages.parts.runs.lessons import Step
-from pages.parts.views import all_actions, charts, measures, moving_image
-from pages.parts.views.lesson_settings import WHY_AP as LESSON
-from pages.parts.views.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
+from pages.parts.lessons import all_actions, lesson_comparison, lesson_steps
+from pages.parts.lessons.lesson_comparison import LessonComparison, MethodResult
+from pages.parts.lessons.lesson_settings import WHY_AP as LESSON
+from pages.parts.lessons.lesson_steps import Step
 from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
 from ranking.metrics import moving
@@ -63,17 +63,17 @@ class Both(NamedTuple):
 
 
 def steps() -> None:
-    for step in lessons.each_step(STEPS, keys.STEP):
+    for step in lesson_steps.each_step(STEPS, keys.STEP):
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step)
 
 
 def show_step(step: Step) -> None:
-    trained = lessons.trained(LESSON)
+    trained = lesson_steps.trained(LESSON)
     images = cache.image_set(next(iter(trained.values())).settings["set"])
     rankings = {method: cache.ranking(run, "test") for method, run in trained.items()}
     if step.number == 2:
-        lessons.by_itself(show_moving)(images, rankings[LESSON.methods[-1]])
+        lesson_steps.by_itself(show_moving)(images, rankings[LESSON.methods[-1]])
         st.caption(costs_text(*costs()))
         return
     labelled = {
@@ -158,10 +158,10 @@ def costs_text(ap: Sequence[float], zero_one: Sequence[float]) -> str:
 
 def show_summary(step: Step, both: Both) -> None:
     ap, zero_one = costs()
-    charts.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
+    plots.cost_of_a_place(ap, zero_one, keys.widget("cost of a place"))
     st.caption(costs_text(ap, zero_one))
     pair = show_outcome(step, both)
-    lessons.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
+    lesson_steps.offer_training(both.trained[LESSON.methods[-1]], "train it yourself")
     st.caption(
         f"{lesson_comparison.intervals(pair)} {lesson_comparison.why(pair)} “{LESSON.query}” and "
         f"{listed(LESSON.features)} were chosen from ten queries and five feature sets as an example where AP differs."

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from pages.parts.app import frame, menu
-from pages.parts.runs import lessons
+from pages.parts.lessons import lesson_steps
 
 
 class Card(NamedTuple):
@@ -30,7 +30,7 @@ CARDS = (
 
 def steps() -> None:
     with frame.errors_in_place():
-        done = lessons.done()
+        done = lesson_steps.done()
         for column, card in zip(st.columns(len(CARDS)), CARDS, strict=True):
             with column, st.container(border=True, height="stretch"):
                 show(card, card.page in done)

@@ -8,13 +8,13 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, downloads, figures_file, frame, home, keys, menu
 from pages.parts.app.frame import escaped
+from pages.parts.charts import inference_charts, inference_words, plots
+from pages.parts.charts.inference_words import NAMES
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import inference_scores as chosen_scores
-from pages.parts.runs import jobs_panel
-from pages.parts.runs.inference_scores import Scores
-from pages.parts.views import charts, inference_charts, inference_words
-from pages.parts.views.inference_words import NAMES
+from pages.parts.rankings import inference_scores as chosen_scores
+from pages.parts.rankings.inference_scores import Scores
+from pages.parts.training import jobs_panel
 from ranking.core import Ints
 from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of
 from ranking.files.spreadsheets import rows_csv
@@ -64,7 +64,7 @@ def show_ranking(problem: InferenceProblem, ranks: Ints, given: Scores) -> None:
     alt = inference_words.patterns_alt(problem, rankings)
     wide, narrow = st.columns([3, 2], gap="large", vertical_alignment="center")
     with wide:
-        charts.show(figure, keys.widget("patterns"), alt, "most-violated-ranking", height=330, top=8)
+        plots.show(figure, keys.widget("patterns"), alt, "most-violated-ranking", height=330, top=8)
     with narrow:
         st.markdown(inference_words.worth_table(worth))
         st.markdown(
@@ -121,7 +121,7 @@ def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores)
     with wide:
         figure = inference_charts.possible_ranks(problem, trace, done)
         alt = inference_words.possible_alt(problem, trace, done)
-        charts.show(figure, keys.widget("possible ranks"), alt, "possible-ranks", height=380, top=8)
+        plots.show(figure, keys.widget("possible ranks"), alt, "possible-ranks", height=380, top=8)
     with narrow:
         if not done:
             st.markdown(inference_words.BEFORE[trace.algorithm])
@@ -136,7 +136,7 @@ def show_step(problem: InferenceProblem, trace: Trace, done: int, given: Scores)
                 strip(shown, name="sample of the step", label=label, columns=4, narrow=4)
                 tiles.explain_cards(given.images)
             figure = inference_charts.of_rank(problem, step)
-            charts.show(figure, keys.widget("f of the step"), words, "f-of-a-rank", height=270, top=8)
+            plots.show(figure, keys.widget("f of the step"), words, "f-of-a-rank", height=270, top=8)
     st.caption(inference_words.notice_step(problem, trace, done))
 
 
@@ -145,7 +145,7 @@ def show_tree(trace: Trace, done: int) -> None:
     figure = inference_charts.tree(trace, done)
     height = 130 + 34 * (max(trace.depths()) + 2)
     alt = inference_words.tree_alt(trace, done)
-    charts.show(figure, keys.widget("tree of select"), alt, "select-tree", height=height, top=8)
+    plots.show(figure, keys.widget("tree of select"), alt, "select-tree", height=height, top=8)
     st.caption(inference_words.notice_tree(trace))
 
 
@@ -160,7 +160,7 @@ def show_bins(problem: InferenceProblem, trace: Trace) -> None:
         return
     words = inference_words.notice_bins(problem, bins, trace)
     figure = inference_charts.bins(problem, bins, trace)
-    charts.show(figure, keys.widget("bins"), words, "buckets", height=280, top=8)
+    plots.show(figure, keys.widget("bins"), words, "buckets", height=280, top=8)
     st.caption(words)
 
 

@@ -6,7 +6,7 @@ import streamlit as st
 
 from pages.parts.app import controls, frame, keys, menu
 from pages.parts.components import tiles
-from pages.parts.runs import labellings, neighbours, similarity_graph
+from pages.parts.neighbours import graph_models, labellings, similarity_graph
 from ranking.core import ImageSet
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.storage.run import Run
@@ -15,7 +15,7 @@ VIEWS = {"labellings": "Two labellings of a sample", "graph": "Similarity graph"
 
 
 def steps() -> None:
-    show_neighbourhood(*neighbours.choose())
+    show_neighbourhood(*graph_models.choose())
 
 
 @st.fragment
@@ -23,16 +23,16 @@ def show_neighbourhood(run: Run, images: ImageSet, model: Neighbourhood, split: 
     """The part of the page that depends on clicks: it runs again without the rest."""
     test = split == "test"
     with frame.errors_in_place():
-        neighbours.show_measures(model, test)
+        graph_models.show_measures(model, test)
         with frame.picture("view"), st.container(horizontal=True, vertical_alignment="bottom"):
             view = controls.segments(
                 "View", keys.NEIGHBOURS_VIEW, VIEWS, "labellings", label_visibility="collapsed"
             )
-            neighbours.jump_buttons(images, model, test)
+            graph_models.jump_buttons(images, model, test)
         ranked = model.ranking(test)
-        shown = neighbours.where(images, model, ranked)
+        shown = graph_models.where(images, model, ranked)
         with frame.picture("selected"):
-            neighbours.show_selected(images, model, int(ranked.samples[shown.place]))
+            graph_models.show_selected(images, model, int(ranked.samples[shown.place]))
         (labellings if view == "labellings" else similarity_graph).show(
             run, images, model, ranked, shown, split
         )

@@ -12,14 +12,15 @@ import streamlit as st
 
 from pages.parts.app import address, cache, frame, home, keys, menu
 from pages.parts.app.frame import escaped
+from pages.parts.charts import measures
+from pages.parts.charts.measures import ends
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lessons, runs
-from pages.parts.runs.lessons import Step
-from pages.parts.views import all_actions, measures, neighbour_captions
-from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
-from pages.parts.views.measures import ends
-from pages.parts.views.neighbour_captions import LEARNED, OFF
+from pages.parts.lessons import all_actions, lesson_steps, neighbour_captions
+from pages.parts.lessons.lesson_settings import NEIGHBOURS as LESSON
+from pages.parts.lessons.lesson_steps import Step
+from pages.parts.lessons.neighbour_captions import LEARNED, OFF
+from pages.parts.training import runs
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
 from ranking.reports.comparison_words import listed
@@ -52,14 +53,14 @@ COST = (
 
 
 def steps() -> None:
-    for step in lessons.each_step(STEPS, keys.NEIGHBOURS_STEP):
+    for step in lesson_steps.each_step(STEPS, keys.NEIGHBOURS_STEP):
         show_step(step)
 
 
 def show_step(step: Step) -> None:
     if step.number == 1:
         step.headline.markdown(f"## {HEADLINES[0]}")
-    trained = lessons.trained(LESSON)
+    trained = lesson_steps.trained(LESSON)
     images = cache.image_set(trained[MODEL].settings["set"])
     if step.number == 1:
         show_pairs(images, trained)
@@ -76,7 +77,7 @@ def show_step(step: Step) -> None:
     if people is None:
         st.info(f"{NO_EXAMPLE[step.number]} by neighbours here.", icon=":material/info:")
     else:
-        lessons.by_itself(show_scene)(images, strength_curve, people, step.number, person)
+        lesson_steps.by_itself(show_scene)(images, strength_curve, people, step.number, person)
 
 
 NO_EXAMPLE = {
@@ -165,7 +166,7 @@ def show_scene(
         first = next(
             number for number in (UP, DOWN, MISLED) if number == step or shown_before(strength_curve, number)
         )
-        now = strength_curve.at(choose_strength(strength_curve, lessons.on_one_page() and first < step))
+        now = strength_curve.at(choose_strength(strength_curve, lesson_steps.on_one_page() and first < step))
     names = letters(len(people))
     with left, frame.errors_in_place():
         show_people(images, strength_curve, people, names, now, person, step)
@@ -271,7 +272,7 @@ def show_summary(
     actions = all_measured(images, trained)
     st.markdown(all_actions.on_average(actions, neighbour_captions.PAIRS))
     show_with_chosen_settings(trained)
-    lessons.offer_training(trained[MODEL], "train with neighbours")
+    lesson_steps.offer_training(trained[MODEL], "train with neighbours")
 
 
 def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:

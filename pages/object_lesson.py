@@ -8,10 +8,8 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lessons, playback
-from pages.parts.runs.lessons import Step
-from pages.parts.views import object_lesson_words, object_starts
-from pages.parts.views.lesson_settings import (
+from pages.parts.lessons import lesson_steps
+from pages.parts.lessons.lesson_settings import (
     OBJECT_PART,
     OBJECT_ROUNDS,
     OBJECT_SET,
@@ -19,6 +17,9 @@ from pages.parts.views.lesson_settings import (
     WHOLE,
     objects_run,
 )
+from pages.parts.lessons.lesson_steps import Step
+from pages.parts.objects import object_lesson_words, object_starts
+from pages.parts.training import playback
 from ranking.core import ImageSet
 from ranking.features.windows.settings import WindowSettings
 from ranking.storage.run import Run
@@ -28,14 +29,14 @@ SHOWN = 6  # images with the object, and as many without it
 
 
 def steps() -> None:
-    images = lessons.bundled(OBJECT_SET)
-    for step in lessons.each_step(STEPS, keys.OBJECT_STEP):
+    images = lesson_steps.bundled(OBJECT_SET)
+    for step in lesson_steps.each_step(STEPS, keys.OBJECT_STEP):
         (show_labels, show_rounds, show_starts, show_part)[step.number - 1](step, images)
 
 
 def run_of(images: ImageSet, shown: tuple[str, str]) -> Run:
     """The run of the lesson with this class and start."""
-    [run] = lessons.finished({"": lessons.run_of(objects_run(images.key, *shown))}).values()
+    [run] = lesson_steps.finished({"": lesson_steps.run_of(objects_run(images.key, *shown))}).values()
     return run
 
 

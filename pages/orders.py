@@ -11,11 +11,12 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, downloads, forms, frame, keys
 from pages.parts.app.frame import escaped
+from pages.parts.charts import sheets
 from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
-from pages.parts.runs import jobs_panel, order_models, playback, run_actions, training_runs
-from pages.parts.runs.order_models import frames_of, true_strip
-from pages.parts.views import sheets
+from pages.parts.sequences import order_models
+from pages.parts.sequences.order_models import frames_of, true_strip
+from pages.parts.training import jobs_panel, playback, run_actions, training_runs
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.settings import settings_of

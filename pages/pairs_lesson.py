@@ -8,16 +8,17 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.charts import ablation_charts, plots
+from pages.parts.charts.ablation_words import TAU
 from pages.parts.components import film
 from pages.parts.components.film import Strip
-from pages.parts.runs import jobs_panel, lessons, order_models
-from pages.parts.runs.lessons import Step
-from pages.parts.runs.order_models import frames_of
-from pages.parts.studies import ablation_charts
-from pages.parts.studies.ablation_words import TAU
-from pages.parts.views import charts, subsequence_worth
-from pages.parts.views.lesson_settings import pairs_study
-from pages.parts.views.pair_cues import CUES, DRAWS, explained, pair_examples
+from pages.parts.lessons import lesson_steps, subsequence_worth
+from pages.parts.lessons.lesson_settings import pairs_study
+from pages.parts.lessons.lesson_steps import Step
+from pages.parts.lessons.pair_cues import CUES, DRAWS, explained, pair_examples
+from pages.parts.sequences import order_models
+from pages.parts.sequences.order_models import frames_of
+from pages.parts.training import jobs_panel, runs
 from ranking.core import ImageSet, Ints
 from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
@@ -50,7 +51,7 @@ def steps() -> None:
 
 
 def show_steps(images: ImageSet, criterion: str) -> None:
-    for step in lessons.each_step(STEPS, keys.PAIRS_STEP):
+    for step in lesson_steps.each_step(STEPS, keys.PAIRS_STEP):
         if step.number == len(STEPS):
             show_summary(step)
         else:
@@ -114,7 +115,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     sequences."""
     features = tuple((name, {}) for name in default_names(images))
     settings = pairs_study(images.key, features, criterion)
-    run = lessons.best_equal(home.store(), "study", settings.to_json())
+    run = runs.best_equal(home.store(), "study", settings.to_json())
     if run is not None and run.state not in ENDED:
         jobs_panel.watch(run)
         return
@@ -138,7 +139,7 @@ def show_rankers(images: ImageSet, criterion: str) -> None:
     st.markdown(f"### Kendall tau: MidRank {own}, RankSVM {baseline}", help=KENDALL_TAU)
     figure = ablation_charts.figure_of(outcome.curves, TAU, FIGURES[settings.study].across, (), "")
     alt = ablation_charts.in_words(outcome.curves, TAU)
-    charts.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
+    plots.show(figure, keys.widget("lesson of pairs"), alt, "pairs-and-subsequences", height=340, top=8)
     sequences = settings.drawing
     st.caption(
         f"Trained on {sequences['train']} sequences of {sequences['length']}, tested on {sequences['test']} with other "

@@ -10,9 +10,10 @@ import streamlit as st
 from pages.parts.app import address, cache, controls, downloads, frame, keys, menu
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
+from pages.parts.charts import measures, plots
 from pages.parts.components import grid, selection, tiles
-from pages.parts.runs import choices, export, inference_scores, label_corrections, ranking_filter, runs
-from pages.parts.views import charts, measures, weights
+from pages.parts.rankings import choices, inference_scores, label_corrections, ranking_filter, weights
+from pages.parts.training import export, runs
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
 from ranking.metrics.ranked import Ranking, first_irrelevant
@@ -216,7 +217,7 @@ def is_part(images: ImageSet, row: int) -> bool:
 def show_curve(ranked: Ranking, k: int) -> None:
     if not ranked.positives:
         return
-    charts.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
+    plots.precision_recall(*ranked.curve, k, keys.widget("precision-recall curve"))
     st.caption(
         "Precision and recall at every cutoff. The diamond marks the chosen k; AP is the area under the curve."
     )

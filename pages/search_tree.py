@@ -9,11 +9,12 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, downloads, figures_file, frame, keys
 from pages.parts.app.frame import escaped
+from pages.parts.charts import plots
 from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
-from pages.parts.runs import neighbours, order_models
-from pages.parts.runs.order_models import frames_of, true_strip
-from pages.parts.views import charts, tree_chart
+from pages.parts.neighbours import graph_models
+from pages.parts.sequences import order_models, tree_chart
+from pages.parts.sequences.order_models import frames_of, true_strip
 from ranking.core import ImageSet, Ints
 from ranking.experiments.order_training import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
@@ -62,7 +63,7 @@ def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
     try:
         return cache.mid_rank(run)[0].lengths
     except cache.NoFeatures:
-        neighbours.offer_features(run, images)
+        graph_models.offer_features(run, images)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -127,7 +128,7 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
     message = notice(search, relevance)
     alt = f"Candidate orders of the search, by value. {message}"
 
-    charts.show(
+    plots.show(
         figure,
         keys.widget(f"tree {node}"),
         alt,

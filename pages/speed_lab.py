@@ -8,10 +8,10 @@ import streamlit as st
 
 from pages.parts.app import controls, figures_file, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel, run_actions
+from pages.parts.charts import plots
 from pages.parts.studies import timing_charts, timing_words
 from pages.parts.studies.study_page import StudyPage, offer_files
-from pages.parts.views import charts
+from pages.parts.training import jobs_panel, run_actions
 from ranking.experiments.timing_studies import SAMPLES, Point, TimingOutcome
 from ranking.storage import examples
 from ranking.storage.run import ENDED, Run
@@ -129,7 +129,7 @@ def show_table(loss: str, outcome: TimingOutcome | None) -> None:
         figure = timing_charts.calls_of(loss, point)
         alt, key = timing_charts.calls_in_words(loss, point), keys.widget(f"calls {loss} {outcome is None}")
         rows = len(figure.layout.yaxis.tickvals)
-        charts.show(figure, key, alt, f"calls-{loss}", height=AROUND + ROW * rows, top=8)
+        plots.show(figure, key, alt, f"calls-{loss}", height=AROUND + ROW * rows, top=8)
     st.markdown(timing_words.table(loss, point))
     st.caption(f"**Notice** {escaped(timing_words.notice(loss, point))}")
     texts = []
@@ -163,7 +163,7 @@ def show_figure(loss: str, outcome: TimingOutcome | None) -> None:
     for column, (axis, figure) in zip(columns, figures.items(), strict=True):
         with column:
             alt, file = timing_charts.in_words(axes[axis]), f"times-{loss}-{axis.replace(' ', '-')}"
-            charts.show(figure, keys.widget(f"times {loss} {axis}"), alt, file, height=440, top=8)
+            plots.show(figure, keys.widget(f"times {loss} {axis}"), alt, file, height=440, top=8)
     st.caption(
         f"**Notice** {escaped(timing_words.notice_figure(axes[SAMPLES]))} Both scales are logarithmic."
     )

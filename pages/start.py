@@ -7,8 +7,8 @@ import streamlit as st
 
 from pages.parts.app import cache, frame, home, menu, workspace_box
 from pages.parts.app.frame import escaped
-from pages.parts.views import moving_image
-from pages.parts.views.moving_image import OTHERS, RELEVANT, SHOWN
+from pages.parts.charts import moving_image
+from pages.parts.charts.moving_image import OTHERS, RELEVANT, SHOWN
 from ranking.core import ImageSet
 from ranking.metrics import moving
 from ranking.metrics.ranked import Ranking

@@ -10,14 +10,13 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, forms, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import (
+from pages.parts.rankings import inference_scores, label_corrections
+from pages.parts.training import (
     certificate,
     cvxpy_comparison,
     feature_choice,
     graph_choice,
-    inference_scores,
     jobs_panel,
-    label_corrections,
     playback,
     projections,
     run_actions,

@@ -10,13 +10,13 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, keys
+from pages.parts.charts import inference_charts, inference_words, plots
+from pages.parts.charts.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.runs import lessons
-from pages.parts.runs.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
-from pages.parts.views import charts, inference_charts, inference_words
-from pages.parts.views.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
-from pages.parts.views.lesson_settings import VIOLATED as LESSON
+from pages.parts.lessons import lesson_steps
+from pages.parts.lessons.lesson_settings import VIOLATED as LESSON
+from pages.parts.rankings.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from ranking.core import ImageSet, Ints
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.metrics.ranked import Ranking
@@ -38,13 +38,13 @@ HEADLINES = (
 
 
 def steps() -> None:
-    for step in lessons.each_step(STEPS, keys.VIOLATED_STEP):
+    for step in lesson_steps.each_step(STEPS, keys.VIOLATED_STEP):
         step.headline.markdown(f"## {HEADLINES[step.number - 1]}")
         show_step(step.number)
 
 
 def show_step(number: int) -> None:
-    run = lessons.trained(LESSON)[METHOD]
+    run = lesson_steps.trained(LESSON)[METHOD]
     if number <= 2:
         images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
@@ -81,7 +81,7 @@ def show_worst(images: ImageSet, few: Scores, problem: InferenceProblem) -> None
         alt = f"All {len(every)} patterns by score and loss. " + "; ".join(
             f"{name}: {value.score:.3f} and {value.loss:.3f}" for name, value in worth.items()
         )
-        charts.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=400, top=8)
+        plots.show(figure, keys.widget("all rankings"), alt, "all-rankings", height=400, top=8)
         st.caption(
             "Training requires the score of the correct ranking to exceed that of every other by at least its loss."
         )
@@ -128,7 +128,7 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
     wide, narrow = st.columns([3, 2], gap="large")
     with wide:
         listed = ", ".join(f"{name}: best rank {rank}" for name, rank in zip(names, ranks, strict=True))
-        charts.show(figure, keys.widget("f of each"), listed, "f-of-each", height=400, top=8)
+        plots.show(figure, keys.widget("f of each"), listed, "f-of-each", height=400, top=8)
     with narrow:
         st.markdown("**Irrelevant images and their best ranks**")
         assert few.rows is not None
@@ -163,7 +163,7 @@ def show_halves(run: Run) -> None:
     done = controls.slider("Evaluated medians", keys.EVALUATED, 0, count, 1)
     figure = inference_charts.possible_ranks(problem, trace, done)
     alt = inference_words.possible_alt(problem, trace, done)
-    charts.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)
+    plots.show(figure, keys.widget("halves"), alt, "halves", height=310, top=8)
     text = inference_words.of_step(trace.steps[done - 1]) if done else "No rank is bounded yet."
     low, high = trace.bounds_after(done, problem.highest)
     st.markdown(f"### {text}")
@@ -185,7 +185,7 @@ def show_planes(run: Run) -> None:
     alt = (
         f"Both bounds by the number of planes found: {planes.active} of {count} planes are active at the end"
     )
-    charts.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=350, top=8)
+    plots.show(inference_charts.planes(planes), keys.widget("planes"), alt, "planes", height=350, top=8)
     st.markdown(
         f"Optimum over {count} planes: **{planes.cvxpy:.6g}** in CVXPY, **{last:.6g}** here.",
         help=PLANE,
@@ -216,7 +216,7 @@ def show_summary(run: Run) -> None:
     last = {name: values[-1] for name, values in counts.items()}
     listed = ", ".join(f"{name} {value:,}" for name, value in last.items())
     alt = f"Operations by the number of irrelevant samples. With {SIZES[-1]:,}: {listed}"
-    charts.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
+    plots.show(figure, keys.widget("operations"), alt, "operations", height=380, top=8)
     st.caption(
         "**Greedy** tries every rank of each irrelevant sample, **SEARCH** bisects, **SELECT** halves, "
         "and **Buckets** counts scores into bins. Operations: comparisons of scores, scores counted, differences of "

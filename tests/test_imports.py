@@ -23,9 +23,12 @@ HOUSE = (
     ("commands",),
     ("pages.parts.app",),
     ("pages.parts.components",),
-    ("pages.parts.views",),
-    ("pages.parts.runs",),
-    ("pages.parts.importing", "pages.parts.studies"),
+    ("pages.parts.charts",),
+    ("pages.parts.training",),
+    ("pages.parts.rankings",),
+    ("pages.parts.comparison", "pages.parts.neighbours", "pages.parts.objects", "pages.parts.sequences"),
+    ("pages.parts.labelling", "pages.parts.importing", "pages.parts.studies"),
+    ("pages.parts.lessons",),
     ("pages",),
 )
 LINE_OF = {folder: line for line, folders in enumerate(HOUSE) for folder in folders}
@@ -128,7 +131,7 @@ def test_a_broken_rule_is_seen(tmp_path):
         "ranking/methods/svm.py": "from ranking.methods import ap_svm\n",
         "ranking/methods/ap_svm.py": "def late():\n    from . import svm\n",
         "ranking/losses/ap.py": "def late():\n    from ..methods import svm\n",
-        "pages/parts/runs/training_runs.py": "from pages.parts.importing import trash\n",
+        "pages/parts/training/training_runs.py": "from pages.parts.importing import trash\n",
         "pages/parts/importing/trash.py": "from ranking.commands import trash\n",
         "ranking/commands/trash.py": "",
         "ranking/storage/jobs.py": "import streamlit.runtime as runtime\n",
@@ -140,7 +143,7 @@ def test_a_broken_rule_is_seen(tmp_path):
     *rules, circle = complaints(tmp_path)
     assert rules == [
         "pages.parts.importing.trash imports ranking.commands.trash: a folder imports those above it only",
-        "pages.parts.runs.training_runs imports pages.parts.importing.trash: a folder imports those above it only",
+        "pages.parts.training.training_runs imports pages.parts.importing.trash: a folder imports those above it only",
         "ranking.experiments.study imports ranking.storage.store: a folder imports those above it only",
         "ranking.losses.ap imports ranking.methods.svm: a folder imports those above it only",
         "ranking.storage.jobs imports streamlit.runtime: ranking never imports streamlit",

@@ -18,8 +18,8 @@ from filelock import FileLock
 from filled_home import Laboratory, content_of_sets, copy_home, fill
 
 from pages.parts.app import cache
-from pages.parts.runs.label_models import BASELINE, OWN
-from pages.parts.views.lesson_settings import LABELS_SET, labels_run
+from pages.parts.labelling.label_models import BASELINE, OWN
+from pages.parts.lessons.lesson_settings import LABELS_SET, labels_run
 from ranking.core import ImageSet
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.sample_task import query_of

@@ -14,9 +14,9 @@ import pytest
 from label_home import LabelHome
 from shown import charts_of, choose, counts_in, kinds, numbers_in, page_of, plain, press, text_of, values
 
-from pages.parts.runs import jobs_panel
+from pages.parts.labelling import label_styles
 from pages.parts.studies import simulation_table
-from pages.parts.views import label_styles
+from pages.parts.training import jobs_panel
 from ranking.explain.question_strategies import STRATEGIES as STRATEGIES_KNOWN
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.reports.line_styles import STYLES

@@ -10,7 +10,7 @@ import pytest
 import reference
 from shown import headline_of, texts
 
-from pages.parts.views import assignments as assignment
+from pages.parts.studies import assignments as assignment
 from ranking.inference.assignment import solutions
 
 pytestmark = pytest.mark.usefixtures("started", "empty_home")

@@ -17,8 +17,9 @@ from shown import address, button_keys, choose, components, plain, plain_texts, 
 
 from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
-from pages.parts.runs import compared_runs, runs
-from pages.parts.views import sheets
+from pages.parts.charts import sheets
+from pages.parts.comparison import compared_runs
+from pages.parts.training import runs
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words

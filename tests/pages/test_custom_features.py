@@ -15,7 +15,7 @@ from training_runs import finished
 from uploading import drop, kept_here, pills, previewed, uploader
 
 from pages.parts.app import cache
-from pages.parts.runs import export, feature_choice, runs
+from pages.parts.training import export, feature_choice, runs
 from ranking.features import load_features
 from ranking.features.uploaded_vectors import short_name
 from ranking.storage.run import RECORD

@@ -7,8 +7,8 @@ import pytest
 
 from pages.parts.app import frame, home, keys, menu
 from pages.parts.app.frame import escaped
-from pages.parts.runs import training_runs
 from pages.parts.studies.study_page import StudyPage
+from pages.parts.training import training_runs
 
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
 SAMPLES = ("laboratory", keys.RUN, "neighbours")

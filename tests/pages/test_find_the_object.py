@@ -10,7 +10,7 @@ from shown import captions, components, errors, kinds, page_of, press, warnings
 
 from pages.parts.app import cache
 from pages.parts.components.tiles import share_of
-from pages.parts.runs import sets
+from pages.parts.training import sets
 from ranking.explain.localisation import objects_of
 from ranking.explain.playback import part_localisation
 from ranking.metrics import ranking_order

@@ -26,7 +26,7 @@ from shown import (
 from training_runs import finished
 
 from pages.parts.app import cache, home
-from pages.parts.runs import export, graph_choice, runs
+from pages.parts.training import export, graph_choice, runs
 from ranking.features.graph.image_graph import FIRST_GRAPH
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.storage.uploads import edges_in

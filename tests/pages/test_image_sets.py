@@ -23,7 +23,7 @@ from shown import (
 )
 
 from pages.parts.app.frame import escaped
-from pages.parts.views import charts
+from pages.parts.charts import plots
 
 
 def sheet_of(app):
@@ -88,7 +88,7 @@ def test_unknown_sets_and_images_are_reported_and_ignored(laboratory, open_page)
 def test_how_even_the_classes_are_is_counted():
     def text_about(classes, shown):
         labels = np.eye(len(classes), dtype=int)[shown]
-        return charts.how_even(
+        return plots.how_even(
             image_set(range(len(shown)), [False] * len(shown), labels=labels, classes=classes)
         )
 

@@ -11,7 +11,7 @@ from shown import address, button_keys, captions, choose, compared, components, 
 from training_runs import finished
 
 from pages.parts.app import cache, keys
-from pages.parts.runs import export, runs
+from pages.parts.training import export, runs
 from ranking.metrics import average_precision
 from ranking.reports.settings_words import names_of
 from ranking.storage.corrections import csv_text

@@ -12,7 +12,7 @@ from label_home import HOSTILE, LabelHome
 from shown import charts_of, choose, numbers_in, page_of, texts, values
 
 from pages.parts.app import cache, figures_file, frame
-from pages.parts.views import label_charts, star_picture
+from pages.parts.labelling import label_charts, star_picture
 from ranking import method_class
 from ranking.explain.label_pairs import LabelPairs
 from ranking.methods.label_ranker import LabelRanker

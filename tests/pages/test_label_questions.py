@@ -33,8 +33,9 @@ from shown import (
 )
 
 from pages.parts.app import cache
-from pages.parts.runs import answer_files, label_models, questions, runs
-from pages.parts.runs.labelling_session import LabellingSession, strategies
+from pages.parts.labelling import answer_files, label_models, questions
+from pages.parts.labelling.labelling_session import LabellingSession, strategies
+from pages.parts.training import runs
 from ranking.core import ProgressEvent
 from ranking.core.errors import HomeError
 from ranking.explain.labelling_model import Position, ranked_labels

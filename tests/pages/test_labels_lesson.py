@@ -12,10 +12,10 @@ import pytest
 from homes import runs_of_labels_lesson
 from shown import address, all_steps, charts_of, choose, components, numbers_in, page_of, press, texts, values
 
-from pages.parts.runs.label_models import OWN as OWN_METHOD
-from pages.parts.views import labels_lesson_data, labels_lesson_views
-from pages.parts.views.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS
-from pages.parts.views.lesson_settings import LABELS_SET
+from pages.parts.labelling.label_models import OWN as OWN_METHOD
+from pages.parts.lessons import labels_lesson_data, labels_lesson_views
+from pages.parts.lessons.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, OWN, QUESTIONS
+from pages.parts.lessons.lesson_settings import LABELS_SET
 from ranking import method_class
 from ranking.datasets import Thumbnails, load_image_set
 from ranking.storage.examples import folder_of, is_example

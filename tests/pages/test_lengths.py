@@ -11,8 +11,9 @@ import pytest
 from order_home import OrderHome
 from shown import charts_of, choose, kinds, numbers_in, plain_texts, press, turn_to, values
 
-from pages.parts.studies import ablation_charts, ablation_form
-from pages.parts.studies.ablation_words import TAU, WORDS
+from pages.parts.charts import ablation_charts
+from pages.parts.charts.ablation_words import TAU, WORDS
+from pages.parts.studies import ablation_form
 from ranking.experiments import ablations
 from ranking.experiments.ablations import AGREES, FIGURES, SECONDS, MidRankStudy
 from ranking.experiments.study import Context

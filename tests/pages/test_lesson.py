@@ -10,11 +10,11 @@ import pytest
 from shown import all_steps, choose, components, kinds, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
-from pages.parts.runs import lesson_comparison
-from pages.parts.runs.lesson_comparison import MethodResult
-from pages.parts.views import all_actions, lesson_settings, measures, moving_image
-from pages.parts.views.lesson_settings import NEIGHBOURS, VIOLATED, Lesson
-from pages.parts.views.lesson_settings import WHY_AP as LESSON
+from pages.parts.charts import measures, moving_image
+from pages.parts.lessons import all_actions, lesson_comparison, lesson_settings
+from pages.parts.lessons.lesson_comparison import MethodResult
+from pages.parts.lessons.lesson_settings import NEIGHBOURS, VIOLATED, Lesson
+from pages.parts.lessons.lesson_settings import WHY_AP as LESSON
 from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics.intervals import DRAWS, Interval, interval, resample, resampled_counts
 from ranking.metrics.ranked import Ranking

@@ -10,7 +10,7 @@ import pytest
 from homes import runs_of_labels_lesson
 from shown import charts_of, components, headline_of, numbers_in, press, values
 
-from pages.parts.views import labels_lesson_data, subsequence_worth
+from pages.parts.lessons import labels_lesson_data, subsequence_worth
 from ranking.metrics import average_precision
 
 pytestmark = pytest.mark.usefixtures("started")

@@ -8,7 +8,7 @@ import pytest
 from shown import plain_texts
 
 from pages.parts.app import menu
-from pages.parts.views.lesson_settings import NEIGHBOURS
+from pages.parts.lessons.lesson_settings import NEIGHBOURS
 from ranking import method_names
 from ranking.datasets import load_image_set
 from ranking.storage.examples import folder_of

@@ -21,7 +21,7 @@ from shown import (
 )
 
 from pages.parts.app import cache, home
-from pages.parts.runs import labellings, neighbours
+from pages.parts.neighbours import graph_models, labellings
 
 COMPUTE = "widget compute features"
 
@@ -40,7 +40,7 @@ def waterfall_of(app):
 def test_sample_without_neighbours_was_not_moved_by_them():
     """Sample 2 stands alone; sample 1 falls behind it because of its neighbour 0."""
     hurt = attractive([-3.0, 1.0, 0.5], [[0, 1]], [-5.0], [False, False, True])
-    assert neighbours.most_moved(hurt, False, 5).tolist() == [1]
+    assert graph_models.most_moved(hurt, False, 5).tolist() == [1]
 
 
 def test_score_that_sinks_while_its_rank_rises_is_explained():
@@ -48,14 +48,14 @@ def test_score_that_sinks_while_its_rank_rises_is_explained():
     edges, penalty = [[0, 1], [2, 3]], [-1.0, -5.0]
     pays = attractive([-2.0, -9.0, -1.0, -9.0], edges, penalty, np.ones(4, bool))
     gains = attractive([2.0, 9.0, 1.0, 9.0], edges, penalty, np.ones(4, bool))
-    assert "score by -1 and the rank by ▲ 1" in neighbours.what_moved(pays, 0)
-    assert "score by +1 and the rank by ▼ 1" in neighbours.what_moved(gains, 0)
+    assert "score by -1 and the rank by ▲ 1" in graph_models.what_moved(pays, 0)
+    assert "score by +1 and the rank by ▼ 1" in graph_models.what_moved(gains, 0)
 
 
 def test_labels_of_neighbours_that_hurt_are_counted():
     for relevant, other_labels in (([True, False, False], 2), ([True, True, False], 1)):
         hurt = attractive([-1.0, -2.0, -2.0], [[0, 1], [2, 0]], [-1.0, -1.0], relevant)
-        assert numbers_in(neighbours.why_hurt(hurt, np.array([0]))) == [other_labels, 2]
+        assert numbers_in(graph_models.why_hurt(hurt, np.array([0]))) == [other_labels, 2]
 
 
 def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
@@ -78,7 +78,7 @@ def test_measures_grid_and_movers_are_those_with_and_without_neighbours(
     assert [item["id"] for item in items] == figures.ids[ranked.samples[:200]].tolist()
     assert [item["mark"] == "relevant" for item in items] == (ranked.relevance[:200] > 0).tolist()
     for label, sign in (("Helped most", 1), ("Hurt most", -1)):
-        moved = neighbours.most_moved(neighbourhood, True, labellings.MAX_MOVED, hurt=sign < 0)
+        moved = graph_models.most_moved(neighbourhood, True, labellings.MAX_MOVED, hurt=sign < 0)
         helped = sign * neighbourhood.helped[moved]
         assert helped.tolist() == sorted(helped, reverse=True)
         assert helped[0] == max(sign * neighbourhood.helped[figures.test]) > 0

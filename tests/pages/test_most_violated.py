@@ -15,8 +15,8 @@ from shown import address, button_keys, components, headline_of, numbers_in, pre
 from pages import most_violated
 from pages.parts.app import cache
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
-from pages.parts.runs import inference_scores
-from pages.parts.views import inference_charts, inference_words
+from pages.parts.charts import inference_charts, inference_words
+from pages.parts.rankings import inference_scores
 from ranking.explain.inference_steps import TRACED, InferenceProblem, bins_of, trace_of
 from ranking.inference import most_violated_ranking
 from ranking.losses import make_loss

@@ -11,9 +11,10 @@ import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache, home
-from pages.parts.views import all_actions, measures, neighbour_captions
-from pages.parts.views.all_actions import MEASURED, Action
-from pages.parts.views.lesson_settings import NEIGHBOURS as LESSON
+from pages.parts.charts import measures
+from pages.parts.lessons import all_actions, neighbour_captions
+from pages.parts.lessons.all_actions import MEASURED, Action
+from pages.parts.lessons.lesson_settings import NEIGHBOURS as LESSON
 from ranking.explain.edge_strength import EdgeStrengthCurve
 from ranking.metrics import average_precision
 from ranking.metrics.intervals import Interval

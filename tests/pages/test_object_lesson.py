@@ -7,14 +7,14 @@ import pytest
 from shown import components, numbers_in, press
 
 from pages.parts.app import cache
-from pages.parts.views import object_lesson_words
-from pages.parts.views.lesson_settings import (
+from pages.parts.lessons.lesson_settings import (
     OBJECT_PART,
     OBJECT_ROUNDS,
     OBJECT_SET,
     OBJECT_STARTS,
     objects_run,
 )
+from pages.parts.objects import object_lesson_words
 from ranking.explain.localisation import objects_of, read_localisation
 from ranking.explain.playback import read_playback
 from ranking.metrics.detection import overlap

@@ -16,10 +16,10 @@ from shown import captions, components, kinds, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache, home, menu
 from pages.parts.app.frame import escaped
+from pages.parts.charts import sheets
 from pages.parts.components import film
 from pages.parts.components.film import Strip
-from pages.parts.runs import order_models
-from pages.parts.views import sheets
+from pages.parts.sequences import order_models
 from ranking.core import ProgressEvent
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
 from ranking.methods.mid_rank import MidRank

@@ -8,8 +8,8 @@ from image_sets import png
 from shown import all_steps, charts_of, choose, kinds, numbers_in, page_of, press, values
 
 from pages.parts.app import cache, keys
-from pages.parts.views import pair_cues, subsequence_worth
-from pages.parts.views.pair_cues import APART, CUES, cues_of, explained, find_examples
+from pages.parts.lessons import pair_cues, subsequence_worth
+from pages.parts.lessons.pair_cues import APART, CUES, cues_of, explained, find_examples
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.storage.run_settings import AblationSettings
 

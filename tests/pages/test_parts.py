@@ -14,9 +14,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from pages.parts.app import address, colours, file_names, forms, frame, keys, menu
+from pages.parts.charts import plots
 from pages.parts.components import grid
 from pages.parts.components.tile import COLOURS, Tile, style
-from pages.parts.views import charts, training_charts
+from pages.parts.training import training_charts
 from ranking import method_class, method_names, metrics
 from ranking.core.settings import settings_of
 from ranking.datasets import source_class, source_names
@@ -35,7 +36,7 @@ PLUGINS = [
 def plotted(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """The figures that charts show."""
     figures: list[Any] = []
-    for module in (charts, training_charts):
+    for module in (plots, training_charts):
         monkeypatch.setattr(module, "show", lambda figure, *_, **__: figures.append(figure))
     return figures
 
@@ -149,9 +150,9 @@ def test_a_run_drops_settings_of_every_plugin_and_nothing_else():
 
 
 def test_long_lines_are_thinned_from_the_first_to_the_last_point():
-    assert charts.thinned(range(5)) == [0, 1, 2, 3, 4]
-    thin = charts.thinned(range(100_000))
-    assert (len(thin), thin[0], thin[-1]) == (charts.MAX_POINTS, 0, 99_999)
+    assert plots.thinned(range(5)) == [0, 1, 2, 3, 4]
+    thin = plots.thinned(range(100_000))
+    assert (len(thin), thin[0], thin[-1]) == (plots.MAX_POINTS, 0, 99_999)
 
 
 def bounds(*pairs):
@@ -228,9 +229,9 @@ def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, 
     relevance, scores = (rng.random(n) < share).astype(int), rng.normal(size=n)
     scores += relevance
     precision, recall, _ = metrics.precision_recall_curve(relevance, scores)
-    charts.precision_recall(precision, recall, k, "curve")
+    plots.precision_recall(precision, recall, k, "curve")
     curve = plotted[0].data[0]
-    assert len(curve.x) <= 2 * charts.MAX_POINTS + 3
+    assert len(curve.x) <= 2 * plots.MAX_POINTS + 3
     assert curve.line.shape == "vh"  # each step is as high as where it ends
     area = np.sum(np.diff(np.asarray(curve.x)) * np.asarray(curve.y)[1:])
     assert area == pytest.approx(metrics.average_precision(relevance, scores))

@@ -8,7 +8,7 @@ import numpy as np
 from filled_home import train_here
 from shown import captions, components, numbers_in, turn_to, warnings
 
-from pages.parts.runs.playback import words
+from pages.parts.training.playback import words
 from ranking.explain.playback import Frame, frames_of, read_playback
 from ranking.storage.run import Run
 

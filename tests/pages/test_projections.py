@@ -14,8 +14,8 @@ from shown import address, choose, compared, kinds, press, turn_to
 from training_runs import finished
 
 from pages.parts.app import cache, home
-from pages.parts.runs import certificate, projections, runs
-from pages.parts.runs.uploaded_image import _described
+from pages.parts.labelling.uploaded_image import _described
+from pages.parts.training import certificate, projections, runs
 from ranking.commands import worker
 from ranking.features.projection import projection_words
 from ranking.storage.events import Report

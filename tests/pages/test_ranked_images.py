@@ -14,9 +14,9 @@ from shown import address, button_keys, choose, components, plain, press, turn_t
 
 from pages.parts.app import cache, home, keys
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
+from pages.parts.charts import sheets
 from pages.parts.components import tiles
-from pages.parts.runs import export, runs
-from pages.parts.views import sheets
+from pages.parts.training import export, runs
 from ranking.datasets import Thumbnails
 from ranking.metrics import average_precision, ndcg, precision_at_k
 from ranking.metrics.ranked import Ranking, first_irrelevant

@@ -14,7 +14,7 @@ from shown import address, button, button_keys, plain, plain_texts, press, texts
 
 from pages.parts.app import cache, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import export, run_actions, run_table, runs
+from pages.parts.training import export, run_actions, run_table, runs
 
 DELETE, UNDO_DELETED, UNDO_HERE = "delete runs", "undo just deleted", keys.widget("undo deletion")
 

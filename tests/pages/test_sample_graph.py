@@ -10,8 +10,8 @@ from homes import use_graph
 from shown import address, choose, components, texts, turn_to
 
 from pages.parts.app import cache, home
-from pages.parts.components.graph import drawings as picture
-from pages.parts.runs import neighbours
+from pages.parts.neighbours import graph_models
+from pages.parts.neighbours.graph import drawings as picture
 
 HOSTILE = "<script>alert(1)</script> & \"'"
 
@@ -115,7 +115,7 @@ def test_pages_hold_every_component_and_follow_the_sample(
     turn_to(app, neighbours_view="graph", run=laboratory.neighbours, sample=sample)
     assert shown() == pages[2]
     assert components(app, "ranking_sample_graph")[0]["selection"][1] == sample
-    assert neighbours.moved(neighbourhood, row_of[sample]) in texts(app)
+    assert graph_models.moved(neighbourhood, row_of[sample]) in texts(app)
 
 
 def test_large_component_is_shown_around_the_selected_sample(laboratory, open_page, figures):

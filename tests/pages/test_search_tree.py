@@ -10,7 +10,8 @@ import pytest
 from order_home import HOSTILE, Recomputed, film_of
 from shown import charts_of, choose, numbers_in, page_of, press
 
-from pages.parts.views import charts, tree_chart
+from pages.parts.charts import plots
+from pages.parts.sequences import tree_chart
 from ranking import method_class
 from ranking.explain.tree_search import TreeSearch, tree_search
 
@@ -104,5 +105,5 @@ def test_a_click_is_what_the_point_carries(monkeypatch):
         ([{"customdata": [{"hostile": 1}]}], None),
     ):
         state = {"tree": {"selection": {"points": points}}}
-        monkeypatch.setattr(charts.st, "session_state", state)
-        assert charts.clicked_in("tree") == expected
+        monkeypatch.setattr(plots.st, "session_state", state)
+        assert plots.clicked_in("tree") == expected

@@ -9,7 +9,7 @@ import sys
 from shown import ROOT, components, errors, page_of, press, text_of
 
 from pages.parts.app import cache, home, menu
-from pages.parts.views.moving_image import OTHERS, SHOWN
+from pages.parts.charts.moving_image import OTHERS, SHOWN
 from ranking.metrics import moving
 from ranking.storage import examples
 
@@ -69,7 +69,7 @@ from streamlit.testing.v1 import AppTest
 from ranking.storage import jobs
 jobs.start_once = lambda store, kind, settings: store.runs.create(kind, settings)
 app = AppTest.from_file({str(ROOT / "laboratory.py")!r}, default_timeout=120).run()
-import pages.parts.runs.playback, pages.parts.runs.runs  # of most other pages
+import pages.parts.training.playback, pages.parts.training.runs  # of most other pages
 print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], len(app.exception))
 """
 

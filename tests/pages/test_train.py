@@ -9,7 +9,8 @@ from shown import address, button_keys, choose, compared, plain_texts, press, te
 
 from pages.parts.app import menu
 from pages.parts.app.frame import escaped
-from pages.parts.runs import certificate, inference_scores, jobs_panel, runs
+from pages.parts.rankings import inference_scores
+from pages.parts.training import certificate, jobs_panel, runs
 from ranking import method_class, method_names
 from ranking.core.settings import settings_dict
 

@@ -9,8 +9,8 @@ import pytest
 from shown import button_keys, numbers_in, plain_texts, press
 from training_runs import worked
 
-from pages.parts.runs import jobs_panel
-from pages.parts.runs.certificate import percent
+from pages.parts.training import jobs_panel
+from pages.parts.training.certificate import percent
 from ranking.commands import worker
 from ranking.experiments.cvxpy_comparison import MAX, Solved, seconds_for
 from ranking.explain import programs

@@ -10,8 +10,7 @@ from homes import trained_besides
 from shown import address, compared, plain, plain_texts, press, texts, turn_to, warnings
 
 from pages.parts.app import cache, home
-from pages.parts.runs import certificate, export, graph_choice, runs, training_runs
-from pages.parts.views import training_charts
+from pages.parts.training import certificate, export, graph_choice, runs, training_charts, training_runs
 from ranking.features.graph.image_graph import GRAPHS
 from ranking.storage.run_settings import TrainSettings
 

@@ -9,8 +9,8 @@ import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
-from pages.parts.runs.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
-from pages.parts.views.lesson_settings import VIOLATED
+from pages.parts.lessons.lesson_settings import VIOLATED
+from pages.parts.rankings.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 

@@ -10,7 +10,7 @@ from shown import pictures_of
 from training_runs import finished
 
 from pages.parts.app import cache, keys
-from pages.parts.views.weights import AVERAGED, SIDE, average_of, figure_of, hog_weights_of, of_sign
+from pages.parts.rankings.weights import AVERAGED, SIDE, average_of, figure_of, hog_weights_of, of_sign
 from ranking.features import make_feature
 
 HOG_AND_COLOUR = [["Colour", {"bins": 2}], ["HOG", {"side": 32}], ["GIST", {}]]

@@ -9,7 +9,7 @@ from shown import numbers_in, plain, press, texts
 from training_runs import finished
 
 from pages.parts.app import cache
-from pages.parts.runs import certificate
+from pages.parts.training import certificate
 from ranking import method_class
 from ranking.core import Bounds
 from ranking.inference import POTENTIALS, AttractivePairs, PairsOfEitherSign, PottsCliques, bounds_of

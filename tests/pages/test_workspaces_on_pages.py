@@ -11,7 +11,7 @@ from filled_home import Laboratory, copy_home
 from shown import address, captions, counts_in, errors, press, text_of
 
 from pages.parts.app import cache, home, keys, menu, workspaces
-from pages.parts.runs import run_actions
+from pages.parts.training import run_actions
 from ranking.core.errors import HomeError
 from ranking.storage import workspaces as stored
 from ranking.storage.examples import FOLDER

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from shown import program_of
 
-from pages.parts.views import all_actions
-from pages.parts.views.lesson_settings import WHY_AP
+from pages.parts.lessons import all_actions
+from pages.parts.lessons.lesson_settings import WHY_AP
 from ranking.datasets import load_image_set
 from ranking.datasets.sequences import ANY, ONE_EACH
 from ranking.storage.examples import folder_of

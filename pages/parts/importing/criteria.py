@@ -11,8 +11,8 @@ import streamlit as st
 from pages.parts.app import keys
 from pages.parts.app.colours import BLUE, VERMILLION
 from pages.parts.app.frame import escaped
-from pages.parts.runs import sets
-from pages.parts.views import charts
+from pages.parts.charts import plots
+from pages.parts.training import sets
 from ranking.core import Floats, ImageSet
 from ranking.core.text import counted, written
 
@@ -66,4 +66,4 @@ def _chart(criterion: str, train: Floats, test: Floats) -> None:
     figure.update_yaxes(title_text="samples")
     span = f"from {written(values[0])} to {written(values[-1])}"
     alt = f"Number of samples by {criterion}, {span}, in the training and test split"
-    charts.show(figure, keys.widget("numbers"), alt, "numbers", 300)
+    plots.show(figure, keys.widget("numbers"), alt, "numbers", 300)

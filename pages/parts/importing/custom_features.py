@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.app import address, downloads, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
 from pages.parts.importing import custom_previews, uploads
-from pages.parts.runs import export, feature_choice, jobs_panel
+from pages.parts.training import export, feature_choice, jobs_panel
 from ranking.core import ImageSet
 from ranking.core.text import counted
 from ranking.storage import jobs

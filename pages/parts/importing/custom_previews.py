@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.app import forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import problem_table, uploads, vector_plot
-from pages.parts.runs import jobs_panel
+from pages.parts.training import jobs_panel
 from ranking.core import ImageSet
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, readable

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import import_form, import_preview, near_copies, problem_table, trash, uploads
-from pages.parts.runs import jobs_panel
+from pages.parts.training import jobs_panel
 from ranking.storage import jobs
 from ranking.storage.import_questions import Question
 from ranking.storage.run import ENDED, Run

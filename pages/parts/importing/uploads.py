@@ -17,8 +17,8 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts.app import address, dropped, forms, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
-from pages.parts.runs import jobs_panel
-from pages.parts.runs.jobs_panel import file_name
+from pages.parts.training import jobs_panel
+from pages.parts.training.jobs_panel import file_name
 from ranking.core.text import readable
 from ranking.storage import jobs
 from ranking.storage.import_questions import Decision, Question, decide, open_question

@@ -10,7 +10,7 @@ import streamlit as st
 
 from pages.parts.app import keys
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
-from pages.parts.views import charts
+from pages.parts.charts import plots
 from ranking.core import ImageSet
 from ranking.features.uploads.vector_plot import VectorPlot
 
@@ -54,7 +54,7 @@ def _draw(images: ImageSet, plot: VectorPlot, rows: np.ndarray, chosen: str | No
         update(title_text=f"component {place + 1} ({plot.explained[place]:.0%})", zeroline=False)
     alt = f"{len(rows)} samples in the first two principal components of their vectors"
     alt += f"; {int(shows.sum())} of them show {chosen}" if chosen is not None else ""
-    charts.show(figure, keys.widget(f"plot of vectors {images.key}"), alt, "own-features", height=360)
+    plots.show(figure, keys.widget(f"plot of vectors {images.key}"), alt, "own-features", height=360)
 
 
 def _caption(samples: int, plot: VectorPlot) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.app import cache, controls, forms, keys
-from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
+from pages.parts.training import feature_choice, projections, runs
 from ranking import method_class
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH

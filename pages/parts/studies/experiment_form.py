@@ -11,9 +11,9 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import feature_choice, graph_choice, projections, runs
-from pages.parts.runs.jobs_panel import in_minutes
 from pages.parts.studies.study_page import StudyPage
+from pages.parts.training import feature_choice, graph_choice, projections, runs
+from pages.parts.training.jobs_panel import in_minutes
 from ranking import method_names
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
 from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph

@@ -10,11 +10,11 @@ import streamlit as st
 
 from pages.parts.app import address, cache, downloads, frame, home, keys
 from pages.parts.app.frame import errors_in_place, escaped
+from pages.parts.charts import plots
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.studies import experiment_form, experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
-from pages.parts.views import charts
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.tables import (
@@ -140,7 +140,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     figure = experiment_charts.difference_bars(rows, style, measure, experiment_charts.reach_of(apart))
     alt, height = experiment_charts.bars_in_words(rows, measure), max(LOWEST, HEAD + BAR * len(rows))
     with place:
-        charts.show(figure, keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8)
+        plots.show(figure, keys.widget(f"difference {run.id} {pair}"), alt, "difference", height, top=8)
     st.caption(
         "The paired t-test over folds is significant "
         f"(p < {SIGNIFICANT:g}) {escaped(significant_words(rows))} Folds share training samples, so the test reports "
@@ -175,7 +175,7 @@ def show_settings(findings: Findings, query: str) -> None:
     figure = experiment_charts.grid_lines(curves, of_compared(findings.results.compared_methods), measure)
     if figure is not None:
         alt = experiment_charts.lines_in_words(curves, measure)
-        charts.show(figure, keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
+        plots.show(figure, keys.widget(f"curves {query}"), alt, "settings", height=380, top=8)
         thin = "; thin lines have other values of η" if any(not chosen for _, chosen in curves) else ""
         st.caption(
             f"“{escaped(query)}”, mean over the folds; a thick line passes through the chosen setting{thin}."

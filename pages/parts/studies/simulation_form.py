@@ -8,8 +8,8 @@ import streamlit as st
 
 from pages.parts.app import cache, controls, forms, keys
 from pages.parts.app.frame import escaped
-from pages.parts.runs import feature_choice, projections, runs
 from pages.parts.studies.study_page import StudyPage
+from pages.parts.training import feature_choice, projections, runs
 from ranking import method_class, method_names
 from ranking.explain.question_strategies import STRATEGIES
 from ranking.storage.run import Run

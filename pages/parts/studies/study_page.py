@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from pages.parts.app import address, downloads, figures_file, frame, home
-from pages.parts.runs import jobs_panel, run_actions, runs
+from pages.parts.training import jobs_panel, run_actions, runs
 from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_settings import AnyStudySettings

@@ -1,0 +1,1 @@
+"""Figures with their captions, which several pages show."""

@@ -1,0 +1,1 @@
+"""Two to four rankings side by side."""

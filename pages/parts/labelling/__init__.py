@@ -1,0 +1,1 @@
+"""Models that rank labels, and the questions that they ask."""

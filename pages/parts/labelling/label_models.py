@@ -1,0 +1,159 @@
+"""The label-ranking model of a page: its image set, its training run and its baseline, and how to train them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import streamlit as st
+
+from pages.parts.app import address, cache, frame, home, keys
+from pages.parts.app.frame import escaped
+from pages.parts.labelling import label_styles
+from pages.parts.training import run_actions, runs, training_runs
+from ranking import method_names
+from ranking.reports.line_styles import LineStyle
+from ranking.reports.settings_words import against
+from ranking.storage.run import ENDED, Run
+from ranking.storage.run_settings import LabelTrainSettings
+from ranking.storage.sets import ImageSetRow
+
+OWN, BASELINE = "C-star p@k", "Independent p@k"
+MAX_LABELS_OF_ONE = 2.0  # image sets with fewer labels per image on average have no labels to rank
+PICKER = training_runs.Picker(
+    task="labels",
+    run=keys.LABEL_RUN,
+    set=keys.LABEL_SET,
+    own=OWN,
+    baseline=BASELINE,
+    source="Label scenes",
+    needs="Label ranking needs images with several labels each",
+    contrast="In C-star, a few core labels attract or repel all others. The baseline, the independent model, scores "
+    "each label independently.",
+)
+NAMES = {OWN: "C-star", BASELINE: "Independent"}  # short enough for a projector
+
+
+class Player(NamedTuple):
+    """A model or its baseline: the training run, its title beside the other model, and the style of its line."""
+
+    run: Run
+    title: str
+    style: LineStyle
+
+
+def choose_set() -> ImageSetRow:
+    """Choose an image set whose images have several labels."""
+    return PICKER.choose_set(lambda row: _mean_labels(row) >= MAX_LABELS_OF_ONE, _title)
+
+
+def _mean_labels(row: ImageSetRow) -> float:
+    """Return the mean number of labels per image of an image set."""
+    try:
+        return float(cache.image_labels(row.key).labels.sum(axis=1).mean())
+    except home.Gone:
+        return 0.0
+
+
+def _title(row: ImageSetRow) -> str:
+    shown = cache.image_labels(row.key)
+    counts = f"{len(shown):,} images, {len(shown.names)} classes, {_mean_labels(row):.1f} labels per image"
+    return f"{row.title} — {counts}"
+
+
+def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[str] | None = None) -> Run:
+    """Choose a label-ranking run on an image set. methods: the methods to offer; None: all label-ranking methods."""
+    methods = method_names(ranks="labels") if methods is None else methods
+    listed = [run for run in PICKER.runs(row.key) if run.settings["method"] in methods]
+    run_actions.show_deleted(task=PICKER.task)
+    run = PICKER.choose(
+        listed,
+        label,
+        f"rank the labels of {row.title}",
+        lambda method: LabelTrainSettings(row.key, training_runs.usual_features(row.key), method),
+    )
+    PICKER.show_run(run)
+    _train_another(row, sorted(methods, key=lambda name: name != OWN))
+    PICKER.show_new(listed)
+    run_actions.show_trash(task=PICKER.task)
+    return run
+
+
+def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
+    """Show a form for a training run with other settings."""
+    with st.expander("Train another model", icon=":material/model_training:"):
+        form = training_runs.form(row, methods, {"key": keys.widget("label training method")})
+        least = st.number_input(
+            "Minimum number of images per label",
+            1,
+            max(runs.LEAST, row.images),
+            runs.LEAST,
+            step=1,
+            key=keys.widget("label training least"),
+            help="Classes with fewer images are not used as labels. Only models with the same labels can be compared.",
+        )
+        settings = LabelTrainSettings(
+            row.key, form.features, form.method, form.method_settings, int(least), form.projection
+        )
+        if training_runs.offer_start(settings, "train labels"):
+            st.rerun()
+
+
+def _baseline_of(run: Run) -> str:
+    """Return the method to compare a run with."""
+    return BASELINE if run.settings["method"] == OWN else OWN
+
+
+def baselines_of(run: Run) -> list[Run]:
+    """Return the other runs with the same images, features, projection and labels: first the runs of the other method,
+    then the newest."""
+    same = ("set", "features", "min_images", "projection")
+    baselines = [
+        baseline_run
+        for baseline_run in PICKER.runs(run.settings["set"])
+        if baseline_run.has_model
+        and baseline_run.id != run.id
+        and all(baseline_run.settings.get(part) == run.settings.get(part) for part in same)
+    ]
+    return sorted(baselines, key=lambda baseline_run: baseline_run.settings["method"] != _baseline_of(run))
+
+
+def choose_baseline(run: Run) -> Run | None:
+    """Choose the baseline of `run`. If there is none, show a button that trains the other model, and return None."""
+    baselines = baselines_of(run)
+    if not baselines:
+        offer_baseline(run)
+        return None
+    if len(baselines) > 1:
+        return training_runs.choose_among(baselines, "Baseline", keys.BASELINE_RUN)
+    address.bound(keys.BASELINE_RUN, address.one_of([baselines[0].id]), baselines[0].id)
+    return baselines[0]
+
+
+def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
+    """The models that are shown, named as a projector has room for it; two of one method by the settings in which they
+    differ."""
+    listed = [run] if baseline_run is None else [run, baseline_run]
+    methods = [str(each.settings["method"]) for each in listed]
+    names = [NAMES.get(method, method) for method in methods]
+    if baseline_run is not None and names[0] == names[1]:
+        differing = [against(run, [baseline_run]), against(baseline_run, [run])]
+        names = [f"{name} ({settings})" for name, settings in zip(names, differing, strict=True)]
+    styles = label_styles.of_models(dict(zip(names, methods, strict=True)))
+    return [Player(each, name, styles[name]) for each, name in zip(listed, names, strict=True)]
+
+
+def offer_baseline(run: Run) -> None:
+    """Show a button that trains a baseline, or its progress."""
+    baseline = _baseline_of(run)
+    if any(
+        each.settings["method"] == baseline and each.state not in ENDED
+        for each in PICKER.runs(run.settings["set"])
+    ):
+        st.caption(f"{escaped(baseline)} is being trained; it appears when it is ready.")
+    elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train baseline")):
+        settings = LabelTrainSettings.from_json(run.settings)
+        with frame.errors_in_place():
+            training_runs.start(replace(settings, method=baseline, method_settings={}))
+            st.rerun()

@@ -1,0 +1,1 @@
+"""What only lessons use: their data, steps and captions."""

@@ -1,0 +1,200 @@
+"""The common parts of both views of neighbours: the model of a training run on all samples, and its effect as text."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NoReturn
+
+import numpy as np
+import streamlit as st
+
+from pages.parts.app import address, cache, home, keys
+from pages.parts.app.frame import escaped
+from pages.parts.components import tiles
+from pages.parts.components.tile import Tile
+from pages.parts.rankings import choices
+from pages.parts.training import certificate, training_runs
+from ranking.core import ImageSet, Ints
+from ranking.explain.neighbourhood import Neighbourhood
+from ranking.features import load_features
+from ranking.inference import bounds_of
+from ranking.metrics.ranked import Ranking
+from ranking.reports.prose import change
+from ranking.storage.run import Run
+
+
+def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
+    """The training run of a page about neighbours, its image set, the effect of neighbours, and the split."""
+    wide, narrow = st.columns([5, 2], gap="medium")
+    with wide:
+        run = choices.training(with_neighbours=True)
+    images = cache.image_set(run.settings["set"])
+    with narrow:
+        split = choices.split(images)
+    return run, images, of(run, images), split
+
+
+def of(run: Run, images: ImageSet) -> Neighbourhood:
+    """The effect of neighbours in a training run; if its features are not stored, a button that computes them."""
+    try:
+        return cache.neighbourhood(run)
+    except cache.NoFeatures:
+        offer_features(run, images)
+
+
+def offer_features(run: Run, images: ImageSet) -> NoReturn:
+    """A button that computes the features of a run if they are not stored. Ends the page."""
+
+    def compute() -> None:
+        bar = st.progress(0.0)
+
+        def on_progress(what: str, done: int, total: int) -> None:
+            bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
+
+        with home.missing_as_error():
+            load_features(images, run.settings["features"], home.store().features.cache, on_progress)
+
+    training_runs.train_first(
+        "The features of this training run are not stored: it was trained elsewhere, or they were removed.",
+        "Recompute features",
+        compute,
+        "",
+        "compute features",
+    )
+
+
+def show_measures(model: Neighbourhood, test: bool) -> None:
+    """Average precision with the edges off and on, and the number of relevant samples that moved."""
+    ranked, alone = model.ranking(test), model.ranking(test, alone=True)
+    if not ranked.positives:
+        return
+    on, off = ranked.average_precision, alone.average_precision
+    rise = model.rise[(model.test == test) & model.relevant]
+    with st.container(horizontal=True, gap="large"):
+        st.metric("AP, edges off", f"{off:.3f}", help=EDGES_OFF, width="content")
+        st.metric("AP with neighbours", f"{on:.3f}", width="content")
+        st.metric("Difference", change(off, on), width="content")
+        st.metric("Relevant moved up", f"{(rise > 0).sum()} of {len(rise)}", width="content")
+        st.metric("Relevant moved down", f"{(rise < 0).sum()}", width="content")
+    bounds = bounds_of(model.marginals)
+    if bounds.large:
+        st.warning(
+            f"**Approximate.** {certificate.in_words(bounds)} The shown labellings are the best known.",
+            icon=":material/warning:",
+        )
+    if not model.penalty.any():
+        st.info(
+            "All penalties are 0, so every sample is ranked by its unary score alone: the graph has no edges, or "
+            "training learned zero weights for them."
+        )
+
+
+EDGES_OFF = (
+    "The same weights without edges: every sample is ranked by its unary score alone. A method that is trained without "
+    "edges would have learned other weights."
+)
+
+
+def moved(model: Neighbourhood, row: int) -> str:
+    """The effect of its neighbours on the rank of a sample."""
+    return f"rank {model.alone[row]:,} with edges off, {model.rank[row]:,} with neighbours"
+
+
+def steps_of(places: int) -> str:
+    """A move by a number of ranks, upwards positive.
+
+    >>> steps_of(25), steps_of(-3), steps_of(0)
+    ('▲ 25', '▼ 3', '=')
+    """
+    return f"{'▲' if places > 0 else '▼'} {abs(places):,}" if places else "="
+
+
+def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
+    """At most `most` samples of a split that neighbours helped (or hurt), the largest effect first.
+
+    Samples without neighbours, which others merely passed, are omitted.
+    """
+    connected = model.components.sizes[model.component_of] > 1
+    rows = np.flatnonzero((model.test == test) & connected)
+    helped = -model.helped[rows] if hurt else model.helped[rows]
+    order = np.lexsort((-np.abs(model.rise[rows]), -helped))  # ties: larger move first
+    chosen: Ints = rows[order[helped[order] > 0][:most]]
+    return chosen
+
+
+def what_moved(model: Neighbourhood, row: int) -> str:
+    """What to notice about the parts of a score: a sample can move up although its score decreases."""
+    return (
+        f"neighbours change the score by {model.score[row] - model.unary[row]:+.3g} and the rank by "
+        f"{steps_of(int(model.rise[row]))}, which also depends on how the scores of other samples change"
+    )
+
+
+def why_hurt(model: Neighbourhood, rows: Ints) -> str:
+    """What to notice about the neighbours of samples that they hurt: how many have a different label."""
+    first, second = model.components.edges.T
+    ends, others = np.append(first, second), np.append(second, first)
+    theirs = np.isin(ends, rows)
+    differing = int(np.count_nonzero(model.relevant[ends[theirs]] != model.relevant[others[theirs]]))
+    count = int(theirs.sum())
+    return (
+        f"{differing:,} of {count:,} of their edges lead to the other label, but the model assumes that neighbours "
+        "have the same."
+    )
+
+
+def moved_tiles(images: ImageSet, model: Neighbourhood, rows: Ints) -> list[Tile]:
+    """One tile per sample: its rank, and the number of ranks by which its neighbours moved it."""
+    return [
+        replace(
+            tile,
+            alt=f"{in_words(images, model, row)}; {moved(model, row)}",
+            left=f"{model.rank[row]}",
+            right=steps_of(int(model.rise[row])),
+            card=(
+                ("rank", f"{model.rank[row]:,}; {model.alone[row]:,} with edges off"),
+                ("score", f"{model.score[row]:+#.4g}"),
+                ("unary score", f"{model.unary[row]:+#.4g}"),
+                ("shows", tiles.shows(images, row)),
+                ("image", tiles.image_name(images, row)),
+            ),
+        )
+        for row, tile in zip(rows.tolist(), tiles.labelled_tiles(images, rows, model.relevant), strict=True)
+    ]
+
+
+def in_words(images: ImageSet, model: Neighbourhood, row: int) -> str:
+    """A sample as text: rank, relevance and classes."""
+    return f"rank {model.rank[row]}, {tiles.judged(model.relevant[row])}, shows {tiles.shows(images, row)}"
+
+
+def jump_buttons(images: ImageSet, model: Neighbourhood, test: bool) -> None:
+    """Buttons that select the samples that neighbours helped most and hurt most."""
+    for label, hurt in (("Helped most", False), ("Hurt most", True)):
+        rows, key = most_moved(model, test, 1, hurt), keys.widget(f"go to {label}")
+        if not len(rows):
+            st.button(f"{label}: no sample", key=key, disabled=True)
+            continue
+        row = int(rows[0])
+        ranks = f"{tiles.glyph(model.relevant[row])} rank {model.alone[row]:,} → {model.rank[row]:,}"
+        st.button(
+            f"{label}: {ranks}",
+            key=key,
+            on_click=address.put,
+            kwargs={keys.SAMPLE: str(images.ids[row])},
+        )
+
+
+def show_selected(images: ImageSet, model: Neighbourhood, row: int) -> None:
+    """The selected sample in one line: its classes, and the effect of its neighbours."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        shown = tiles.shows(images, row)
+        st.image(cache.thumbnails(images.key).crop(row), width=44, alt=f"The selected sample: {shown}")
+        glyph = tiles.glyph(model.relevant[row])
+        st.markdown(f"#### {glyph} {escaped(shown)}: {moved(model, row)}")
+
+
+def where(images: ImageSet, model: Neighbourhood, ranked: Ranking) -> choices.Shown:
+    """The shown part of a ranking; by default the sample that neighbours helped most is selected."""
+    first = most_moved(model, bool(model.test[ranked.samples[0]]), 1)
+    return choices.where(images, ranked, int(model.rank[first[0]]) - 1 if len(first) else 0)

@@ -1,0 +1,1 @@
+"""Objects found without boxes: models and their best windows."""

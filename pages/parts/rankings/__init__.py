@@ -1,0 +1,1 @@
+"""Rankings of samples: choose, filter, correct and explain them."""

@@ -1,0 +1,1 @@
+"""Models that rank sequences, and their search trees."""

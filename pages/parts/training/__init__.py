@@ -1,0 +1,1 @@
+"""Training runs: choose, start, watch, show and manage them."""

@@ -1,1 +1,0 @@
-"""Charts and images, and their captions."""
