@@ -27,12 +27,12 @@ def steps() -> None:
     with frame.picture("scale"):
         left, right = st.columns([2, 5], gap="medium", vertical_alignment="bottom")
     with left:
-        loss = chosen_scores.choose_loss()
+        loss = chosen_scores.choose_loss(given.run)
     with right:
         given = replace(given, scores=given.scores * chosen_scores.choose_scale())
     watch_training()
     problem = cache.inference_problem(given.token, given.scores, given.relevant, loss)
-    usable = [name for name in TRACED if name in algorithms_for(problem.loss.name)]
+    usable = [name for name in TRACED if name in algorithms_for(problem.loss)]
     traces = {name: cache.inference_trace(given.token, problem, name) for name in usable}
     with frame.picture("ranking"):
         show_ranking(problem, traces["select"].ranks, given)

@@ -19,6 +19,7 @@ from pages.parts.lessons.lesson_settings import VIOLATED as LESSON
 from pages.parts.rankings.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
 from ranking.core import ImageSet, Ints
 from ranking.explain.inference_steps import InferenceProblem, trace_of
+from ranking.losses import AveragePrecision
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 
@@ -48,7 +49,7 @@ def show_step(number: int) -> None:
     if number <= 2:
         images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
-        problem = cache.inference_problem(few.token, few.scores, few.relevant, "ap")
+        problem = cache.inference_problem(few.token, few.scores, few.relevant, AveragePrecision())
         (show_worst if number == 1 else show_each)(images, few, problem)
     else:
         {3: show_halves, 4: show_planes, 5: show_summary}[number](run)
@@ -157,7 +158,7 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
 def show_halves(run: Run) -> None:
     ranked = cache.ranking(run, "train")
     given = Scores(ranked.scores, ranked.relevance > 0)
-    problem = cache.inference_problem(given.token, given.scores, given.relevant, "ap")
+    problem = cache.inference_problem(given.token, given.scores, given.relevant, AveragePrecision())
     trace = cache.inference_trace(given.token, problem, "select")
     count = len(trace.steps)
     done = controls.slider("Evaluated medians", keys.EVALUATED, 0, count, 1)

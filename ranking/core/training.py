@@ -149,11 +149,11 @@ class Method(Plugin, ABC):
 class SampleMethod(Method):
     """A method that ranks the samples of a query as relevant or irrelevant.
 
-    loss: name of the ranking loss for which it computes most violated rankings; None for methods without inference.
+    loss: the ranking loss for which it computes most violated rankings; None for methods without inference.
     """
 
     ranks: ClassVar[str] = "samples"
-    loss: ClassVar[str | None] = None
+    loss: ClassVar[object | None] = None
 
     @abstractmethod
     def score(self, query: Query) -> Floats:

@@ -25,6 +25,7 @@ from ranking.core import Bools, Floats, ProgressEvent, Query
 from ranking.core.errors import InputError
 from ranking.experiments.study import Context, Result, Study
 from ranking.inference import algorithms_for, most_violated_ranking
+from ranking.losses import RankingLoss
 from ranking.methods import make_method, methods_by_loss
 from ranking.storage.run_settings import TIMED, TimingSettings
 
@@ -85,7 +86,7 @@ class TimingOutcome:
             raise InputError("outcome of the timing", "points", repr(error), "measure it again") from error
 
 
-def competitors(loss: str) -> list[str]:
+def competitors(loss: str | RankingLoss) -> list[str]:
     """Return the timed algorithms for a loss, in the order of the tables.
 
     >>> competitors("ap")
@@ -141,8 +142,8 @@ class TimingStudy(Study[TimingSettings]):
                 context.on_step(what, number + done, len(training_runs))
 
             query = synthetic(positives, negatives, settings.dimensions, settings.seed)
-            timed = _time_training(query, loss, settings.rounds, listen)
-            points.append(Point(loss, varied, positives, negatives, timed))
+            timed = _time_training(query, loss, methods[loss], settings.rounds, listen)
+            points.append(Point(loss.key, varied, positives, negatives, timed))
         context.on_step("Timed", len(training_runs), len(training_runs))
         return TimingOutcome(machine(), tuple(points)).to_json()
 
@@ -159,13 +160,13 @@ def synthetic(positives: int, negatives: int, dimensions: int, seed: int) -> Que
 
 
 def _time_training(
-    query: Query, loss: str, rounds: int, listen: Callable[[float], None]
+    query: Query, loss: RankingLoss, method: str, rounds: int, listen: Callable[[float], None]
 ) -> tuple[Timed, ...]:
     """Time every competitor on the calls of its training run. listen receives the finished share, from 0 to 1."""
     assert query.relevance is not None
     relevant: Bools = np.asarray(query.relevance > 0)
     binary, binary_calls = recorded("SVM", query, listen, 0.1, solver="cutting plane")
-    _, calls = recorded(methods_by_loss()[loss], query, listen, 0.3)
+    _, calls = recorded(method, query, listen, 0.3)
     _check_agreement(calls, relevant, loss)
 
     def label(scores: Floats) -> object:
@@ -216,7 +217,7 @@ def thinned(calls: Sequence[Floats]) -> Iterable[Floats]:
     return [calls[place] for place in places]
 
 
-def _check_agreement(calls: Sequence[Floats], relevant: Bools, loss: str) -> None:
+def _check_agreement(calls: Sequence[Floats], relevant: Bools, loss: RankingLoss) -> None:
     for scores in (calls[0], calls[len(calls) // 2], calls[-1]):
         names = competitors(loss)
         objectives = [most_violated_ranking(scores, relevant, loss, name).objective for name in names]

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
+from ranking.losses import RankingLoss
 from ranking.methods.saved import UNREADABLE
 from ranking.metrics import kendall_tau, ranking_order
 from ranking.metrics.detection import correct_localisation
@@ -135,7 +136,7 @@ class Frame(NamedTuple):
 
 
 def frames_of(
-    playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: str | None
+    playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: RankingLoss | None
 ) -> list[Frame]:
     """Return a frame per recorded iteration: the TOP highest-ranked test samples, AP, and precision at TOP.
 
@@ -253,7 +254,9 @@ def _reported(playback: Playback, i: int) -> tuple[int, int, float, float]:
     )
 
 
-def lifts(scores: Floats, relevant: npt.NDArray[np.bool_], loss: str) -> tuple[tuple[int, int], ...]:
+def lifts(
+    scores: Floats, relevant: npt.NDArray[np.bool_], loss: str | RankingLoss
+) -> tuple[tuple[int, int], ...]:
     """Return the irrelevant rows that the most violated ranking by scores (n,) moves up most, and how many relevant
     ones each passes; at most LIFTED. Without the loss, equal scores rank the irrelevant first.
 

@@ -23,7 +23,7 @@ from ranking.inference.interleaving import (
     select,
 )
 from ranking.inference.sorting import sort_descending
-from ranking.losses import RankingLoss, make_loss
+from ranking.losses import RankingLoss, as_loss
 from ranking.losses.base import loss_tables
 
 FEW = 12_000  # irrelevant samples: for fewer, sorting all of them is faster than `buckets`
@@ -45,13 +45,13 @@ class MostViolatedRanking:
     objective: float
 
 
-def algorithms_for(loss: str) -> list[str]:
-    """Return the ALGORITHMS that find the most violated ranking for a loss, given by its name.
+def algorithms_for(loss: str | RankingLoss) -> list[str]:
+    """Return the ALGORITHMS that find the most violated ranking for a loss, or the registered loss of that name.
 
     >>> algorithms_for("ndcg")
     ['auto', 'greedy', 'select', 'buckets']
     """
-    return [name for name in ALGORITHMS if name != "search" or make_loss(loss).unimodal]
+    return [name for name in ALGORITHMS if name != "search" or as_loss(loss).unimodal]
 
 
 def most_violated_ranking(
@@ -100,7 +100,7 @@ def most_violated_ranking(
 @lru_cache(maxsize=8)
 def _terms(loss: str | RankingLoss, positives: int, negatives: int) -> tuple[RankingLoss, Floats, Floats]:
     """Return a loss, and the half gains and steps of a `Derivative`."""
-    chosen = make_loss(loss) if isinstance(loss, str) else loss
+    chosen = as_loss(loss)
     gains, steps = loss_tables(chosen, positives, negatives)
     return chosen, gains * (0.5 * positives * negatives), steps
 

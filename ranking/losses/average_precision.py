@@ -13,12 +13,12 @@ from ranking.losses.registry import LOSSES
 
 @LOSSES.register("ap")
 @dataclass(frozen=True)
-class AveragePrecisionLoss(RankingLoss):
+class AveragePrecision(RankingLoss):
     """1 - AP: gain i/|P| at discount 1/position.
 
     The worked example of section 2.2, relevant samples at positions 1, 2, 4 and 6:
 
-    >>> round(AveragePrecisionLoss().of_positions(np.array([1.0, 2, 4, 6])), 3)
+    >>> round(AveragePrecision().of_positions(np.array([1.0, 2, 4, 6])), 3)
     0.146
     """
 

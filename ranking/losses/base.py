@@ -28,6 +28,7 @@ import numpy as np
 from ranking.core import Floats
 from ranking.core.errors import InputError
 from ranking.core.registry import Plugin
+from ranking.core.settings import settings_dict
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,20 @@ class RankingLoss(Plugin, ABC):
     name: ClassVar[str] = "a loss without a name"  # registered losses have a name
     measure: ClassVar[str]
     unimodal: ClassVar[bool] = False
+
+    @property
+    def key(self) -> str:
+        """The name, with the settings of a loss that has some."""
+        return self.name + self._given
+
+    @property
+    def title(self) -> str:
+        """The measure, with the settings of a loss that has some."""
+        return self.measure + self._given
+
+    @property
+    def _given(self) -> str:
+        return "".join(f", {name} = {value}" for name, value in settings_dict(self).items())
 
     @abstractmethod
     def gains(self, positives: int) -> Floats:

@@ -13,12 +13,12 @@ from ranking.losses.registry import LOSSES
 
 @LOSSES.register("ndcg")
 @dataclass(frozen=True)
-class NDCGLoss(RankingLoss):
+class NDCG(RankingLoss):
     """1 - NDCG for relevant and irrelevant samples: every relevant one gains the same.
 
     The worked example of section 2.2, relevant samples at positions 1, 2, 4 and 6:
 
-    >>> round(NDCGLoss().of_positions(np.array([1.0, 2, 4, 6])), 3)
+    >>> round(NDCG().of_positions(np.array([1.0, 2, 4, 6])), 3)
     0.056
     """
 

@@ -3,7 +3,13 @@
 A new method is one new file here whose class carries ``@METHODS.register("name")``.
 """
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 from ranking.core.errors import InputError
+from ranking.losses import RankingLoss
 from ranking.methods.direction import score_direction
 from ranking.methods.registry import METHODS
 
@@ -11,6 +17,7 @@ __all__ = [
     "METHODS",
     "RANKED",
     "check_ranks",
+    "loss_of",
     "make_method",
     "method_class",
     "method_names",
@@ -43,17 +50,25 @@ def method_names(ranks: str | None = None) -> list[str]:
     return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
 
 
-def methods_by_loss() -> dict[str, str]:
-    """Return for each ranking loss the first method that minimises a bound on it.
+def methods_by_loss() -> dict[RankingLoss, str]:
+    """Return for each ranking loss the first method that minimises a bound on it, at default settings.
 
-    >>> methods_by_loss()["ap"]
+    >>> from ranking.losses import AveragePrecision
+    >>> methods_by_loss()[AveragePrecision()]
     'AP-SVM'
     """
-    methods: dict[str, str] = {}
+    methods: dict[RankingLoss, str] = {}
     for name in method_names(ranks="samples"):
-        if (loss := METHODS.get(name).loss) is not None:
+        if (loss := loss_of(name)) is not None:
             methods.setdefault(loss, name)
     return methods
+
+
+def loss_of(name: str, settings: Mapping[str, Any] | None = None) -> RankingLoss | None:
+    """Return the loss of a method's most violated ranking, with its settings; None for a method without one, or that
+    does not exist."""
+    loss = make_method(name, **settings or {}).loss if name in method_names(ranks="samples") else None
+    return loss if isinstance(loss, RankingLoss) else None
 
 
 def check_ranks(name: str, ranks: str) -> None:

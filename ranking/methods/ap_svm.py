@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.losses import AveragePrecision
 from ranking.methods.registry import METHODS
 from ranking.methods.structured_rank_svm import StructuredRankSVM
 
@@ -18,5 +19,5 @@ class APSVM(StructuredRankSVM):
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{AP}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
     )
-    loss = "ap"
+    loss = AveragePrecision()
     order = 1

@@ -11,6 +11,7 @@ import numpy as np
 from ranking.core import Floats, OnProgress, ProgressEvent
 from ranking.core.settings import setting
 from ranking.inference import AttractivePairs, MaxMarginals
+from ranking.losses import AveragePrecision
 from ranking.methods.ap_svm import APSVM
 from ranking.methods.common_settings import cost_unit
 from ranking.methods.high_order import SCALE, HighOrderMethod, Neighbours
@@ -93,7 +94,9 @@ class HOAPSVM(HighOrderMethod):
         return False
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
-        ranking = by_query(lambda scores, relevant: ranking_cut(scores, relevant, "ap"), samples)
+        ranking = by_query(
+            lambda scores, relevant: ranking_cut(scores, relevant, AveragePrecision()), samples
+        )
         neighbours = self.neighbours(samples)
         risk = self.risk_of(samples, ranking, neighbours)
         upper, clock = Surrogate(risk, neighbours, ranking), Clock(on_progress)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.losses import NDCG
 from ranking.methods.latent_rank_svm import LatentRankSVM
 from ranking.methods.registry import METHODS
 
@@ -21,5 +22,5 @@ class LatentNDCGSVM(LatentRankSVM):
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{NDCG}}(R) - \tfrac1{|\mathcal P||\mathcal N|}"
         r"\textstyle\sum_{ij}(1-R_{ij})(s_i-s_j)\bigr],\quad s_i = \max_h w^\top\varphi_i(h)"
     )
-    loss = "ndcg"
+    loss = NDCG()
     order = 41

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from ranking.core import Bools, Floats
+from ranking.losses import RankingLoss
 from ranking.methods.bag_method import BagMethod
 from ranking.methods.common_settings import inference_algorithm
 from ranking.methods.oracles import ranking_cut
@@ -20,7 +21,7 @@ class LatentRankSVM(BagMethod):
     (quicksort, eq. 5), because an image takes its best window whatever the ranking is (`solvers.bag_risk`).
     """
 
-    loss: ClassVar[str]
+    loss: ClassVar[RankingLoss]
 
     algorithm: str = inference_algorithm()
 

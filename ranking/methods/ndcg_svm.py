@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ranking.losses import NDCG
 from ranking.methods.registry import METHODS
 from ranking.methods.structured_rank_svm import StructuredRankSVM
 
@@ -20,5 +21,5 @@ class NDCGSVM(StructuredRankSVM):
     objective: ClassVar[str] = (
         r"\tfrac12\|w\|^2 + C\max_R\bigl[\Delta_{\text{NDCG}}(R) - w^\top(\Psi(R^*)-\Psi(R))\bigr]"
     )
-    loss = "ndcg"
+    loss = NDCG()
     order = 5

@@ -8,6 +8,7 @@ import numpy as np
 
 from ranking.core import Bools, Floats
 from ranking.inference import most_violated_ranking
+from ranking.losses import RankingLoss
 from ranking.methods.training_set import TrainingSet
 from ranking.solvers import Cut
 
@@ -24,7 +25,7 @@ def by_query(cut: Callable[[Floats, Bools], Cut], samples: TrainingSet) -> Calla
     return oracle
 
 
-def ranking_cut(scores: Floats, relevant: Bools, loss: str, algorithm: str = "auto") -> Cut:
+def ranking_cut(scores: Floats, relevant: Bools, loss: RankingLoss, algorithm: str = "auto") -> Cut:
     """Return the most violated ranking as a cut: the coefficients of Psi(X, R) - Psi(X, R*) (quicksort, Lemma 6)."""
     violated = most_violated_ranking(scores, relevant, loss, algorithm)
     positives = int(np.count_nonzero(relevant))

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from ranking.core import Bools, Floats, OnProgress
+from ranking.losses import RankingLoss
 from ranking.methods.common_settings import inference_algorithm
 from ranking.methods.linear import Start, UnaryMethod
 from ranking.methods.oracles import ranking_cut
@@ -23,7 +24,7 @@ class StructuredRankSVM(UnaryMethod):
     inference_scores: scores of the samples at the last call of loss-augmented inference; None before training.
     """
 
-    loss: ClassVar[str]
+    loss: ClassVar[RankingLoss]
 
     algorithm: str = inference_algorithm()
     inference_scores: Floats | None = field(default=None, init=False, repr=False)

@@ -28,6 +28,7 @@ from ranking.experiments.timing_studies import (
     synthetic,
     thinned,
 )
+from ranking.losses import AveragePrecision
 from ranking.methods import methods_by_loss
 from ranking.storage.run_settings import TimingSettings
 
@@ -97,7 +98,9 @@ def test_the_first_round_which_may_have_to_compile_does_not_count(monkeypatch):
 
     monkeypatch.setattr(timing_studies, "most_violated_ranking", slow_at_first)
     monkeypatch.setattr(timing_studies, "time", SimpleNamespace(perf_counter=lambda: clock[0]))
-    timed = timing_studies._time_training(synthetic(8, 40, 10, seed=0), "ap", rounds, listen)
+    timed = timing_studies._time_training(
+        synthetic(8, 40, 10, seed=0), AveragePrecision(), "AP-SVM", rounds, listen
+    )
     for one in timed:
         assert (one.mean, one.deviation) == ((0.0, 0.0) if one.name == BINARY else (1.0, 0.0))
         assert one.total == one.calls * one.mean

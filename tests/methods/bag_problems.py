@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import reference
 
-from ranking import BagSet, ProgressEvent, make_method, method_class
+from ranking import BagSet, ProgressEvent, make_method
 
 STARTS = ("whole image", "centre", "random", "LDA", "self-paced")
 
@@ -40,7 +40,7 @@ def objective(method: Any, weights: np.ndarray, bags: BagSet, fixed: np.ndarray 
     """The objective of a method at some weights, by its definition; with the windows `fixed` (n,) of the images that
     show the object, the convex bound."""
     assert bags.relevance is not None
-    loss = getattr(method_class(method.name), "loss", None)
+    loss = getattr(getattr(method, "loss", None), "name", None)
     bonus, relevant = method.bonus(bags), bags.relevance > 0
     if fixed is not None:
         free = np.repeat(~relevant, np.diff(bags.starts))

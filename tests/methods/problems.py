@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import reference
 
-from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining, method_class, method_names
+from ranking import ProgressEvent, Query, SimilarityGraph, StopTraining, method_names
+from ranking.methods import loss_of
 from ranking.solvers import LinearRisk
 
-LOSS_OF = {name: method_class(name).loss for name in method_names("samples") if method_class(name).loss}
+LOSS_OF = {name: loss.name for name in method_names("samples") if (loss := loss_of(name)) is not None}
 
 
 class Heard(list[ProgressEvent]):

@@ -30,7 +30,7 @@ pytestmark = pytest.mark.usefixtures("started")
 def made_up() -> TimingOutcome:
     """Greedy takes |P||N| nanoseconds a call, the others so many times less."""
     points = []
-    for loss in methods_by_loss():
+    for loss in [loss.key for loss in methods_by_loss()]:
         names = competitors(loss)
         for varied, p, n in sizes(1.0):
             timed = [
@@ -117,7 +117,7 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     assert timing_words.DISPLAY_NAMES["greedy"] in names
     assert timing_words.DISPLAY_NAMES["search"] not in names
 
-    for loss in methods_by_loss():
+    for loss in [loss.key for loss in methods_by_loss()]:
         charts = charts_of(turn_to(app, timed=f"figure {loss}"))
         assert [len(chart["data"]) for chart in charts] == 3 * [1 + len(competitors(loss))]
         assert len({tuple(chart["layout"]["yaxis"]["range"]) for chart in charts}) == 1, "on one scale"

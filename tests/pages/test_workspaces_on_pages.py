@@ -144,7 +144,7 @@ def test_every_cache_of_what_a_data_folder_holds_is_keyed_by_it():
     ]
     assert len(cached) > 4
     # Files that come with the program; scores, by their content.
-    of_no_home = "_ready_made", "inference_problem", "_inference_trace"
+    of_no_home = "_ready_made", "_inference_problem", "_inference_trace"
     for definition in cached:
         assert (
             "(home: str" in definition

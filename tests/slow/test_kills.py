@@ -19,7 +19,7 @@ from working import FOREVER, LONGEST, SCRIPTED, cancelled, ended, heard, kill, k
 
 from ranking import method_class
 from ranking.datasets import build_image_set, make_source
-from ranking.storage import jobs
+from ranking.storage import home, jobs
 from ranking.storage.events import last_gap
 from ranking.storage.memory import reason_of
 from ranking.storage.run import Run
@@ -79,7 +79,7 @@ def dying(step):
             os.kill(os.getpid(), signal.SIGKILL)
         return step(*arguments)
     return call
-worker._SoFar.keep = lambda self, scores: None
+worker._SoFar.save = lambda self, scores: None
 recording.SECONDS = 1e9
 os.replace, os.fsync = dying(os.replace), dying(os.fsync)
 code = worker.main(sys.argv[2:])
@@ -91,6 +91,7 @@ sys.exit(code)
 def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
     """Steps: the renaming of the features; the fsync and renaming of the record as it names the process, as the run
     begins and as it has ended, of the model, of the recording and of the scores: thirteen."""
+    monkeypatch.setattr(home, "ABANDONED_SECONDS", -60)
     for step in range(1, 15):
         shutil.rmtree(store.features.cache)
         with monkeypatch.context() as patch:

@@ -29,7 +29,8 @@ from ranking.explain import label_pairs as pairs_of_labels
 from ranking.explain.label_pairs import LabelPairs
 from ranking.features import cached_features, load_features
 from ranking.features.projection import Projection, projected
-from ranking.methods import score_direction
+from ranking.losses import RankingLoss
+from ranking.methods import loss_of, score_direction
 from ranking.metrics import intervals
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Interval, Resampled
@@ -238,8 +239,8 @@ def of_recording(build: Callable[..., Sequence[Frame]]) -> Callable[..., Sequenc
 
 
 @of_recording
-def frames(run: Run, loss: str | None) -> Sequence[Frame]:
-    """The recorded iterations of a run that ranks samples. loss: the loss of its most violated ranking."""
+def frames(run: Run) -> Sequence[Frame]:
+    """The recorded iterations of a run that ranks samples."""
     from ranking.explain.playback import frames_of, read_playback
 
     images = image_set(run.settings["set"])
@@ -247,6 +248,7 @@ def frames(run: Run, loss: str | None) -> Sequence[Frame]:
     if playback is None:
         return ()
     relevance = images.relevance(run.settings["query"], run.corrections)
+    loss = loss_of(run.settings["method"], run.settings["method_settings"])
     return frames_of(playback, relevance, images.test, loss)
 
 
@@ -525,15 +527,21 @@ def _differences(settings: str, when: str) -> list[Difference]:
 
 
 @st.cache_resource(show_spinner=False, max_entries=EACH)
-def inference_problem(token: str, _scores: Floats, _relevant: Bools, loss: str) -> InferenceProblem:
+def _inference_problem(
+    token: str, loss: str, _scores: Floats, _relevant: Bools, _loss: RankingLoss
+) -> InferenceProblem:
     from ranking.explain.inference_steps import InferenceProblem
 
-    return InferenceProblem.of(_scores, _relevant, loss)
+    return InferenceProblem.of(_scores, _relevant, _loss)
+
+
+def inference_problem(token: str, scores: Floats, relevant: Bools, loss: RankingLoss) -> InferenceProblem:
+    return _inference_problem(token, loss.key, scores, relevant, loss)
 
 
 def inference_trace(token: str, problem: InferenceProblem, algorithm: str) -> Trace:
     """All steps of an algorithm on the problem with this token and loss."""
-    return _inference_trace(token, problem.loss.name, algorithm, problem)
+    return _inference_trace(token, problem.loss.key, algorithm, problem)
 
 
 @st.cache_resource(show_spinner="Searching for the most violated ranking …", max_entries=64)

@@ -39,7 +39,7 @@ def three(problem: InferenceProblem, ranks: Ints) -> dict[str, Ints]:
 def headline(problem: InferenceProblem, worth: Mapping[str, Value]) -> str:
     violation = max(0.0, worth[VIOLATED].objective - worth[RIGHT].score)
     return (
-        f"The most violated ranking: {problem.loss.measure} loss {worth[VIOLATED].loss:.3f}, violated by "
+        f"The most violated ranking: {problem.loss.title} loss {worth[VIOLATED].loss:.3f}, violated by "
         f"{violation:.3f}"
     )
 

@@ -13,7 +13,7 @@ from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.rankings import choices
 from pages.parts.training import runs
 from ranking.core import Bools, Floats, ImageSet, Ints
-from ranking.losses import loss_names, make_loss
+from ranking.losses import AveragePrecision, RankingLoss, loss_names, make_loss
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import ENDED, SAMPLES, Run
 from ranking.storage.run_files import read_scores
@@ -29,7 +29,7 @@ TYPED_SCORES = "1.4 0.6 0.1", "1.1 0.8 0.3 -0.2 -0.7"
 class Scores:
     """scores (n,) and relevant (n,). images, rows (n,): their samples, if they belong to an image set.
 
-    note: a remark about them, or "".
+    note: a remark about them, or "". run: whose scores they are.
     """
 
     scores: Floats
@@ -37,6 +37,7 @@ class Scores:
     images: ImageSet | None = None
     rows: Ints | None = None
     note: str = ""
+    run: Run | None = None
 
     @property
     def token(self) -> str:
@@ -59,9 +60,12 @@ def choose() -> Scores:
         return sampled() if source == SAMPLED else typed()
 
 
-def choose_loss() -> str:
-    measures = {name: make_loss(name).measure for name in loss_names()}
-    return controls.segments("Loss", keys.LOSS, measures, "ap")
+def choose_loss(run: Run | None) -> RankingLoss:
+    """A registered loss at default settings, or the loss of the chosen run."""
+    own = runs.loss_of(run) if run is not None else None
+    losses = {loss.key: loss for loss in [*map(make_loss, loss_names()), *([own] if own else [])]}
+    titles = {key: loss.title for key, loss in losses.items()}
+    return losses[controls.segments("Loss", keys.LOSS, titles, AveragePrecision().key)]
 
 
 def choose_scale() -> float:
@@ -88,7 +92,7 @@ def address_of(run: Run) -> dict[str, str] | None:
     loss = runs.loss_of(run)
     if loss is None:
         return None
-    return {keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train", keys.LOSS: loss}
+    return {keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train", keys.LOSS: loss.key}
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -121,7 +125,7 @@ def of_model(named: Run | None, listed: list[Run]) -> Scores:
         return so_far(run, images)
     with right:
         split = choices.split(images, "train")
-    return thinned(images, cache.ranking(run, split))
+    return replace(thinned(images, cache.ranking(run, split)), run=run)
 
 
 def so_far(run: Run, images: ImageSet) -> Scores:
@@ -132,7 +136,7 @@ def so_far(run: Run, images: ImageSet) -> Scores:
     note = f"This run is still running: these are the latest scores of its {len(rows):,} training samples."
     relevance = images.relevance(run.settings["query"], run.corrections)
     given = thinned(images, Ranking.of(rows, relevance[rows], scores))
-    return replace(given, note=note)
+    return replace(given, note=note, run=run)
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:

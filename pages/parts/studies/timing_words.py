@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, SAMPLES, TABLE, Point, Timed
-from ranking.losses import make_loss
 from ranking.methods import methods_by_loss
 from ranking.reports.prose import markdown_table
 
@@ -60,10 +59,15 @@ AXES = {
 
 def views() -> dict[str, str]:
     """Return the titles of the table and the figure of every timed loss, for the choice of the view."""
-    measures = {loss: make_loss(loss).measure for loss in methods_by_loss()}
+    measures = _titles()
     tables = {f"tables {loss}": f"{table_name(loss)} · {measure}" for loss, measure in measures.items()}
     figures = {f"figure {loss}": f"{figure_name(loss)} · {measure}" for loss, measure in measures.items()}
     return {view: name.replace(" and", ",") for view, name in (tables | figures).items()}
+
+
+def _titles() -> dict[str, str]:
+    """Return the titles of the losses that are timed, by their keys."""
+    return {loss.key: loss.title for loss in methods_by_loss()}
 
 
 def table_name(loss: str) -> str:
@@ -124,8 +128,7 @@ def headline(loss: str, point: Point | None) -> str:
     ratios = [] if point is None else [f"{_faster(named(point), 'select')} here"]
     if loss in PAPER:
         ratios.append(f"{_printed(PAPER[loss], 'select')[-1]} in the paper")
-    measure = make_loss(loss).measure
-    return f"{measure}: speed-up of SELECT over greedy {', '.join(ratios) or 'not measured yet'}"
+    return f"{_titles().get(loss, loss)}: speed-up of SELECT over greedy {', '.join(ratios) or 'not measured yet'}"
 
 
 def notice(loss: str, point: Point | None) -> str:

@@ -52,14 +52,14 @@ class Recorded(NamedTuple):
 
 def show(run: Run) -> bool:
     """The playback of a run and of another run beside it; returns whether there is a recording."""
-    if not runs.set_is_here(run) or not (frames := _read(cache.frames, run, runs.loss_of(run))):
+    if not runs.set_is_here(run) or not (frames := _read(cache.frames, run)):
         return False
     recorded = [Recorded(run, frames)]
     if listed := comparable(run):
         names = {NONE: "no run", **runs.labels(listed)}
         chosen = controls.select("Compare with", keys.PLAYED, names, opposite(run, listed) or NONE)
         for candidate in listed:
-            second = _read(cache.frames, candidate, runs.loss_of(candidate)) if candidate.id == chosen else ()
+            second = _read(cache.frames, candidate) if candidate.id == chosen else ()
             if second:
                 recorded.append(Recorded(candidate, second))
     images = cache.image_set(run.settings["set"])

@@ -13,12 +13,13 @@ import streamlit as st
 from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.training import feature_choice, projections
-from ranking import method_names
+from ranking import method_names, methods
 from ranking.core.settings import settings_dict, settings_of
 from ranking.experiments.sample_task import graph_in_use
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_words, projection_words
 from ranking.features.windows.settings import WindowSettings
+from ranking.losses import RankingLoss
 from ranking.reports.settings_words import (
     Settings,
     completed,
@@ -119,11 +120,10 @@ def uses_graph(run: Run) -> bool:
     return method is not None and method.uses_graph
 
 
-def loss_of(run: Run) -> str | None:
-    """Return the ranking loss of the method's most violated ranking; None for a method without loss-augmented
-    inference."""
-    method = known_method(run.settings["method"])
-    return method and method.loss
+def loss_of(run: Run) -> RankingLoss | None:
+    """Return the ranking loss of the method's most violated ranking, with its settings; None for a method without
+    loss-augmented inference."""
+    return methods.loss_of(run.settings["method"], run.settings["method_settings"])
 
 
 def set_is_here(run: Run) -> bool:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ranking.core import Bools, Floats, Ints, check_relevance
 from ranking.core.errors import InputError
-from ranking.losses import RankingLoss, make_loss
+from ranking.losses import RankingLoss, as_loss
 from ranking.losses.base import loss_tables
 
 MAX_INTERLEAVINGS = 10_000
@@ -67,7 +67,7 @@ class InferenceProblem:
                 f"{np.count_nonzero(mask)} relevant of {len(mask)}",
                 "choose another query",
             )
-        chosen = make_loss(loss) if isinstance(loss, str) else loss
+        chosen = as_loss(loss)
         order = np.argsort(-values, kind="stable")
         positives, negatives = order[mask[order]], order[~mask[order]]
         gains, steps = loss_tables(chosen, len(positives), len(negatives))
