@@ -6,12 +6,11 @@ import argparse
 import json
 import os
 from pathlib import Path
-from typing import Any
 
 from ranking.commands.watching import finished
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.settings import Named, settings_of
+from ranking.core.settings import Named, Settings, settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
@@ -125,10 +124,10 @@ def features_of(images: ImageSet, text: str | None) -> Named:
     return tuple((name, {}) for name in names)
 
 
-def settings_from(plugin: type, texts: list[str]) -> dict[str, Any]:
+def settings_from(plugin: type, texts: list[str]) -> Settings:
     """Read settings of a method from NAME=VALUE."""
     known = {item.name for item in settings_of(plugin)}
-    values: dict[str, Any] = {}
+    values: Settings = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or name not in known:

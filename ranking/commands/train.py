@@ -12,13 +12,12 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import Any
 
 from ranking.commands.naming import add_samples, features_of, set_of, settings_from, trained_methods
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
-from ranking.core.settings import Named
+from ranking.core.settings import Named, Settings
 from ranking.methods import method_class
 from ranking.storage import jobs
 from ranking.storage.run_settings import (
@@ -72,7 +71,7 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
 
 
 def training_of(
-    images: ImageSet, features: Named, method: str, given: dict[str, Any], named: str | None, min_images: int
+    images: ImageSet, features: Named, method: str, given: Settings, named: str | None, min_images: int
 ) -> AnyTrainSettings:
     """Return settings of a run of `method` on an image set: of samples, labels, sequences or images.
 

@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.core.text import readable
 from ranking.storage import jobs
 from ranking.storage.import_questions import WAITING, Decision, Question, decide, open_question
@@ -23,7 +23,7 @@ WIDTH = 30  # of the bar, in characters
 DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes; argparse gives 2 for wrong arguments
 
 
-def read_json(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> Json:
     """Return the settings in `file`; ValueError if it contains none."""
     try:
         record = json.loads(file.read_text("utf-8"))
@@ -88,7 +88,7 @@ def watch(store: Store, run: Run, answer: Answer | None = None) -> Run:
         bar.end()
 
 
-def _iteration(event: dict[str, Any]) -> str:
+def _iteration(event: Json) -> str:
     gap = event["relative_gap"]
     return f"iteration {event['iteration']}, gap {'not known yet' if gap is None else format(gap, '.2%')}"
 

@@ -15,6 +15,7 @@ Floats = npt.NDArray[np.float64]
 Features = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 Bools = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]  # of numbers, texts or marks
 
 LARGEST = 1e15  # of features: larger ones keep methods far from their optimum; from 1e160 on squares overflow
 BLOCK = 1 << 20  # entries of a matrix that are processed at a time, to save memory

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ranking.core.arrays import Features, Floats, Ints, check_features, check_ids, check_relevance, is_real
+from ranking.core.arrays import (
+    AnyArray,
+    Features,
+    Floats,
+    Ints,
+    check_features,
+    check_ids,
+    check_relevance,
+    is_real,
+)
 from ranking.core.errors import InputError
 
 
@@ -27,7 +34,7 @@ class BagSet:
     starts: Ints
     boxes: Floats
     relevance: Ints | None = None
-    ids: npt.NDArray[Any] | None = None
+    ids: AnyArray | None = None
 
     def __post_init__(self) -> None:
         windows = check_features(self.windows, "windows", half=True)

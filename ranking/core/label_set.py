@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core.arrays import Bools, Features, Ints, check_features, check_ids, check_marks
+from ranking.core.arrays import AnyArray, Bools, Features, Ints, check_features, check_ids, check_marks
 from ranking.core.errors import InputError
 
 
@@ -26,7 +25,7 @@ class LabelSet:
     labels: Bools
     names: tuple[str, ...]
     test: Bools = None  # type: ignore[assignment]  # arrays from __post_init__ on
-    ids: npt.NDArray[Any] = None  # type: ignore[assignment]
+    ids: AnyArray = None  # type: ignore[assignment]
     groups: Ints = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from ranking.core.arrays import Features, Ints, check_features, check_ids, check_relevance, is_real
+from ranking.core.arrays import AnyArray, Features, Ints, check_features, check_ids, check_relevance, is_real
 from ranking.core.errors import InputError
 
 
@@ -61,7 +59,7 @@ class Query:
     features: Features
     relevance: Ints | None = None
     graph: SimilarityGraph | None = None
-    ids: npt.NDArray[Any] | None = None
+    ids: AnyArray | None = None
 
     def __post_init__(self) -> None:
         features = check_features(self.features)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from ranking.core.errors import InputError
 
-Settings = dict[str, Any]
+Settings = dict[str, Any]  # values by the names of settings
+GivenSettings = Mapping[str, Any]
+Json = dict[str, Any]  # a JSON object
+GivenJson = Mapping[str, Any]
 Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
@@ -107,6 +110,6 @@ def _came(value: object) -> object:
     return value if isinstance(value, int | float) else repr(value)
 
 
-def settings_dict(plugin: Any) -> dict[str, Any]:
+def settings_dict(plugin: Any) -> Settings:
     """Return name to value of every setting, from which the registry can make the plug-in again."""
     return {item.name: getattr(plugin, item.name) for item in settings_of(plugin)}

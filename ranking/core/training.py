@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, NamedTuple, Self
@@ -12,6 +12,7 @@ from typing import IO, Any, ClassVar, NamedTuple, Self
 from ranking.core.arrays import Floats
 from ranking.core.queries import Query
 from ranking.core.registry import Plugin
+from ranking.core.settings import GivenSettings
 
 
 @dataclass(frozen=True)
@@ -113,12 +114,12 @@ class Method(Plugin, ABC):
     inference_scores: Floats | None = None
 
     @classmethod
-    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+    def objective_of(cls, settings: GivenSettings) -> str:
         """Return the objective with these settings, as LaTeX."""
         return cls.objective
 
     @classmethod
-    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+    def is_convex(cls, settings: GivenSettings) -> bool:
         """Return whether the objective is convex; if not, the certificate covers the last round only."""
         return True
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from PIL import Image
 
 from ranking.core import Bools, Problem, Source, SourceBox, SourceImage
+from ranking.core.arrays import AnyArray
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 
@@ -52,7 +53,7 @@ class Digits(Source):
             yield SourceImage(f"{row:04d}", _png(scan), (box,), test=bool(test[row]))
 
 
-def stratified_test(target: npt.NDArray[Any], share: float, seed: int) -> Bools:
+def stratified_test(target: AnyArray, share: float, seed: int) -> Bools:
     """Return (n,) True for `share` of each class of `target`, rounded, sampled with `seed`."""
     random = np.random.default_rng(seed)
     test = np.zeros(len(target), bool)

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Bools, ImageSet, Ints, SourceBox, SourceImage
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.datasets.decoding import Decoded
 from ranking.datasets.thumbnails import PackWriter
@@ -33,7 +34,7 @@ MAX_CRITERIA = 100
 MAX_NUMBERS = 100_000_000  # of the features that an image set contains: 400 MB
 MAX_LABELS = 200_000_000  # samples times classes: a byte each, read by every page that shows the set
 MAX_LETTERS = 50_000_000  # samples times the length of the longest sample name: four bytes each
-Columns = dict[str, npt.NDArray[Any]]
+Columns = dict[str, AnyArray]
 Pixels = tuple[int, int, int, int]
 
 

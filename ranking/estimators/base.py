@@ -10,7 +10,9 @@ from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ranking.core import Certificate, Floats
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.methods import make_method
 
 # `Query` and the sets of sequences and labels check that features are finite, with one pass over them.
@@ -57,7 +59,7 @@ class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         return validate_data(self, X, reset=False, **checks(sparse, X))
 
 
-def checks(sparse: bool, X: Any) -> dict[str, Any]:
+def checks(sparse: bool, X: Any) -> Json:
     """Return the arguments of `validate_data`; sparse: whether X may be sparse, and is then checked there."""
     from scipy.sparse import issparse
 
@@ -75,7 +77,7 @@ def refuse_weights(sample_weight: object) -> None:
         )
 
 
-def as_groups(groups: npt.ArrayLike | None, n: int) -> npt.NDArray[Any] | None:
+def as_groups(groups: npt.ArrayLike | None, n: int) -> AnyArray | None:
     """Return (n,) `groups` as an array; InputError for another shape."""
     if groups is None:
         return None

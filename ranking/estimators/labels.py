@@ -11,6 +11,7 @@ from sklearn.utils import ClassifierTags
 from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, LabelSet
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
 from ranking.metrics import scorers
@@ -69,6 +70,6 @@ class LabelRanker(Ranker):
         return tags
 
 
-def _label_set(X: Features, y: npt.NDArray[Any], groups: npt.NDArray[Any] | None = None) -> LabelSet:
+def _label_set(X: Features, y: AnyArray, groups: AnyArray | None = None) -> LabelSet:
     names = tuple(map(str, range(y.shape[1])))
     return LabelSet(X, y, names, groups=groups)  # type: ignore[arg-type]  # None: a group for each

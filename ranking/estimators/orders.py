@@ -9,6 +9,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, Query, SequenceSet
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
 from ranking.metrics import rank, scorers
@@ -85,7 +86,7 @@ def _either(groups: npt.ArrayLike | None, qid: npt.ArrayLike | None) -> npt.Arra
     return groups if qid is None else qid
 
 
-def _sequences(X: Features, grades: npt.ArrayLike, groups: npt.NDArray[Any] | None) -> SequenceSet:
+def _sequences(X: Features, grades: npt.ArrayLike, groups: AnyArray | None) -> SequenceSet:
     """Return one sequence for each group, in the order in which the groups first occur."""
     if groups is None:
         return SequenceSet(X, np.asarray(grades), np.arange(len(X)), np.array([0, len(X)]))
@@ -94,7 +95,7 @@ def _sequences(X: Features, grades: npt.ArrayLike, groups: npt.NDArray[Any] | No
     return SequenceSet(X, np.asarray(grades), members, np.concatenate([[0], np.cumsum(sizes)]))
 
 
-def _first_rows(groups: npt.NDArray[Any]) -> Ints:
+def _first_rows(groups: AnyArray) -> Ints:
     """Return (n,) the first row of each sample's group.
 
     >>> _first_rows(np.array(["b", "a", "b"]))

@@ -12,6 +12,7 @@ from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, Query, SimilarityGraph
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
 from ranking.methods import score_direction
@@ -37,7 +38,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         """Return (n,) the scores of samples; the higher score ranks higher."""
         return self._scores(X, groups, None)
 
-    def predict(self, X: Any, groups: npt.ArrayLike | None = None) -> npt.NDArray[Any]:
+    def predict(self, X: Any, groups: npt.ArrayLike | None = None) -> AnyArray:
         """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
         return self._predicted(self.decision_function(X, groups))
 
@@ -76,8 +77,8 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         scores: Floats = self.method_.score(self._query(X, groups, graph))
         return scores
 
-    def _predicted(self, scores: Floats) -> npt.NDArray[Any]:
-        predicted: npt.NDArray[Any] = self.classes_[(scores > 0).astype(np.int64)]
+    def _predicted(self, scores: Floats) -> AnyArray:
+        predicted: AnyArray = self.classes_[(scores > 0).astype(np.int64)]
         return predicted
 
     def _query(
@@ -85,7 +86,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         X: Features,
         groups: npt.ArrayLike | None,
         graph: SimilarityGraph | None,
-        relevant: npt.NDArray[Any] | None = None,
+        relevant: AnyArray | None = None,
     ) -> Query:
         images = as_groups(groups, len(X))
         if images is not None and self.method.uses_graph:
@@ -135,7 +136,7 @@ class NeighbourRanker(SampleRanker):
 
     def predict(
         self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
-    ) -> npt.NDArray[Any]:
+    ) -> AnyArray:
         """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
         return self._predicted(self.decision_function(X, groups, graph))
 
@@ -157,7 +158,7 @@ class NeighbourRanker(SampleRanker):
         return scorers.average_precision.of_scores(self, y, self.decision_function(X, groups, graph))
 
 
-def _not_binary(y: npt.NDArray[Any], classes: int) -> InputError:
+def _not_binary(y: AnyArray, classes: int) -> InputError:
     if classes == 1:
         return InputError("y", "two classes, relevant and irrelevant", "one class")
     kind = type_of_target(y, input_name="y", raise_unknown=True)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
+from ranking.core.settings import GivenSettings
 from ranking.datasets.sequences import SampledSequences, draw_sequences
 from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
 from ranking.methods.length_rankings import scores_of_orders
@@ -15,7 +15,7 @@ from ranking.metrics.ablation_curves import Measured, over_sequences
 from ranking.storage.run_settings import AblationSettings
 
 
-def make_mid_rank(settings: Mapping[str, Any]) -> MidRank:
+def make_mid_rank(settings: GivenSettings) -> MidRank:
     method = make_order_method("MidRank", settings)
     assert isinstance(method, MidRank)
     return method

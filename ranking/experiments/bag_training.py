@@ -10,7 +10,7 @@ import numpy as np
 
 from ranking.core import BagSet, Bools, Floats, ImageSet, Ints, OnProgress, OnStep
 from ranking.core.errors import InputError
-from ranking.core.settings import settings_of
+from ranking.core.settings import Settings, settings_of
 from ranking.core.text import readable
 from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
@@ -129,7 +129,7 @@ def bags_of(bags: BagSet, chosen: Bools) -> BagSet:
     return BagSet(rows_of(bags.windows, rows), starts, bags.boxes[rows], relevance, ids)
 
 
-def make_windows(settings: dict[str, Any]) -> WindowSettings:
+def make_windows(settings: Settings) -> WindowSettings:
     """Return how candidate windows are made; InputError for an unknown setting."""
     known = [item.name for item in settings_of(WindowSettings)]
     if unknown := [name for name in settings if name not in known]:

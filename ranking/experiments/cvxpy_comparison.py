@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ranking.core import Bools, ImageSet, Ints, Query
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenSettings
 from ranking.experiments.sample_task import query_of
 from ranking.experiments.study import Context, Result, Study
 from ranking.explain import programs
@@ -80,7 +81,7 @@ class CvxpyComparison(Study[CvxpySettings]):
         return {"solved": [each._asdict() for each in solved]}
 
 
-def program_of(method: str, settings: Mapping[str, Any]) -> Program | None:
+def program_of(method: str, settings: GivenSettings) -> Program | None:
     """Return the program of a method that ranks samples; None where there is none."""
     if settings.get("potentials", AttractivePairs.name) != AttractivePairs.name:
         return None

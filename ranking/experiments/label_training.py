@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ranking.core import Features, ImageSet, Ints, LabelSet, OnProgress, OnStep
+from ranking.core.settings import Settings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.task import Measured, Task
 from ranking.explain.question_strategies import mean_break_even_precision
@@ -49,7 +50,7 @@ class LabelTask(Task[LabelTrainSettings, LabelSet]):
         return Measured({name: label_metrics(method, part) for name, part in parts.items()})
 
 
-def make_label_ranker(name: str, settings: dict[str, Any]) -> LabelRanker:
+def make_label_ranker(name: str, settings: Settings) -> LabelRanker:
     """Return the untrained label ranker `name`; ValueError for other methods."""
     method: LabelRanker = LabelTask().make(name, settings)
     return method

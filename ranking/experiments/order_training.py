@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,7 +11,7 @@ import numpy as np
 
 from ranking.core import Features, Floats, ImageSet, Ints, OnProgress, OnStep, SequenceSet
 from ranking.core.errors import InputError
-from ranking.core.settings import settings_of
+from ranking.core.settings import GivenSettings, settings_of
 from ranking.core.text import readable
 from ranking.datasets.sequences import GROUPS, Drawing, SampledSequences, dense_ranks, draw_sequences
 from ranking.experiments.recording import Recorder
@@ -114,13 +114,13 @@ def features_to_order(
     return projected(projection, features), projection
 
 
-def make_order_method(name: str, settings: Mapping[str, Any]) -> OrderMethod:
+def make_order_method(name: str, settings: GivenSettings) -> OrderMethod:
     """Return the untrained method `name`; ValueError unless it ranks sequences."""
     method: OrderMethod = OrderTask().make(name, dict(settings))
     return method
 
 
-def make_drawing(settings: Mapping[str, Any]) -> Drawing:
+def make_drawing(settings: GivenSettings) -> Drawing:
     """Return how sequences are sampled; ValueError for an unknown setting."""
     known = [item.name for item in settings_of(Drawing)]
     unknown = [name for name in settings if name not in known]

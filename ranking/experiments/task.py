@@ -22,6 +22,7 @@ from ranking.core import (
     OnStep,
     ProgressEvent,
 )
+from ranking.core.settings import Settings
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Scored
 from ranking.features import load_features
@@ -91,7 +92,7 @@ class Task(ABC, Generic[S, D]):
         name: str = self.settings.task
         return name
 
-    def make(self, name: str, settings: dict[str, Any]) -> Any:
+    def make(self, name: str, settings: Settings) -> Any:
         """Return the untrained method `name`; ValueError unless it belongs to this task."""
         check_ranks(name, self.name)
         return make_method(name, **settings)

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -23,6 +23,7 @@ import numpy as np
 
 from ranking.core import Bools, Floats, ProgressEvent, Query
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenJson, Json
 from ranking.experiments.study import Context, Result, Study
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.losses import RankingLoss
@@ -67,14 +68,14 @@ class TimingOutcome:
     machine: str
     points: tuple[Point, ...]
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         points = [
             {**point._asdict(), "timed": [timed._asdict() for timed in point.timed]} for point in self.points
         ]
         return {"machine": self.machine, "points": points}
 
     @classmethod
-    def from_json(cls, payload: Mapping[str, Any]) -> TimingOutcome:
+    def from_json(cls, payload: GivenJson) -> TimingOutcome:
         """Return the outcome that `to_json` wrote; ValueError for anything else."""
         try:
             points = [

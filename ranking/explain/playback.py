@@ -8,13 +8,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.losses import RankingLoss
 from ranking.methods.saved import UNREADABLE
 from ranking.metrics import kendall_tau, ranking_order
@@ -91,7 +92,7 @@ def read_playback(file: Path, samples: int) -> Playback | None:
     return read
 
 
-def read_arrays(file: Path) -> dict[str, Any]:
+def read_arrays(file: Path) -> Json:
     """Return the arrays by name in a file of a run. Raises InputError if it does not exist or is damaged."""
     try:
         with np.load(file, allow_pickle=False) as arrays:

@@ -6,19 +6,19 @@ import hashlib
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Feature, ImageSet, OnCount
 from ranking.core.errors import InputError
-from ranking.core.settings import settings_dict
+from ranking.core.settings import GivenSettings, settings_dict
 from ranking.features import matrix_files
 from ranking.features.given import Given
 from ranking.features.matrix_files import Matrix
@@ -36,7 +36,7 @@ BEAT = 0.2  # seconds
 
 def load_features(
     image_set: ImageSet,
-    parts: Sequence[tuple[str, Mapping[str, Any]]],
+    parts: Sequence[tuple[str, GivenSettings]],
     cache: Path,
     on_progress: OnFeatures | None = None,
 ) -> Matrix:
@@ -61,7 +61,7 @@ def load_features(
 
 
 def cached_features(
-    image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
+    image_set: ImageSet, parts: Sequence[tuple[str, GivenSettings]], cache: Path
 ) -> Matrix | None:
     """Return the result of `load_features` if `cache` has all parts, otherwise None; nothing is computed."""
     features, paths = _files(image_set, parts, cache)
@@ -76,7 +76,7 @@ def _display_name(features: Sequence[Feature]) -> str:
 
 
 def _files(
-    image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]], cache: Path
+    image_set: ImageSet, parts: Sequence[tuple[str, GivenSettings]], cache: Path
 ) -> tuple[list[Feature], list[Path]]:
     """Return each part, and its file in `cache`."""
     features = [feature for feature, _ in feature_columns(parts, image_set)]
@@ -123,7 +123,7 @@ def _joined_file(paths: Sequence[Path]) -> Path:
 
 
 def feature_columns(
-    parts: Sequence[tuple[str, Mapping[str, Any]]], image_set: ImageSet | None = None
+    parts: Sequence[tuple[str, GivenSettings]], image_set: ImageSet | None = None
 ) -> list[tuple[Feature, slice]]:
     """Return each part with its columns of the matrix of `load_features`, and so of weights learned from it.
 

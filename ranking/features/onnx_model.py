@@ -18,6 +18,7 @@ import numpy.typing as npt
 from PIL import Image
 
 from ranking.core import Feature
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import readable
@@ -59,7 +60,7 @@ class Network:
         self.outputs = {port.name: _words(port) for port in self._session.get_outputs()}
         self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
 
-    def run(self, pixels: npt.NDArray[np.floating], output: str) -> npt.NDArray[Any]:
+    def run(self, pixels: npt.NDArray[np.floating], output: str) -> AnyArray:
         """Return the numbers of an output for the pixels of one image."""
         [result] = _within_runtime(lambda: self._session.run([output], {self._input: pixels}))
         if not isinstance(result, np.ndarray) or result.dtype.kind not in "fiub":

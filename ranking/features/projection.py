@@ -10,17 +10,25 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from ranking.core import Features, Floats, OnStep, blocks_of_rows, check_features
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
-from ranking.core.settings import check_settings, setting, settings_dict, settings_of
+from ranking.core.settings import (
+    GivenSettings,
+    Json,
+    Settings,
+    check_settings,
+    setting,
+    settings_dict,
+    settings_of,
+)
 
 BLOCK = 1 << 22  # numbers that are processed at a time, in double precision
 # Times the mean squared length of the rows: a smaller variance along a direction is rounding in single precision.
@@ -65,7 +73,7 @@ class PCA:
     def __post_init__(self) -> None:
         check_settings(self)
 
-    def fitted(self, features: Features, rows: npt.NDArray[Any] | None = None) -> Projection:
+    def fitted(self, features: Features, rows: AnyArray | None = None) -> Projection:
         """Return the projection fitted on `rows` of the features (n, d): numbers of rows, (n,) bool, or None for all.
 
         Exact, in double precision, and deterministic: the largest entry of each direction is positive. ValueError if
@@ -155,7 +163,7 @@ class Projection:
     def save(self, path: Path | str) -> None:
         """Write an .npz file of plain arrays, which `load` reads."""
         with open(path, "wb") as file:
-            arrays: dict[str, Any] = {name: np.asarray(getattr(self, name)) for name in ARRAYS}
+            arrays: Json = {name: np.asarray(getattr(self, name)) for name in ARRAYS}
             np.savez(file, **arrays)
 
     @classmethod
@@ -179,7 +187,7 @@ class Projection:
         return cls(mean, directions, variances, float(total), bool(whiten))
 
 
-def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats, float]:
+def _mean_and_length(features: Features, rows: AnyArray) -> tuple[Floats, float]:
     """Return (d,) the mean of some rows, and the mean of their squared lengths."""
     total, length = np.zeros(features.shape[1]), 0.0
     for place in blocks_of_rows((len(rows), features.shape[1]), BLOCK):
@@ -189,7 +197,7 @@ def _mean_and_length(features: Features, rows: npt.NDArray[Any]) -> tuple[Floats
     return total / len(rows), length / len(rows)
 
 
-def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[Floats, Floats | None]:
+def _moments(features: Features, rows: AnyArray, mean: Floats) -> tuple[Floats, Floats | None]:
     """Return the covariance S (d, d) of some rows and None. For far fewer rows n than columns, return Q'SQ (n, n) and Q
     (d, n), whose orthonormal columns span the rows."""
     from scipy import linalg  # as above
@@ -210,7 +218,7 @@ def _moments(features: Features, rows: npt.NDArray[Any], mean: Floats) -> tuple[
 # ---------------------------------------------------------------------------------------------------------
 
 
-def make_projection(settings: Mapping[str, Any] | None) -> PCA | None:
+def make_projection(settings: GivenSettings | None) -> PCA | None:
     """Return the PCA that settings describe; None for no projection. ValueError for an unknown kind or setting.
 
     >>> make_projection({"kind": "PCA", "components": 8})
@@ -229,9 +237,9 @@ def make_projection(settings: Mapping[str, Any] | None) -> PCA | None:
 
 
 def fit_projection(
-    settings: Mapping[str, Any] | None,
+    settings: GivenSettings | None,
     features: Features,
-    rows: npt.NDArray[Any] | None = None,
+    rows: AnyArray | None = None,
     on_step: OnStep | None = None,
 ) -> Projection | None:
     """Return the projection that settings describe, fitted on `rows` of the features (n, d); None for no projection.
@@ -251,7 +259,7 @@ def projected(projection: Projection | None, features: Features) -> Features:
     return features if projection is None else projection(features)
 
 
-def whole_projection(settings: Mapping[str, Any] | None) -> dict[str, Any] | None:
+def whole_projection(settings: GivenSettings | None) -> Settings | None:
     """Return the settings of a projection completed with defaults; None for no projection.
 
     >>> whole_projection({"kind": "PCA", "components": 8})
@@ -261,7 +269,7 @@ def whole_projection(settings: Mapping[str, Any] | None) -> dict[str, Any] | Non
     return None if made is None else {"kind": made.name, **settings_dict(made)}
 
 
-def features_words(parts: Sequence[Sequence[Any]], projection: Mapping[str, Any] | None) -> str:
+def features_words(parts: Sequence[Sequence[Any]], projection: GivenSettings | None) -> str:
     """Return a short description of features: their names, and the projection.
 
     >>> features_words([("HOG", {}), ("Colour", {})], {"kind": "PCA", "components": 64, "whiten": True})
@@ -271,7 +279,7 @@ def features_words(parts: Sequence[Sequence[Any]], projection: Mapping[str, Any]
     return names if projection is None else f"{names}, {projection_words(projection)}"
 
 
-def projection_words(projection: Mapping[str, Any] | None) -> str:
+def projection_words(projection: GivenSettings | None) -> str:
     """Return a short description of a projection from the settings of a run, even if these are not valid.
 
     >>> projection_words({"kind": "PCA", "components": 64}), projection_words(None)

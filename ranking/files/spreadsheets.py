@@ -5,8 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
+
+from ranking.core.settings import GivenJson
 
 SIGNS = "=+-@−'"
 # Spreadsheets ignore or strip invisible characters: control characters, formatting characters (a byte order mark, a
@@ -29,7 +31,7 @@ def guarded(text: str) -> str:
     return f"'{text}" if text[:1] in ("\t", "\r", "\n") or (sign and sign in SIGNS) else text
 
 
-def rows_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+def rows_csv(rows: Sequence[GivenJson]) -> str:
     """Return rows with equal columns as CSV; "" without rows.
 
     Texts are `guarded`, so that no spreadsheet reads one as a formula. Numbers are exact. A list becomes its guarded

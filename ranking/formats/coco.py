@@ -10,7 +10,7 @@ from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 from ranking.core import Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.settings import setting
+from ranking.core.settings import Json, setting
 from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
@@ -202,9 +202,7 @@ def _image_of(entry: Any, name: str, instances: Instances) -> Key:
     return name, image
 
 
-def _source_box(
-    entry: dict[str, Any], key: Key, place: int, classes: dict[Id, str], group: str | None
-) -> SourceBox:
+def _source_box(entry: Json, key: Key, place: int, classes: dict[Id, str], group: str | None) -> SourceBox:
     which, category, box = f"image {key[1]}, box {place}", entry.get("category_id"), _box(entry.get("bbox"))
     if not _is_id(category) or category not in classes:
         raise Unusable("a category_id that is listed", f"{which}: {brief(category)}")
@@ -220,7 +218,7 @@ def _list_of(root: object, key: str) -> list[Any]:
     return value
 
 
-def _without_outline(entry: dict[str, Any]) -> dict[str, Any]:
+def _without_outline(entry: Json) -> Json:
     """Return a JSON object without the parts that need most memory and are not used."""
     entry.pop("segmentation", None)
     return entry

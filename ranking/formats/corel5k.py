@@ -9,12 +9,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from tokenize import TokenError
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Bools, Ints, Problem, Source, SourceBox, SourceImage
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, unique_name
@@ -27,7 +28,7 @@ MAX_BYTES = 64 * 2**20
 MAX_CELLS = 200_000_000  # of the dense features
 # What reading a damaged file raises: NumPy splits the header of an array into tokens of Python.
 DAMAGED = (ValueError, OverflowError, TypeError, EOFError, TokenError, zipfile.BadZipFile, zlib.error)
-Part = npt.NDArray[Any]
+Part = AnyArray
 
 
 @dataclass(frozen=True, eq=False)

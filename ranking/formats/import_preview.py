@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any
 
 from ranking.core import Problem
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenJson, GivenSettings, Json, Settings
 from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, open_tree
@@ -50,20 +50,20 @@ class ImportPreview:
     files: int
     detected: dict[str, Recognised]
     source: str | None = None
-    source_settings: dict[str, Any] = field(default_factory=dict)
+    source_settings: Settings = field(default_factory=dict)
     content: SourcePreview | None = None
     refused: str = ""
     columns: list[str] = field(default_factory=list)
     read_as: str = ""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
         detected = {name: asdict(recognised) for name, recognised in self.detected.items()}
         content = None if self.content is None else self.content.to_json()
         return {**vars(self), "detected": detected, "content": content}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> ImportPreview:
+    def from_json(cls, record: GivenJson) -> ImportPreview:
         """Return the preview that `to_json` wrote. ValueError, TypeError or KeyError for any other record, such as that
         of an earlier version, or if its source no longer exists."""
         detected = {name: Recognised(**recognised) for name, recognised in record["detected"].items()}
@@ -81,7 +81,7 @@ def _check_source(name: str) -> None:
 
 
 def preview_import(
-    place: str, source: str | None, settings: Mapping[str, Any], on_step: Callable[[str], None] | None = None
+    place: str, source: str | None, settings: GivenSettings, on_step: Callable[[str], None] | None = None
 ) -> ImportPreview:
     """Return a preview of `place`, read by `source` or by the source that recognises it best. Nothing is written.
 

@@ -6,10 +6,11 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from ranking.core.settings import Json
 from ranking.files import FileTree, Limits, Unusable
 
 MAX_PARTS = 2_000_000  # lists and objects in one file: each needs many times its size in memory
-Hook = Callable[[dict[str, Any]], Any]
+Hook = Callable[[Json], Any]
 
 
 def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:

@@ -6,13 +6,13 @@ import base64
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
 from PIL import Image
 
 from ranking.core import Problem, SourceImage
+from ranking.core.settings import GivenJson, Json
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
 from ranking.files import Limits
@@ -68,13 +68,13 @@ class SourcePreview:
         first = [*problems, *self.problems][:MAX_PROBLEMS]
         return replace(self, problems=first, problem_count=self.problem_count + len(problems))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
         crops = [{**asdict(crop), "webp": base64.b64encode(crop.webp).decode()} for crop in self.crops]
         return {**asdict(self), "crops": crops}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> SourcePreview:
+    def from_json(cls, record: GivenJson) -> SourcePreview:
         """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         crops = [
             Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})

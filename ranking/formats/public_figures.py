@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Bools, Floats, Ints, Problem, Source, SourceBox, SourceImage
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import listed, readable
@@ -27,7 +28,7 @@ MAX_BYTES = 128 * 2**20
 TITLES = {"pubfig_data": "Public figures", "osr_data": "Outdoor scenes"}
 EXPECTED = "pubfig_data.mat"
 LONGEST_TEXT = 255  # characters of one text that are kept
-Variables = Mapping[str, npt.NDArray[Any]]
+Variables = Mapping[str, AnyArray]
 
 
 @dataclass(frozen=True, eq=False)

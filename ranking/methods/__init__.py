@@ -5,10 +5,8 @@ A new method is one new file here whose class carries ``@METHODS.register("name"
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenSettings
 from ranking.losses import RankingLoss
 from ranking.methods.direction import score_direction
 from ranking.methods.registry import METHODS
@@ -64,7 +62,7 @@ def methods_by_loss() -> dict[RankingLoss, str]:
     return methods
 
 
-def loss_of(name: str, settings: Mapping[str, Any] | None = None) -> RankingLoss | None:
+def loss_of(name: str, settings: GivenSettings | None = None) -> RankingLoss | None:
     """Return the loss of a method's most violated ranking, with its settings; None for a method without one, or that
     does not exist."""
     loss = make_method(name, **settings or {}).loss if name in method_names(ranks="samples") else None

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+from typing import IO, ClassVar, Self
 
 import numpy as np
 
 from ranking.core import BagSet, Bools, Certificate, Floats, Ints, Method, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
-from ranking.core.settings import check_settings, setting, settings_dict
+from ranking.core.settings import GivenSettings, check_settings, setting, settings_dict
 from ranking.inference.best_windows import best_windows
 from ranking.methods import saved
 from ranking.methods.bag_starts import STARTS
@@ -142,7 +142,7 @@ class BagMethod(Method):
         check_settings(self)
 
     @classmethod
-    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+    def is_convex(cls, settings: GivenSettings) -> bool:
         return False
 
     @abstractmethod

@@ -12,7 +12,7 @@ import numpy as np
 
 from ranking.core import Floats, Ints, OnProgress, SequenceSet, StopTraining
 from ranking.core.errors import InputError
-from ranking.core.settings import setting
+from ranking.core.settings import Json, Settings, setting
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.solvers.clock import Clock
 
@@ -35,8 +35,8 @@ class Boosting(NamedTuple):
     booster that has just grown a tree.
     """
 
-    options: dict[str, Any]
-    rows: dict[str, Any]
+    options: Settings
+    rows: Json
     objective: Objective | None
     loss: Callable[[Any], float]
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 import zlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
 from ranking.core import Bools, Bounds, Floats, Query, SimilarityGraph
 from ranking.core.errors import InputError
-from ranking.core.settings import setting
+from ranking.core.settings import GivenSettings, setting
 from ranking.inference import POTENTIALS, AttractivePairs, MaxMarginals, Potentials, bounds_of
 from ranking.methods.linear import LinearMethod, Start
 from ranking.methods.training_set import TrainingSet
@@ -88,7 +88,7 @@ class HighOrderMethod(LinearMethod):
     )
 
     @classmethod
-    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+    def objective_of(cls, settings: GivenSettings) -> str:
         """Return `objective`, which has the paper's potentials, with the constraint of the potentials in `settings`."""
         kind = POTENTIALS[settings["potentials"]]
         return cls.objective.replace(AttractivePairs.constraint, kind.constraint)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ranking.core import Floats, OnProgress, ProgressEvent
-from ranking.core.settings import setting
+from ranking.core.settings import GivenSettings, setting
 from ranking.inference import AttractivePairs, MaxMarginals
 from ranking.losses import AveragePrecision
 from ranking.methods.ap_svm import APSVM
@@ -90,7 +90,7 @@ class HOAPSVM(HighOrderMethod):
     unit: str = cost_unit("the C of HOB-SVM")
 
     @classmethod
-    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+    def is_convex(cls, settings: GivenSettings) -> bool:
         return False
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ranking.core import Bools, Floats, OnProgress
 from ranking.core.errors import InputError
-from ranking.core.settings import setting
+from ranking.core.settings import GivenSettings, setting
 from ranking.inference import AttractivePairs
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.common_settings import COST, RANKING_UNIT, cost_in, cost_unit, penalty
@@ -84,7 +84,7 @@ class HOBSVM(HighOrderMethod):
         return cost_in(self.unit, self.C, queries)
 
     @classmethod
-    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+    def objective_of(cls, settings: GivenSettings) -> str:
         return super().objective_of(settings).replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     def risk(self, samples: TrainingSet, neighbours: Neighbours | None = None) -> LinearRisk:

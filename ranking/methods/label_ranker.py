@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, Any, ClassVar, Self
@@ -15,7 +14,7 @@ import numpy.typing as npt
 
 from ranking.core import Certificate, Floats, Ints, LabelSet, Method, OnProgress
 from ranking.core.errors import InputError
-from ranking.core.settings import check_settings, setting, settings_dict
+from ranking.core.settings import GivenSettings, check_settings, setting, settings_dict
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
 from ranking.methods.label_features import MAPS, LabelFeatures
@@ -104,7 +103,7 @@ class LabelRanker(Method):
         check_settings(self)
 
     @classmethod
-    def is_convex(cls, settings: Mapping[str, Any]) -> bool:
+    def is_convex(cls, settings: GivenSettings) -> bool:
         """Return whether k is that of each image. With one k for all images the choice of eq. 8 is not convex."""
         return bool(settings["k"] == 0)
 

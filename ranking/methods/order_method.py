@@ -6,18 +6,18 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple, Self
+from typing import IO, ClassVar, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from ranking.core import Certificate, Floats, Method, OnProgress, Query, SequenceSet
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, settings_dict
 from ranking.methods import saved
 from ranking.methods.registry import METHODS
 
-Arrays = dict[str, npt.NDArray[Any]]
+Arrays = dict[str, AnyArray]
 
 
 class Grid(NamedTuple):

@@ -6,11 +6,12 @@ import json
 import zipfile
 import zlib
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 
 VERSION = 1
 UNREADABLE = (
@@ -22,14 +23,14 @@ UNREADABLE = (
 )  # raised for a damaged file
 
 
-def write(path: Path | str, header: dict[str, Any], arrays: dict[str, Any]) -> None:
+def write(path: Path | str, header: Json, arrays: Json) -> None:
     """Write `header`, which names the method, and `arrays`."""
     named = {"header": np.array(json.dumps({"version": VERSION, **header})), **arrays}
     with open(path, "wb") as file:
         np.savez_compressed(file, **named)
 
 
-def read(path: Path | str | IO[bytes], method: str) -> tuple[dict[str, Any], dict[str, Any]]:
+def read(path: Path | str | IO[bytes], method: str) -> tuple[Json, Json]:
     """Return the header and arrays that `write` wrote for `method`; ValueError for any other file."""
     try:
         with np.load(path, allow_pickle=False) as file:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from ranking.core import Bools, Floats, OnProgress
-from ranking.core.settings import setting
+from ranking.core.settings import GivenSettings, setting
 from ranking.losses.weighted_zero_one import misclassification_costs
 from ranking.methods.common_settings import COST, RANKING_UNIT, cost_in, cost_unit, penalty
 from ranking.methods.linear import Start, UnaryMethod
@@ -67,7 +67,7 @@ class LinearSVM(UnaryMethod):
         return cost_in(self.unit, self.C, queries)
 
     @classmethod
-    def objective_of(cls, settings: Mapping[str, Any]) -> str:
+    def objective_of(cls, settings: GivenSettings) -> str:
         return cls.objective.replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     @property

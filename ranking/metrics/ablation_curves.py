@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ranking.core import Floats
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenJson, Json
 
 At = int | str
 
@@ -54,7 +55,7 @@ class AblationResult:
     curves: list[Curve]
     proven: bool
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         curves = [
             {
                 "line": curve.line,
@@ -66,7 +67,7 @@ class AblationResult:
         return {"curves": curves, "proven": self.proven}
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> AblationResult:
+    def from_json(cls, record: GivenJson) -> AblationResult:
         """Return the result that `to_json` wrote; ValueError for anything else."""
         try:
             curves = [

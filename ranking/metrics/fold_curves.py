@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.stats import t as student
 
 from ranking.core import Floats
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenJson, GivenSettings, Json
 
 CONFIDENCE = 0.95
 
@@ -26,7 +27,7 @@ class FoldCurve:
     method: str
     strategy: str
     folds: Floats
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: GivenSettings = field(default_factory=dict)
     variant: str = ""
 
     @property
@@ -46,7 +47,7 @@ class FoldCurve:
             return np.full(self.folds.shape[1], np.nan)
         return np.asarray(self.folds.std(axis=0, ddof=1))
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the record that `curves_of` reads, with the mean."""
         named = {"method": self.method, "settings": dict(self.settings), "strategy": self.strategy}
         return {**named, "mean": self.mean.tolist(), "folds": self.folds.tolist()}
@@ -80,7 +81,7 @@ def difference(left: FoldCurve, right: FoldCurve) -> Difference:
     return Difference(differences.mean, differences.mean - half, differences.mean + half)
 
 
-def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
+def curves_of(records: Sequence[GivenJson]) -> list[FoldCurve]:
     """Return the curves of a stored result: records of "method", "settings", "strategy" and "folds".
 
     ValueError for other records, unless all have the same folds and questions, and for two curves of the same method,
@@ -112,7 +113,7 @@ def curves_of(records: Sequence[Mapping[str, Any]]) -> list[FoldCurve]:
     return curves
 
 
-def _variant(record: Mapping[str, Any], records: Sequence[Mapping[str, Any]]) -> str:
+def _variant(record: GivenJson, records: Sequence[GivenJson]) -> str:
     """Return the settings of a curve that differ between curves of its method: "core_size = 3"."""
     own = dict(record["settings"])
     curves = [dict(curve["settings"]) for curve in records if curve["method"] == record["method"]]

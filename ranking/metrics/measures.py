@@ -15,12 +15,13 @@ Directions and ties, the same for all measures:
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Floats, Ints, check_relevance, is_real
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import check_choice
 
@@ -30,7 +31,7 @@ Grades = npt.NDArray[np.int64]
 CUTOFFS = (10, 50, 100)
 
 
-def rank(scores: npt.ArrayLike) -> npt.NDArray[Any]:
+def rank(scores: npt.ArrayLike) -> AnyArray:
     """Return (n,) the samples sorted by falling score; equal scores keep their input order.
 
     >>> rank([0.1, 0.9, 0.5])

@@ -17,10 +17,11 @@ import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Floats
+from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.metrics import measures
 
-Measure = Callable[[npt.NDArray[Any], Floats], float]  # of grades (n,) and scores (n,)
+Measure = Callable[[AnyArray, Floats], float]  # of grades (n,) and scores (n,)
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ class RankingScorer:
             raise InputError("y", f"at least one ranking with {kind}", "none", "score on other samples")
         return float(np.mean(values))
 
-    def _counts(self, grades: npt.NDArray[Any]) -> bool:
+    def _counts(self, grades: AnyArray) -> bool:
         return bool(grades.any()) and len(np.unique(grades)) >= self.grades
 
     def set_score_request(self, *, groups: bool) -> RankingScorer:
@@ -68,8 +69,8 @@ class RankingScorer:
 
 
 def _rankings(
-    estimator: Any, y: npt.NDArray[Any], scores: Floats, groups: npt.ArrayLike | None
-) -> Iterator[tuple[npt.NDArray[Any], Floats]]:
+    estimator: Any, y: AnyArray, scores: Floats, groups: npt.ArrayLike | None
+) -> Iterator[tuple[AnyArray, Floats]]:
     """Yield grades and scores of each ranking."""
     from sklearn.base import is_classifier  # which takes a second to load
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from ranking.core import ImageSet
+from ranking.core.settings import Json
 from ranking.experiments.cross_validation.tables import Row, Table
 from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.comparison import Comparison
@@ -21,12 +21,12 @@ def measures_of(top: int) -> list[str]:
     return ["AP", f"P@{top}", "NDCG"]
 
 
-def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> list[dict[str, Any]]:
+def rank_rows(images: ImageSet, compared: Comparison, names: Sequence[str]) -> list[Json]:
     """Return one row per sample, in the order of the first ranking, with its rank and score in each."""
     rows = []
     for sample in compared.ranks[0].argsort().tolist():
         row = int(compared.samples[sample])
-        record: dict[str, Any] = {
+        record: Json = {
             "sample": str(images.ids[row]),
             "image": str(images.image_names[images.image_of[row]]),
             "shows": ", ".join(images.classes_of(row)) or "no class",

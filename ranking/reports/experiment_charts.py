@@ -6,10 +6,10 @@ from __future__ import annotations
 import html
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import plotly.graph_objects as go
 
+from ranking.core.settings import Json
 from ranking.experiments.cross_validation.curves import GridCurve
 from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
@@ -48,7 +48,7 @@ def difference_bars(rows: Sequence[Difference], style: LineStyle, measure: str, 
     return figure
 
 
-def _whiskers(intervals: Sequence[Interval]) -> dict[str, Any]:
+def _whiskers(intervals: Sequence[Interval]) -> Json:
     return {
         "symmetric": False,
         "array": [interval.high - interval.value for interval in intervals],

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
+from ranking.core.settings import GivenJson, Json
 from ranking.experiments.cross_validation.protocol import MEASURES
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value
@@ -33,7 +33,7 @@ LATEX = {
 }
 
 
-def trial_rows(results: Results) -> list[dict[str, Any]]:
+def trial_rows(results: Results) -> list[Json]:
     """Return one row per finished trial: its place, every measure, and its certificate.
 
     fold is None for trials trained on all training samples and evaluated on the test split. Missing measures are None.
@@ -62,7 +62,7 @@ def trial_rows(results: Results) -> list[dict[str, Any]]:
     return rows
 
 
-def rows_parquet(rows: Sequence[Mapping[str, Any]]) -> bytes:
+def rows_parquet(rows: Sequence[GivenJson]) -> bytes:
     """Rows with equal columns as Parquet."""
     import pyarrow  # only now, because nothing else needs it
     from pyarrow import parquet

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from ranking.core.settings import Json
 from ranking.methods import method_names
 
 if TYPE_CHECKING:  # pages import this module before anything is compiled
@@ -18,7 +19,7 @@ class LineStyle(NamedTuple):
     dash: str
     mark: str
 
-    def line(self, width: float) -> dict[str, Any]:
+    def line(self, width: float) -> Json:
         return {"color": self.colour, "dash": self.dash, "width": width}
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ranking.core import Floats, StopTraining
+from ranking.core.settings import Settings
 from ranking.solvers.clock import Clock
 
 REMEMBERED = 20  # steps from which the curvature is estimated
@@ -56,7 +57,7 @@ def quasi_newton(
         if enough(best):
             raise StopIteration  # SciPy ends the search
 
-    method: dict[str, Any] = {
+    method: Settings = {
         "method": "L-BFGS-B",
         "options": {"maxfun": np.inf, "ftol": 0.0, "gtol": 0.0, "maxcor": REMEMBERED},
     }

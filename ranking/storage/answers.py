@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
+from ranking.core.settings import Json
 from ranking.storage.home import Home, is_expired
-from ranking.storage.records import Damage, Json, Lines, join_lines
+from ranking.storage.records import Damage, Lines, join_lines
 from ranking.storage.run import checked_key
 
 AnswerKind = Literal["yes", "no", "skip", "undo"]
@@ -41,7 +42,7 @@ class AnswerEvent:
     counted: int
     time: float
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
@@ -114,7 +114,7 @@ class FeatureStore:
 
     # ----------------------------------------------------------------------------------------------- models
 
-    def add_network(self, file: Path | None, settings: dict[str, Any], title: str) -> str:
+    def add_network(self, file: Path | None, settings: Settings, title: str) -> str:
         """Move an ONNX model into the data folder (None: it is there already) with its settings; return the name of
         both."""
         return uploads.add_network(self._home.models, file, settings, title)

@@ -10,9 +10,9 @@ import json
 import time
 from collections.abc import Generator
 from dataclasses import asdict, dataclass, field
-from typing import Any
 
 from ranking.core.errors import InputError
+from ranking.core.settings import Json, Settings
 from ranking.storage.events import Cancelled, Report
 from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run
@@ -31,7 +31,7 @@ class Question:
     """
 
     about: str
-    reading: dict[str, Any]
+    reading: Json
     number: int = 0
 
 
@@ -45,11 +45,11 @@ class Decision:
 
     number: int
     add: bool = True
-    changes: dict[str, Any] = field(default_factory=dict)
+    changes: Settings = field(default_factory=dict)
 
 
 # An import: it yields questions, and returns its result.
-Steps = Generator[Question, Decision, dict[str, Any]]
+Steps = Generator[Question, Decision, Json]
 
 
 def open_question(run: Run) -> Question | None:

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Generator
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ranking.core import ImageSet, OnStep
 from ranking.core.errors import InputError
+from ranking.core.settings import Settings
 from ranking.core.text import readable
 from ranking.storage.home import check_source, is_workspace, write_whole
 from ranking.storage.import_questions import Decision, Question, Steps
@@ -92,7 +93,7 @@ def _agreed(
             return replace(settings, source_settings={**settings.source_settings, "folder": place})
 
 
-def _build(run: Run, settings: ImportSettings, progress: OnStep) -> dict[str, Any]:
+def _build(run: Run, settings: ImportSettings, progress: OnStep) -> Settings:
     """Build the image set in the run's draft folder; return the result of the run."""
     from ranking.datasets import build_image_set, make_source
 

@@ -17,9 +17,9 @@ import threading
 import time
 from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import Any
 
 from ranking.core.errors import HomeError, InputError
+from ranking.core.settings import Settings
 from ranking.storage.events import (
     MEASURING,
     SAVING,
@@ -61,14 +61,14 @@ _children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this proces
 # ---------------------------------------------------------------------------------------------------------
 
 
-def start(store: Store, kind: Kind, settings: dict[str, Any], fill: Fill | None = None) -> Run:
+def start(store: Store, kind: Kind, settings: Settings, fill: Fill | None = None) -> Run:
     """Start a worker on a new run, after `fill` has put the required files into its folder.
 
     If the system refuses the files or the process, the run is "failed", with the reason."""
     return _start(store, kind, settings, once=False, fill=fill)
 
 
-def start_once(store: Store, kind: Kind, settings: dict[str, Any], request: Collection[str] = ()) -> Run:
+def start_once(store: Store, kind: Kind, settings: Settings, request: Collection[str] = ()) -> Run:
     """Return the live run with these settings, or start a new one; of equal simultaneous calls, one starts a worker.
 
     A run that was cancelled is never returned. request: ids of runs of the same request (`Runs.create`).
@@ -79,7 +79,7 @@ def start_once(store: Store, kind: Kind, settings: dict[str, Any], request: Coll
 def _start(
     store: Store,
     kind: Kind,
-    settings: dict[str, Any],
+    settings: Settings,
     once: bool,
     fill: Fill | None = None,
     request: Collection[str] = (),

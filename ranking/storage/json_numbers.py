@@ -6,10 +6,11 @@ import math
 from dataclasses import asdict
 from typing import Any
 
+from ranking.core.settings import Json, Settings
 from ranking.core.training import Certificate
 
 
-def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
+def json_numbers(values: Settings) -> Json:
     """Return `values` with NumPy numbers as Python numbers, and None for what is not finite.
 
     >>> json_numbers({"dual": -math.inf, "iteration": 3})
@@ -23,7 +24,7 @@ def json_numbers(values: dict[str, Any]) -> dict[str, Any]:
     return {name: convert(value) for name, value in values.items()}
 
 
-def certificate_numbers(certificate: Certificate | None) -> dict[str, Any] | None:
+def certificate_numbers(certificate: Certificate | None) -> Json | None:
     """Return a certificate and its relative gap as a run's result stores them; None without a certificate."""
     if certificate is None:
         return None

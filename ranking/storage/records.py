@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.core.text import counted
 from ranking.storage.home import write_whole
 
 T = TypeVar("T")
-Json = dict[str, Any]
+
 CACHED = 8192  # records that a process keeps parsed
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenSettings, Json, Settings
 from ranking.storage.records import Records
 from ranking.storage.run_settings import KIND_NAMES, ImportSettings, TrainSettings
 
@@ -29,7 +29,7 @@ IMPLIED_TASKS = {"import": ImportSettings.task, "train": SAMPLES}
 LOCK, RECORD = "lock", "run.json"  # the names that are needed before there is a Run
 
 
-def task_of(kind: str, settings: Mapping[str, Any]) -> str:
+def task_of(kind: str, settings: GivenSettings) -> str:
     """Return the task of a run: what an import imports, what a training run ranks (`ranking.experiments.tasks`), or
     what a study measures (`ranking.experiments.studies`).
 
@@ -51,8 +51,8 @@ class Run:
     id: str
     kind: Kind
     state: State
-    settings: dict[str, Any]
-    result: dict[str, Any]
+    settings: Settings
+    result: Json
     reason: str
     created: float
     started: float | None
@@ -212,12 +212,12 @@ def is_held(lock_file: Path) -> bool:
     return False
 
 
-def record_of(run: Run) -> dict[str, Any]:
+def record_of(run: Run) -> Json:
     """Return the content of RECORD."""
     return {name: getattr(run, name) for name in COLUMNS}
 
 
-def _run(folder: Path, record: dict[str, Any], shared: bool) -> Run:
+def _run(folder: Path, record: Json, shared: bool) -> Run:
     run = Run(id=folder.name, folder=folder, shared=shared, **record)
     sound = (
         is_run_id(run.id)

@@ -15,12 +15,12 @@ import time
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.storage.run import ENDED, SAMPLES, Run, record_of
 from ranking.storage.store import Store
 
@@ -86,7 +86,7 @@ def _record(store: Store, run: Run, missing: Mapping[str, str]) -> str:
     return json.dumps(record, indent=1, allow_nan=False)
 
 
-def _image_set(store: Store, key: str) -> dict[str, Any]:
+def _image_set(store: Store, key: str) -> Json:
     """Describe the image set of a run, so that it can be identified; only its key if it was deleted."""
     for row in store.sets.rows():
         if row.key == key:

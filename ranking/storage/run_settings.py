@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
-from ranking.core.settings import Named, Settings
+from ranking.core.settings import GivenSettings, Named, Settings
 from ranking.core.text import readable
 from ranking.storage.stored_settings import OPTIONAL, Grids, StoredSettings, limited, one_of
 
@@ -362,12 +362,12 @@ KIND_NAMES: dict[str, str] = {
 }
 
 
-def train_settings(values: Mapping[str, Any]) -> AnyTrainSettings:
+def train_settings(values: GivenSettings) -> AnyTrainSettings:
     """Read the settings of a training run of any task from the output of `to_json`."""
     return _class_of(values.get("task", TrainSettings.task), TASK_SETTINGS).from_json(values)
 
 
-def study_settings(values: Mapping[str, Any]) -> AnyStudySettings:
+def study_settings(values: GivenSettings) -> AnyStudySettings:
     """Read the settings of a study from the output of `to_json`."""
     return _class_of(values.get("task"), STUDY_SETTINGS).from_json(values)
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from ranking.core.errors import InputError
+from ranking.core.settings import Json, Settings
 from ranking.storage import queue
 from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired
 from ranking.storage.records import Damage, write_record
@@ -87,7 +88,7 @@ class Runs:
         """Return those of `all` that may be changed."""
         return _chosen(_runs_in(self._home), kind, set_key, deleted)
 
-    def equal(self, kind: Kind, settings: dict[str, Any]) -> list[Run]:
+    def equal(self, kind: Kind, settings: Settings) -> list[Run]:
         """Return the runs of a kind with exactly these `settings` (as JSON), newest first, without deleted ones."""
         as_json = json.loads(json.dumps(settings, allow_nan=False))
         return [run for run in self.all(kind, as_json.get("set")) if run.settings == as_json]
@@ -105,7 +106,7 @@ class Runs:
     def create(
         self,
         kind: Kind,
-        settings: dict[str, Any],
+        settings: Settings,
         prepare: Prepare | None = None,
         once: bool = False,
         request: Collection[str] = (),
@@ -151,7 +152,7 @@ class Runs:
             raise InputError("state of a run", f"one of {', '.join(get_args(State))}", columns["state"])
         self._change(run_id, **columns)
 
-    def end(self, run_id: str, state: State, reason: str = "", result: dict[str, Any] | None = None) -> bool:
+    def end(self, run_id: str, state: State, reason: str = "", result: Json | None = None) -> bool:
         """Give a run its final state; return False without changing anything if it already has one.
 
         Of an import that did not finish only the record is kept.

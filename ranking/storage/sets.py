@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from ranking.core import is_number
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.core.text import counted
 from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably
-from ranking.storage.records import Damage, Json, Records, join_lines, write_record
+from ranking.storage.records import Damage, Records, join_lines, write_record
 from ranking.storage.run import Run, is_set_key
 from ranking.storage.runs import Runs
 from ranking.storage.space import check_space

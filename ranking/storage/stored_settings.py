@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
 
 from ranking.core.arrays import is_number
 from ranking.core.errors import InputError
-from ranking.core.settings import Named, Settings
+from ranking.core.settings import GivenSettings, Json, Named, Settings
 from ranking.core.text import readable
 
 # Metadata of a field that is omitted from JSON at its default: the field was added later, and settings stored before
@@ -49,7 +49,7 @@ class StoredSettings:
     implied: ClassVar[bool] = False
 
     @classmethod
-    def from_json(cls, values: Mapping[str, Any]) -> Self:
+    def from_json(cls, values: GivenSettings) -> Self:
         """Read the output of `to_json`; ValueError with the expected and the actual value for anything else."""
         if cls.task and values.get("task", cls.task) != cls.task:
             raise InputError("task", cls.task, f"{values['task']!r:.80}")
@@ -61,7 +61,7 @@ class StoredSettings:
         settings.check()
         return settings
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         kinds = _kinds(type(self))
         record = {
             item.name: kinds[item.name].write(getattr(self, item.name))
@@ -84,7 +84,7 @@ class StoredSettings:
                 )
 
     @classmethod
-    def _check_names(cls, values: Mapping[str, Any]) -> None:
+    def _check_names(cls, values: GivenSettings) -> None:
         known = fields(cls)
         needed = [item.name for item in known if item.default is item.default_factory is MISSING]
         rest = [item.name for item in known if item.name not in needed]

@@ -13,12 +13,12 @@ import re
 import time
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
+from ranking.core.settings import Json, Settings
 from ranking.features.graph.uploaded_pairs import checked_edges, edges_name, is_edges_name, short_name
 from ranking.features.onnx_model import is_model_name
 from ranking.features.uploaded_vectors import columns_of, is_vectors_name
@@ -128,7 +128,7 @@ def is_network_name(text: str) -> bool:
     return re.fullmatch(r"net-[0-9a-f]{32}", text) is not None
 
 
-def network_name(settings: dict[str, Any]) -> str:
+def network_name(settings: Settings) -> str:
     """Return the name of a model with settings: equal ones have equal names.
 
     >>> short_network(network_name({"model": "x"}))
@@ -149,7 +149,7 @@ class KeptNetwork:
 
     name: str
     title: str
-    settings: dict[str, Any]
+    settings: Settings
     kept: float
     shared: bool = False
 
@@ -168,7 +168,7 @@ def _networks_in(folder: Path) -> Blobs:
     return Blobs(folder, ".json", is_network_name)
 
 
-def add_network(folder: Path, uploaded: Path | None, settings: dict[str, Any], title: str) -> str:
+def add_network(folder: Path, uploaded: Path | None, settings: Settings, title: str) -> str:
     """Move a model into the data folder, unless it exists (None: it does), and store its settings; return the name of
     both."""
     models, name = models_in(folder), network_name(settings)
@@ -206,5 +206,5 @@ def remove_network(folder: Path, name: str) -> None:
         models_in(folder).delete(model)
 
 
-def _put_json(blobs: Blobs, name: str, record: dict[str, Any]) -> None:
+def _put_json(blobs: Blobs, name: str, record: Json) -> None:
     blobs.put(name, lambda file: file.write(json.dumps(record).encode()))

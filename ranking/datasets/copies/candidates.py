@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Bools, Ints
+from ranking.core.arrays import AnyArray
 from ranking.datasets.copies.alignment import Rows, Stack, Warps, reduced, sampled, smoothed, unit
 
 POSITIONS = range(8)
@@ -34,7 +35,7 @@ class Candidates(NamedTuple):
         return Candidates(self.first[rows], self.second[rows], self.position[rows], self.warps[rows])
 
 
-def turned(images: npt.NDArray[Any], position: int) -> npt.NDArray[Any]:
+def turned(images: AnyArray, position: int) -> AnyArray:
     """Return (n, side, side) the images mirrored, rotated by quarter turns, or both: one of the eight symmetries.
 
     >>> [turned(np.array([[[1, 2], [3, 4]]]), position).ravel().tolist() for position in (0, 1, 6)]

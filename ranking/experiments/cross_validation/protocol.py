@@ -13,7 +13,6 @@ import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, fields
-from typing import Any
 
 from ranking.core.errors import InputError
 from ranking.core.settings import Settings, settings_dict, settings_of
@@ -150,7 +149,7 @@ def check(protocol: Protocol) -> None:
             raise InputError(f"grid of {name}", "at least one value, each once", list(values))
 
 
-def part_of_protocol(settings: Protocol) -> dict[str, Any]:
+def part_of_protocol(settings: Protocol) -> Settings:
     """Return the settings that determine the numbers of a run, as JSON: all except where it is computed."""
     record = settings.to_json()
     return {item.name: record[item.name] for item in fields(Protocol) if item.name in record}

@@ -8,10 +8,9 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ranking.core import Certificate
-from ranking.core.settings import Settings
+from ranking.core.settings import Json, Settings
 
 # Raise it whenever the same trial gives different results, so that finished trials of earlier versions are not reused.
 VERSION = 7
@@ -47,7 +46,7 @@ class Trial:
     @cached_property
     def key(self) -> str:
         """A hash of everything that determines the results of the trial, including its warm starts."""
-        content: dict[str, Any] = {
+        content: Json = {
             "version": VERSION,
             "query": self.query,
             "method": self.method,

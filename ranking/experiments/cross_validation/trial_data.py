@@ -6,11 +6,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from ranking.core import Features, ImageSet, Ints, Query, SimilarityGraph
+from ranking.core.settings import Json
 from ranking.experiments.cross_validation.plan import Plan
 from ranking.features import load_features
 from ranking.features.extract import OnFeatures
@@ -45,7 +46,7 @@ class TrialData:
     compared: Ints
     projections: Mapping[int | None, Projection] = field(default_factory=dict)
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> Json:
         """Pickle the fields only; the sides are computed again in the other process."""
         return {item.name: getattr(self, item.name) for item in fields(self)}
 

@@ -10,12 +10,12 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ranking.core import Certificate, Floats
 from ranking.core.errors import InputError, explained
+from ranking.core.settings import GivenJson, Json
 from ranking.experiments.cross_validation.trial import Outcome
 from ranking.explain.playback import Playback, read_playback
 from ranking.storage.json_numbers import json_numbers
@@ -100,9 +100,9 @@ def _bytes_of(file: Path) -> bytes | None:
         return None
 
 
-def _outcome(measures: Mapping[str, float], seconds: float, certificate: Mapping[str, Any]) -> Outcome:
+def _outcome(measures: Mapping[str, float], seconds: float, certificate: GivenJson) -> Outcome:
     bounds = {"primal": np.inf, "dual": -np.inf, "gap": np.inf}
-    numbers: dict[str, Any] = {
+    numbers: Json = {
         name: bounds.get(name) if value is None else value for name, value in certificate.items()
     }
     return Outcome(measures, seconds, Certificate(**numbers))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ranking.core import Bools, Features, ImageSet, Ints, SimilarityGraph
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenSettings
 from ranking.features import feature_columns
 from ranking.features.graph.similarity import nearest, same_group, same_image, similarity_graph
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
@@ -67,7 +68,7 @@ def graph_words(by: str) -> str:
 def image_graph(
     image_set: ImageSet,
     by: str,
-    parts: Sequence[tuple[str, Mapping[str, Any]]],
+    parts: Sequence[tuple[str, GivenSettings]],
     features: Features,
     rows: Bools | None = None,
     uploaded: Ints | None = None,
@@ -85,7 +86,7 @@ def image_graph(
     return similarity_graph(vectors[taken], edges)
 
 
-def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, Mapping[str, Any]]]) -> Ints:
+def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, GivenSettings]]) -> Ints:
     """Return the columns of the features that the affinity compares; see `image_graph`."""
     columns = feature_columns(parts, image_set)
     of_box = [place for part, place in columns if not part.whole_image] or [place for _, place in columns]

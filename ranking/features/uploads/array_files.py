@@ -18,15 +18,15 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ranking.core import Problem
+from ranking.core.arrays import AnyArray
 from ranking.core.text import readable
 from ranking.files import Limits, Unusable
 from ranking.files.limits import variable
 from ranking.files.parquet import batches, item_type, open_parquet
 
-Array = npt.NDArray[Any]
+Array = AnyArray
 NUMBERS = "biuf"
 INTACT = "an intact ZIP file"
 MAX_IDS, LONGEST_ID = 1_000_000, 1_000  # ids of samples, and characters of one

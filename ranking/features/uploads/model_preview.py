@@ -10,13 +10,12 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ranking.core import Features, ImageSet, Ints, OnStep
 from ranking.core.errors import InputError
-from ranking.core.settings import settings_dict
+from ranking.core.settings import GivenJson, GivenSettings, Json, Settings, settings_dict
 from ranking.features.onnx_model import MAX_COLUMNS, Network, OnnxModel, model_name, three_numbers
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 
@@ -32,17 +31,17 @@ class ModelPreview:
     be used with these settings, or "". seconds: the median time per sample. plot: of the vectors of the samples."""
 
     outputs: dict[str, str]
-    settings: dict[str, Any] = field(default_factory=dict)
+    settings: Settings = field(default_factory=dict)
     refused: str = ""
     seconds: float = 0.0
     plot: VectorPlot | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
         return asdict(self)
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> ModelPreview:
+    def from_json(cls, record: GivenJson) -> ModelPreview:
         """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         plot = None if record["plot"] is None else VectorPlot(**record["plot"])
         return cls(**{**record, "plot": plot})
@@ -54,7 +53,7 @@ def is_network(path: Path) -> bool:
         return file.read(1) == b"\x08"
 
 
-def preview_model(path: Path, images: ImageSet, chosen: Mapping[str, Any], on_step: OnStep) -> ModelPreview:
+def preview_model(path: Path, images: ImageSet, chosen: GivenSettings, on_step: OnStep) -> ModelPreview:
     """Return a preview of the model in `path`, with the vectors of some samples of an image set.
 
     chosen: settings that override the defaults: the normalisation in the file, otherwise that of ImageNet, and the
@@ -84,7 +83,7 @@ def _likely_output(names: Iterable[str]) -> str:
     return max(names, key=lambda name: bool(re.search("feat|embed|pool|vector", name, re.IGNORECASE)))
 
 
-def _normalisation(metadata: Mapping[str, str]) -> dict[str, Any]:
+def _normalisation(metadata: Mapping[str, str]) -> Settings:
     """Return the normalisation in a model's metadata; {} if there is none that can be read."""
     lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
     texts = [next((lower[name] for name in names if name in lower), "") for names in (MEANS, DEVIATIONS)]

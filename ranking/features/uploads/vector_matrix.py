@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ranking.core import Bools, Features, Floats, ImageSet, Ints, Problem
+from ranking.core.arrays import AnyArray
 from ranking.core.text import counted, listed, readable
 from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.files.files import image_name
@@ -176,7 +175,7 @@ class VectorMatrix:
 
 
 def write_matrix(
-    numbers: npt.NDArray[Any], match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
+    numbers: AnyArray, match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
 ) -> VectorMatrix:
     """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, if a number is not finite,
     no column differs between samples, or the matrix would exceed the limits."""
@@ -203,7 +202,7 @@ def write_matrix(
     return VectorMatrix(vectors_name(matrix), matrix, numbers.shape[1], problems)
 
 
-def _blocks(numbers: npt.NDArray[Any], match: Match, count: int) -> Iterator[tuple[slice, Features]]:
+def _blocks(numbers: AnyArray, match: Match, count: int) -> Iterator[tuple[slice, Features]]:
     """Yield the rows of the samples as float32, some at a time, in the order of the samples."""
     rows = max(1, BLOCK // max(1, numbers.shape[1]))
     for start in range(0, count, rows):
@@ -213,7 +212,7 @@ def _blocks(numbers: npt.NDArray[Any], match: Match, count: int) -> Iterator[tup
             yield here, np.asarray(numbers[chosen], np.float32)
 
 
-def _constant_columns(numbers: npt.NDArray[Any], match: Match, images: ImageSet, on_rows: OnRows) -> Bools:
+def _constant_columns(numbers: AnyArray, match: Match, images: ImageSet, on_rows: OnRows) -> Bools:
     """Return (d,) which columns are the same for all samples; InvalidVectors if a number is not finite."""
     wrong: list[int] = []
     first: Features | None = None
@@ -235,7 +234,7 @@ def _constant_columns(numbers: npt.NDArray[Any], match: Match, images: ImageSet,
     return ~differs
 
 
-def _gap(numbers: npt.NDArray[Any], match: Match, images: ImageSet, sample: int) -> Problem:
+def _gap(numbers: AnyArray, match: Match, images: ImageSet, sample: int) -> Problem:
     row = sample if match.rows is None else int(match.rows[sample])
     with np.errstate(over="ignore"):
         columns = np.flatnonzero(~np.isfinite(np.asarray(numbers[row], np.float32)))

@@ -7,12 +7,12 @@ nearest neighbour of a sample has its class no more often than a random sample.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg
 
 from ranking.core import Features, Floats, ImageSet, Ints
+from ranking.core.settings import Json
 
 MAX_SHOWN = 1000  # samples that are plotted
 LEAST_ABOVE = 3.0  # standard deviations above chance from which vectors are related to classes
@@ -48,7 +48,7 @@ def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> V
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
     rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
     points, explained = principal_components(rows)
-    classes: dict[str, Any] = {}
+    classes: Json = {}
     if images.classes:
         agreeing, by_chance = agreement(rows, _patterns(images, samples))
         classes = {"agreeing": agreeing, "by_chance": by_chance}

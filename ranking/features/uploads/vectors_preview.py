@@ -5,13 +5,12 @@ If they fit, the matrix is written; the user decides whether it is kept.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 from ranking.core import ImageSet, OnStep, Problem
 from ranking.core.errors import InputError
+from ranking.core.settings import GivenJson, Json
 from ranking.core.text import counted, readable
 from ranking.features.uploads.array_files import (
     ALL_NUMBERS,
@@ -61,7 +60,7 @@ class VectorsPreview:
     matched: str = ""
     plot: VectorPlot | None = None
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
         return asdict(self)
 
@@ -71,7 +70,7 @@ class VectorsPreview:
         return self.vectors is not None and sum(i.may_be_vectors or i.may_be_ids for i in self.arrays) > 1
 
     @classmethod
-    def from_json(cls, record: Mapping[str, Any]) -> VectorsPreview:
+    def from_json(cls, record: GivenJson) -> VectorsPreview:
         """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         arrays = [ArrayInfo(**{**info, "shape": tuple(info["shape"])}) for info in record["arrays"]]
         plot = None if record["plot"] is None else VectorPlot(**record["plot"])
