@@ -23,6 +23,7 @@ from ranking.core.settings import settings_of
 from ranking.datasets.sequences import Drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
 from ranking.files.spreadsheets import rows_csv
+from ranking.methods.order_method import OrderMethod
 from ranking.reports.prose import markdown_table
 from ranking.storage.run import Run
 from ranking.storage.run_settings import OrderTrainSettings
@@ -107,7 +108,8 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
 
 def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
     """Recommend RankSVM if a method needs more different values than the training samples have."""
-    grades, enough = training_grades(cache.image_set(row.key), criterion), method_class(method).enough_grades
+    grades, ranker = training_grades(cache.image_set(row.key), criterion), method_class(method)
+    enough = ranker.enough_grades if issubclass(ranker, OrderMethod) else 0
     if grades < enough:
         st.warning(
             f"{method} is not recommended here. The training images have only {grades} different values of "

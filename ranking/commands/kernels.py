@@ -23,7 +23,9 @@ from ranking.inference import (
     max_marginals,
     most_violated_ranking,
 )
-from ranking.methods import make_method, method_class, method_names
+from ranking.methods import make_method, make_method_as, method_class, method_names
+from ranking.methods.label_ranker import LabelRanker
+from ranking.methods.order_method import OrderMethod
 
 
 def compile_kernels() -> None:
@@ -61,7 +63,7 @@ def compile_label_kernels(generator: np.random.Generator) -> None:
     labels = generator.random((20, 6)) < 0.4
     images = LabelSet(generator.standard_normal((20, 3)), labels, tuple("abcdef"))
     for name in method_names(ranks="labels"):
-        method = make_method(name, **_few_iterations(name))
+        method = make_method_as(LabelRanker, name, **_few_iterations(name))
         method.fit(images)
         method.scores(images)
     best_top_k([1.0, 2.0], [0], [[0.0, 1.0]], 1)
@@ -73,7 +75,9 @@ def compile_order_kernels(generator: np.random.Generator) -> None:
         features: Features = generator.standard_normal((200, 3)).astype(precision)
         sequences = SequenceSet.of([Query(features, np.arange(200) % 5), Query(features[:9], np.arange(9))])
         for name in method_names(ranks="orders"):
-            make_method(name, **_few_iterations(name)).fit(sequences).score(sequences.query(0))
+            make_method_as(OrderMethod, name, **_few_iterations(name)).fit(sequences).score(
+                sequences.query(0)
+            )
 
 
 def _few_iterations(name: str) -> dict[str, int]:

@@ -19,7 +19,7 @@ import numpy as np
 
 from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
-from ranking.core import Bools, Floats, ImageSet, LabelSet
+from ranking.core import Bools, Floats, ImageSet, LabelSet, SampleMethod
 from ranking.core.errors import InputError
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.bag_training import make_windows
@@ -30,7 +30,7 @@ from ranking.features.projection import projected
 from ranking.features.windows.bags import windows_of
 from ranking.files.spreadsheets import guarded
 from ranking.inference.best_windows import best_windows
-from ranking.methods import method_class
+from ranking.methods import load_method
 from ranking.methods.bag_method import BagMethod
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.order_method import OrderMethod
@@ -102,7 +102,7 @@ def _rank_labels(
 ) -> None:
     """Print the labels of each image, highest rank first."""
     settings = LabelTrainSettings.from_json(model.settings)
-    method: LabelRanker = method_class(settings.method).load(model.model_file)
+    method = load_method(LabelRanker, settings.method, model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features.cache))
     every = label_set(images, features)
     labels = np.zeros((len(every), len(method.names)), np.bool_)
@@ -128,7 +128,7 @@ def _rank_sequences(
     if options.part != "test":
         raise InputError("--part", "test for a model that orders sequences", options.part, "leave --part out")
     settings = OrderTrainSettings.from_json(model.settings)
-    method: OrderMethod = method_class(settings.method).load(model.model_file)
+    method = load_method(OrderMethod, settings.method, model.model_file)
     features = projected(projection_of(model), load_features(images, settings.features, store.features.cache))
     held_out = held_out_sequences(images, settings, features)
     ranked = Ordered.of(held_out, method.score_sequences(held_out.sequences), make_drawing(settings.drawing))
@@ -145,7 +145,7 @@ def _rank_images(
 ) -> None:
     """Print the images with their best windows, highest rank first."""
     settings = BagTrainSettings.from_json(model.settings)
-    method: BagMethod = method_class(settings.method).load(model.model_file)
+    method = load_method(BagMethod, settings.method, model.model_file)
     bags = windows_of(images, make_windows(settings.windows), store.features.cache)
     windows = method.window_scores(bags)
     best = best_windows(windows, bags.starts)
@@ -174,7 +174,7 @@ def _chosen(images: ImageSet, part: str) -> Bools:
 
 def _scores(store: Store, model: Run, settings: TrainSettings, images: ImageSet) -> Floats:
     """Return (n,) scores of all samples of a set."""
-    method, projection = method_class(settings.method).load(model.model_file), projection_of(model)
+    method, projection = load_method(SampleMethod, settings.method, model.model_file), projection_of(model)
     features = load_features(images, settings.features, store.features.cache)
     edges = store.features.edges_of(settings.set, settings.graph) if images.key == settings.set else None
     scores: Floats = method.score(query_of(images, settings, features, edges=edges, projection=projection))

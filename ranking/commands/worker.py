@@ -245,7 +245,7 @@ def train(store: Store, run: Run, report: Report) -> Result:
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     """Return the trained method of the run that `settings` names as warm start; None where it names no run."""
     from ranking.experiments.sample_task import training_signature
-    from ranking.methods import method_class
+    from ranking.methods import load_method
 
     if not isinstance(settings, TrainSettings) or settings.warm_start is None:
         return None
@@ -257,8 +257,7 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     if theirs != ours:
         came = f"run {source.id}, which learned {theirs}"
         raise InputError("warm_start", f"a training run that learned {ours}", came, "choose another")
-    method: SampleMethod = method_class(settings.method).load(source.model_file)
-    return method
+    return load_method(SampleMethod, settings.method, source.model_file)
 
 
 def study(store: Store, run: Run, report: Report) -> Result:

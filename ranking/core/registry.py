@@ -27,6 +27,7 @@ class Plugin:
 
 
 T = TypeVar("T", bound=Plugin)
+K = TypeVar("K")
 
 
 class Registry(Generic[T]):
@@ -82,6 +83,13 @@ class Registry(Generic[T]):
         plugin = cls(**settings)
         check_settings(plugin)
         return plugin
+
+    def make_as(self, kind: type[K], name: str, **settings: Any) -> K:
+        """Return what `make` returns, which is of the class `kind`; InputError otherwise."""
+        made = self.make(name, **settings)
+        if not isinstance(made, kind):
+            raise InputError(self.kind, f"one that is a {kind.__name__}", name)
+        return made
 
     def _discover(self) -> None:
         """Import every module once; other threads wait until all are imported."""

@@ -19,6 +19,10 @@ from ranking.methods import make_method
 DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
 
+Targets = Any  # y as scikit-learn takes it: (n,) values, or (n, L) marks
+MatrixLike = Any  # (n, d) as scikit-learn takes it: array, sparse matrix or data frame
+
+
 class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
     """A registered method as an estimator; its parameters are the settings of the method.
 
@@ -53,13 +57,13 @@ class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings}
         return make_method(self.method.name, **plain)
 
-    def _checked(self, X: Any, sparse: bool = False) -> Any:
+    def _checked(self, X: MatrixLike, sparse: bool = False) -> Any:
         """Return samples to be scored, (n, d) as in training."""
         check_is_fitted(self)
         return validate_data(self, X, reset=False, **checks(sparse, X))
 
 
-def checks(sparse: bool, X: Any) -> Json:
+def checks(sparse: bool, X: MatrixLike) -> Json:
     """Return the arguments of `validate_data`; sparse: whether X may be sparse, and is then checked there."""
     from scipy.sparse import issparse
 

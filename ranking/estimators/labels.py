@@ -13,7 +13,7 @@ from sklearn.utils.validation import validate_data
 from ranking.core import Features, Floats, Ints, LabelSet
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
-from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
+from ranking.estimators.base import MatrixLike, Ranker, Targets, as_groups, checks, refuse_weights
 from ranking.metrics import scorers
 
 
@@ -25,7 +25,7 @@ class LabelRanker(Ranker):
     interactions of labels.
     """
 
-    def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: Targets, groups: npt.ArrayLike | None = None) -> Self:
         """Train on samples X (n, d) with labels y (n, L); return self."""
         method = self._make()
         X, y = validate_data(
@@ -37,19 +37,24 @@ class LabelRanker(Ranker):
         self.method_ = method
         return self
 
-    def decision_function(self, X: Any, groups: npt.ArrayLike | None = None) -> Floats:
+    def decision_function(self, X: MatrixLike, groups: npt.ArrayLike | None = None) -> Floats:
         """Return (n, L) the scores that rank the labels of each sample."""
         X = self._checked(X)
         as_groups(groups, len(X))
         scores: Floats = self.method_.scores(_label_set(X, np.zeros((len(X), len(self.method_.names)))))
         return scores
 
-    def rank(self, X: Any, groups: npt.ArrayLike | None = None) -> Ints:
+    def rank(self, X: MatrixLike, groups: npt.ArrayLike | None = None) -> Ints:
         """Return (n, L) the labels of each sample sorted by falling score."""
         return np.argsort(-self.decision_function(X, groups), axis=1, kind="stable")
 
     def score(
-        self, X: Any, y: Any, groups: npt.ArrayLike | None = None, *, sample_weight: None = None
+        self,
+        X: MatrixLike,
+        y: Targets,
+        groups: npt.ArrayLike | None = None,
+        *,
+        sample_weight: None = None,
     ) -> float:
         """Return the mean average precision, with pessimistic ties, of the labels of samples that have any."""
         refuse_weights(sample_weight)

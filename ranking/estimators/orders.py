@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from ranking.core import Features, Floats, Ints, Query, SequenceSet
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
-from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
+from ranking.estimators.base import MatrixLike, Ranker, Targets, as_groups, checks, refuse_weights
 from ranking.metrics import rank, scorers
 
 
@@ -23,7 +23,11 @@ class OrderRanker(Ranker):
     """
 
     def fit(
-        self, X: Any, y: Any, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
+        self,
+        X: MatrixLike,
+        y: Targets,
+        groups: npt.ArrayLike | None = None,
+        qid: npt.ArrayLike | None = None,
     ) -> Self:
         """Train on samples X (n, d) with grades y (n,); return self."""
         method, groups = self._make(), _either(groups, qid)
@@ -33,7 +37,7 @@ class OrderRanker(Ranker):
         return self
 
     def decision_function(
-        self, X: Any, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
+        self, X: MatrixLike, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
     ) -> Floats:
         """Return (n,) the scores of samples; the higher score comes first in its sequence."""
         X, groups = self._checked(X), _either(groups, qid)
@@ -45,7 +49,9 @@ class OrderRanker(Ranker):
         scores[sequences.members] = self.method_.score_sequences(sequences)
         return scores
 
-    def rank(self, X: Any, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None) -> Ints:
+    def rank(
+        self, X: MatrixLike, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
+    ) -> Ints:
         """Return (n,) the rows of X, sequence after sequence, each from its first sample to its last.
 
         Sequences are in the order in which their groups first occur.
@@ -59,8 +65,8 @@ class OrderRanker(Ranker):
 
     def score(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: Targets,
         groups: npt.ArrayLike | None = None,
         qid: npt.ArrayLike | None = None,
         *,

@@ -14,7 +14,7 @@ from sklearn.utils.validation import validate_data
 from ranking.core import Features, Floats, Ints, Query, SimilarityGraph
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
-from ranking.estimators.base import Ranker, as_groups, checks, refuse_weights
+from ranking.estimators.base import MatrixLike, Ranker, Targets, as_groups, checks, refuse_weights
 from ranking.methods import score_direction
 from ranking.methods.linear import UnaryMethod
 from ranking.metrics import rank, scorers
@@ -30,30 +30,37 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
     is. X in Fortran order is copied, because training reads rows. classes_: (2,) the values of y. coef_: (1, d).
     """
 
-    def fit(self, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> Self:
+    def fit(self, X: MatrixLike, y: Targets, groups: npt.ArrayLike | None = None) -> Self:
         """Train on samples X (n, d) with relevance y (n,); return self."""
         return self._fit(X, y, groups, None)
 
-    def decision_function(self, X: Any, groups: npt.ArrayLike | None = None) -> Floats:
+    def decision_function(self, X: MatrixLike, groups: npt.ArrayLike | None = None) -> Floats:
         """Return (n,) the scores of samples; the higher score ranks higher."""
         return self._scores(X, groups, None)
 
-    def predict(self, X: Any, groups: npt.ArrayLike | None = None) -> AnyArray:
+    def predict(self, X: MatrixLike, groups: npt.ArrayLike | None = None) -> AnyArray:
         """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
         return self._predicted(self.decision_function(X, groups))
 
-    def rank(self, X: Any, groups: npt.ArrayLike | None = None) -> Ints:
+    def rank(self, X: MatrixLike, groups: npt.ArrayLike | None = None) -> Ints:
         """Return (n,) the rows of X sorted by falling score."""
         return rank(self.decision_function(X, groups))
 
     def score(
-        self, X: Any, y: Any, groups: npt.ArrayLike | None = None, *, sample_weight: None = None
+        self,
+        X: MatrixLike,
+        y: Targets,
+        groups: npt.ArrayLike | None = None,
+        *,
+        sample_weight: None = None,
     ) -> float:
         """Return the average precision, with pessimistic ties, of the ranking of X for relevance y."""
         refuse_weights(sample_weight)
         return scorers.average_precision(self, X, y, groups)
 
-    def _fit(self, X: Any, y: Any, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Self:
+    def _fit(
+        self, X: MatrixLike, y: Targets, groups: npt.ArrayLike | None, graph: SimilarityGraph | None
+    ) -> Self:
         method = self._make()
         X, y = validate_data(self, X, y, ensure_min_samples=2, **checks(method.sharded, X))
         self.classes_ = np.unique(y)
@@ -68,7 +75,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         self.method_ = method
         return self
 
-    def _scores(self, X: Any, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Floats:
+    def _scores(self, X: MatrixLike, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Floats:
         X = self._checked(X, issubclass(self.method, UnaryMethod))
         if issparse(X):
             as_groups(groups, X.shape[0])
@@ -120,8 +127,8 @@ class NeighbourRanker(SampleRanker):
 
     def fit(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: Targets,
         groups: npt.ArrayLike | None = None,
         graph: SimilarityGraph | None = None,
     ) -> Self:
@@ -129,25 +136,27 @@ class NeighbourRanker(SampleRanker):
         return self._fit(X, y, groups, graph)
 
     def decision_function(
-        self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
+        self, X: MatrixLike, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
     ) -> Floats:
         """Return (n,) the differences of max-marginals of samples; the higher score ranks higher."""
         return self._scores(X, groups, graph)
 
     def predict(
-        self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
+        self, X: MatrixLike, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
     ) -> AnyArray:
         """Return (n,) the relevant class for scores above 0, and the irrelevant one for all others."""
         return self._predicted(self.decision_function(X, groups, graph))
 
-    def rank(self, X: Any, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None) -> Ints:
+    def rank(
+        self, X: MatrixLike, groups: npt.ArrayLike | None = None, graph: SimilarityGraph | None = None
+    ) -> Ints:
         """Return (n,) the rows of X sorted by falling score."""
         return rank(self.decision_function(X, groups, graph))
 
     def score(
         self,
-        X: Any,
-        y: Any,
+        X: MatrixLike,
+        y: Targets,
         groups: npt.ArrayLike | None = None,
         graph: SimilarityGraph | None = None,
         *,

@@ -22,7 +22,7 @@ from ranking.features import load_features
 from ranking.features.projection import fit_projection
 from ranking.inference import AttractivePairs
 from ranking.inference.enumeration import LARGEST_ENUMERATED
-from ranking.methods import check_ranks, make_method, method_class
+from ranking.methods import check_ranks, loss_of, make_method
 from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
 MAX = 200  # samples
@@ -85,7 +85,7 @@ def program_of(method: str, settings: GivenSettings) -> Program | None:
     """Return the program of a method that ranks samples; None where there is none."""
     if settings.get("potentials", AttractivePairs.name) != AttractivePairs.name:
         return None
-    return programs.planes_primal if method_class(method).loss else PROGRAMS.get(method)
+    return programs.planes_primal if loss_of(method, settings) else PROGRAMS.get(method)
 
 
 def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:

@@ -196,7 +196,8 @@ def recorded(
     name: str, query: Query, listen: Callable[[float], None], done: float, **settings: Any
 ) -> tuple[Any, list[Floats]]:
     """Return a trained method, and the scores of every call of its loss-augmented inference."""
-    method, calls = make_method(name, **TRAINING, **settings), list[Floats]()
+    calls = list[Floats]()
+    method: Any = make_method(name, **TRAINING, **settings)
     plain = method.cut
 
     def cut(scores: Floats, relevant: Bools) -> object:

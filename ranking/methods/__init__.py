@@ -5,6 +5,10 @@ A new method is one new file here whose class carries ``@METHODS.register("name"
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import TypeVar
+
+from ranking.core import Method, SampleMethod
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings
 from ranking.losses import RankingLoss
@@ -15,13 +19,17 @@ __all__ = [
     "METHODS",
     "RANKED",
     "check_ranks",
+    "load_method",
     "loss_of",
     "make_method",
+    "make_method_as",
     "method_class",
     "method_names",
     "methods_by_loss",
     "score_direction",
 ]
+
+M = TypeVar("M", bound=Method)
 
 RANKED = {
     "samples": "samples",
@@ -31,6 +39,7 @@ RANKED = {
 }
 
 make_method = METHODS.make
+make_method_as = METHODS.make_as
 method_class = METHODS.get
 
 
@@ -46,6 +55,14 @@ def method_names(ranks: str | None = None) -> list[str]:
     if ranks is not None and ranks not in RANKED:
         raise InputError("ranks", f"one of {', '.join(map(repr, RANKED))}", repr(ranks))
     return [name for name in METHODS.names() if ranks in (None, _ranks(name))]
+
+
+def load_method(kind: type[M], name: str, file: Path) -> M:
+    """Return the trained method `name`, which is of the class `kind`, from its file; InputError otherwise."""
+    loaded = method_class(name).load(file)
+    if not isinstance(loaded, kind):
+        raise InputError("method", f"one that is a {kind.__name__}", name)
+    return loaded
 
 
 def methods_by_loss() -> dict[RankingLoss, str]:
@@ -65,7 +82,8 @@ def methods_by_loss() -> dict[RankingLoss, str]:
 def loss_of(name: str, settings: GivenSettings | None = None) -> RankingLoss | None:
     """Return the loss of a method's most violated ranking, with its settings; None for a method without one, or that
     does not exist."""
-    loss = make_method(name, **settings or {}).loss if name in method_names(ranks="samples") else None
+    known = name in method_names(ranks="samples")
+    loss = make_method_as(SampleMethod, name, **settings or {}).loss if known else None
     return loss if isinstance(loss, RankingLoss) else None
 
 

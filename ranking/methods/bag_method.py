@@ -290,7 +290,7 @@ class BagMethod(Method):
         """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method = METHODS.make_as(cls, cls.name, **header["settings"])
             method.certificate = Certificate(**header["certificate"])
             method.weights, method.bias = arrays["weights"], float(header["bias"])
             method.learned = bool(header["learned"])

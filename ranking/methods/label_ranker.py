@@ -280,7 +280,7 @@ class LabelRanker(Method):
         """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method = METHODS.make_as(cls, cls.name, **header["settings"])
             method.weights = TopKWeights(*(arrays[part] for part in TopKWeights._fields))
             method.certificate = Certificate(**header["certificate"])
             method.core, method.names = arrays["core"], tuple(header["names"])

@@ -146,7 +146,7 @@ class LinearMethod(SampleMethod):
         """Return the method that `save` wrote, from its file or the bytes of one; ValueError for another file."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method = METHODS.make_as(cls, cls.name, **header["settings"])
             cuts = None
             if "cut_losses" in arrays:
                 cuts = WorkingSet(arrays["cut_coefficients"], arrays["cut_losses"], arrays["cut_normals"])

@@ -129,7 +129,7 @@ class OrderMethod(Method):
         """Return the method that `save` wrote; ValueError for any other file."""
         header, arrays = saved.read(path, cls.name)
         try:
-            method: Self = METHODS.make(cls.name, **header["settings"])
+            method = METHODS.make_as(cls, cls.name, **header["settings"])
             proven = header["certificate"]
             method.certificate = None if proven is None else Certificate(**proven)
             method.columns = int(header["columns"])
