@@ -37,6 +37,37 @@ NEVER = {
 }
 # An experiment needs no data folder: of the storage it imports only the settings that describe it.
 SETTINGS = {f"ranking.storage.{name}" for name in ("run_settings", "stored_settings", "json_numbers")}
+# The pages of each folder of pages/parts, beside the modules in it.
+PAGES_OF = {
+    "app": ("app", "laboratory", "pages.start"),
+    "training": ("pages.train",),
+    "rankings": ("pages.ranked_images", "pages.most_violated"),
+    "comparison": ("pages.compare",),
+    "neighbours": ("pages.neighbours",),
+    "objects": ("pages.find_the_object",),
+    "sequences": ("pages.orders", "pages.search_tree"),
+    "labelling": ("pages.label_questions", "pages.label_interactions"),
+    "importing": ("pages.image_sets",),
+    "studies": (
+        "pages.experiments",
+        "pages.ask_simulation",
+        "pages.lengths",
+        "pages.speed_lab",
+        "pages.assignment",
+    ),
+    "lessons": tuple(
+        f"pages.{name}"
+        for name in (
+            "lessons",
+            "lesson",
+            "neighbours_lesson",
+            "object_lesson",
+            "pairs_lesson",
+            "violated_lesson",
+            "labels_lesson",
+        )
+    ),
+}
 FLAT = {"__init__.py", "__main__.py"}  # all that `ranking` holds beside its folders
 
 
@@ -123,6 +154,26 @@ def test_every_folder_has_its_line_and_none_is_flat():
     }
     assert folders | {"pages"} == set(LINE_OF)
     assert {file.name for file in (ROOT / "ranking").glob("*.py")} == FLAT
+
+
+def test_what_one_page_uses_stands_in_the_folder_of_that_page():
+    files = our_files(ROOT)
+    modules = {module_name(path, ROOT) for path in files}
+    importers: dict[str, set[str]] = {name: set() for name in modules if name.startswith("pages.parts.")}
+    for path in [*files, ROOT / "app.py", ROOT / "laboratory.py"]:
+        for target in imported(path, ROOT):
+            if target in importers:
+                importers[target].add(module_name(path, ROOT))
+    alone = {name: next(iter(found)) for name, found in importers.items() if len(found) == 1}
+    assert len(importers) > 80
+    assert len(alone) > 20
+    folder = {page: name for name, pages in PAGES_OF.items() for page in pages}
+    away = {
+        name: importer
+        for name, importer in alone.items()
+        if name.split(".")[2] != folder.get(importer, (importer.split(".") + [""] * 2)[2])
+    }
+    assert away == {}
 
 
 def test_a_broken_rule_is_seen(tmp_path):
