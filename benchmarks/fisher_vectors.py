@@ -8,7 +8,11 @@ from sklearn.decomposition import PCA
 
 from ranking.core import Features, ImageSet
 
-COLUMNS, MODES, MAX = 64, 64, 1000  # of a descriptor after PCA; Gaussians; columns of a vector after PCA
+COLUMNS, MODES, MAX_COLUMNS = (
+    64,
+    64,
+    1000,
+)  # of a descriptor after PCA; Gaussians; columns of a vector after PCA
 SCALES = (1, 2)  # by which images are reduced
 SAMPLED = 40_000  # descriptors that PCA and the mixture are learned from
 
@@ -30,7 +34,7 @@ def fisher_vectors(image_set: ImageSet) -> Features:
         gm_args={"covariance_type": "diag", "random_state": 0, "max_iter": 50},
     )
     vectors = np.stack([fisher_vector(reduced.transform(crop), mixture, improved=True) for crop in described])
-    pca = PCA(min(MAX, len(train) - 1), random_state=0).fit(vectors[train])
+    pca = PCA(min(MAX_COLUMNS, len(train) - 1), random_state=0).fit(vectors[train])
     return pca.transform(vectors).astype(np.float32)
 
 

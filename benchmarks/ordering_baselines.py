@@ -74,10 +74,10 @@ PAPER = {  # NDCG, Kendall tau and pair accuracy of Table 1, public figures
 
 def restricted(sequences: SequenceSet, allowed: np.ndarray) -> SequenceSet:
     """Return the sequences without the samples that are not allowed (n,), and without empty sequences."""
-    record = allowed[sequences.members]
-    lengths = np.add.reduceat(record.astype(int), sequences.starts[:-1])
+    inside = allowed[sequences.members]
+    lengths = np.add.reduceat(inside.astype(int), sequences.starts[:-1])
     starts = np.concatenate([[0], np.cumsum(lengths[lengths > 0])])
-    return SequenceSet(sequences.features, sequences.grades, sequences.members[record], starts)
+    return SequenceSet(sequences.features, sequences.grades, sequences.members[inside], starts)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -25,7 +25,10 @@ from pages.parts.studies.assignments import (
 )
 from ranking.inference.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
 
-FEWEST, MAX = 4, 6  # samples: so few that each problem is solved exactly without a noticeable delay
+MIN_SAMPLES, MAX_SAMPLES = (
+    4,
+    6,
+)  # samples: so few that each problem is solved exactly without a noticeable delay
 MAX_SEED = 999
 VIOLATED, PREDICTION = "most violated ranking", "prediction"
 
@@ -49,7 +52,7 @@ def choose() -> tuple[Example, int]:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         kind = controls.segments("Measure or model", keys.ASSIGNMENT, PROBLEMS, PRECISION)
         aim = controls.segments("Find the", keys.ASSIGNMENT_AIM, (VIOLATED, PREDICTION), VIOLATED)
-        n = controls.number("Samples", keys.ASSIGNED, FEWEST, MAX, 5, width=120)
+        n = controls.number("Samples", keys.ASSIGNED, MIN_SAMPLES, MAX_SAMPLES, 5, width=120)
         letters = list(ascii_uppercase[:n])
         parse = address.some_of(letters)
         bound = address.bound(

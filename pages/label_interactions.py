@@ -38,11 +38,11 @@ def steps() -> None:
             "label_questions",
         )
     with picture:
-        style(run, row.title, pairs)
+        show_interactions(run, row.title, pairs)
 
 
 @st.fragment
-def style(run: Run, title: str, pairs: LabelPairs) -> None:
+def show_interactions(run: Run, title: str, pairs: LabelPairs) -> None:
     """Show all that depends on the chosen core label, without running the rest of the page again."""
     with frame.errors_in_place():
         names = [pairs.names[int(label)] for label in pairs.core]

@@ -32,7 +32,7 @@ def steps() -> None:
     with narrow:
         split = choices.split(images)
         ranked = cache.ranking(run, split)
-    style(run, images, ranked, split)
+    show_ranking(run, images, ranked, split)
     with frame.errors_in_place():
         show_errors(images, ranked, label_corrections.of_run(images, run))
     weights.show(run, images, ranked)
@@ -40,7 +40,7 @@ def steps() -> None:
 
 
 @st.fragment
-def style(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
+def show_ranking(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
     """The part of the page that depends on k and on clicks: it runs again without the rest."""
     with frame.errors_in_place():
         with frame.picture("cutoff"):

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from ranking.core import Floats, Method, OnStep, SampleMethod, StopTraining
 from ranking.core.errors import InputError
+from ranking.core.settings import Json
 from ranking.storage import queue
 from ranking.storage.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.storage.home import write_whole
@@ -51,7 +52,6 @@ if TYPE_CHECKING:
 SO_FAR_SECONDS = 0.5  # interval at which training writes its current scores
 # How often a queued worker checks whether it may start: interval per run before it, and longest interval.
 TURN_SECONDS, MAX_TURN_SECONDS = 0.1, 2.0
-Result = dict[str, Any]
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -102,7 +102,7 @@ def _hold_lock(run: Run) -> None:
         os.set_inheritable(int(inherited), False)
 
 
-def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Result | None]:
+def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Json | None]:
     """Execute `run`; return its final state, the reason, and the result; None keeps the result that is already
     in its record."""
     works = {"import": import_, "train": train, "study": study}
@@ -147,7 +147,7 @@ def _in_time(store: Store, run: Run) -> Iterator[None]:
         timer.cancel()
 
 
-def _converged(result: Result) -> bool:
+def _converged(result: Json) -> bool:
     """Return whether training is proven to have converged; runs without a certificate do not count."""
     certificate = result["certificate"]
     return certificate is not None and bool(certificate["converged"])
@@ -162,11 +162,9 @@ def _cache(store: Store, settings: AnyTrainSettings | AnyStudySettings) -> Path:
     """Return the folder in which the features and windows of a run are computed."""
     windows = settings.windows if isinstance(settings, BagTrainSettings) else {}
     given = [values for _, values in settings.features]
-    return (
-        store.features.cache
-        if settings.set is None
-        else store.features.cache_of(settings.set, windows, *given)
-    )
+    if settings.set is None:
+        return store.features.cache
+    return store.features.cache_of(settings.set, windows, *given)
 
 
 def _within_limits(store: Store, report: Report) -> OnStep:
@@ -180,7 +178,7 @@ def _within_limits(store: Store, report: Report) -> OnStep:
     return progress
 
 
-def import_(store: Store, run: Run, report: Report) -> Result:
+def import_(store: Store, run: Run, report: Report) -> Json:
     """Import what the user uploads, as in `ranking.storage.importing`.
 
     Only its work has a time limit and a place in the queue; while it waits for a decision it has neither."""
@@ -191,7 +189,7 @@ def import_(store: Store, run: Run, report: Report) -> Result:
             try:
                 question = steps.send(decision) if decision is not None else next(steps)
             except StopIteration as end:
-                result: Result = end.value
+                result: Json = end.value
                 break
             report.flush()
         queue.leave(store.home, run)
@@ -204,7 +202,7 @@ def import_(store: Store, run: Run, report: Report) -> Result:
     return result
 
 
-def train(store: Store, run: Run, report: Report) -> Result:
+def train(store: Store, run: Run, report: Report) -> Json:
     """Train as in `ranking.experiments.task`. The model is saved before it is evaluated, so that it survives a failed
     evaluation."""
     settings = train_settings(run.settings)
@@ -260,7 +258,7 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
     return load_method(SampleMethod, settings.method, source.model_file)
 
 
-def study(store: Store, run: Run, report: Report) -> Result:
+def study(store: Store, run: Run, report: Report) -> Json:
     """Run a study as in `ranking.experiments.study`. Partial results are written as they are ready, and kept however
     the run ends."""
     settings = study_settings(run.settings)

@@ -86,10 +86,13 @@ class Registry(Generic[T]):
 
     def make_as(self, kind: type[K], name: str, **settings: Any) -> K:
         """Return what `make` returns, which is of the class `kind`; InputError otherwise."""
-        made = self.make(name, **settings)
-        if not isinstance(made, kind):
-            raise InputError(self.kind, f"one that is a {kind.__name__}", name)
-        return made
+        return self.checked(kind, self.make(name, **settings))
+
+    def checked(self, kind: type[K], plugin: T) -> K:
+        """Return a plug-in that is of the class `kind`; InputError for any other."""
+        if not isinstance(plugin, kind):
+            raise InputError(self.kind, f"one that is a {kind.__name__}", plugin.name)
+        return plugin
 
     def _discover(self) -> None:
         """Import every module once; other threads wait until all are imported."""

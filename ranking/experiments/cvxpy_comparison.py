@@ -25,7 +25,7 @@ from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.methods import check_ranks, loss_of, make_method
 from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
-MAX = 200  # samples
+MAX_SAMPLES = 200  # samples
 
 Program = Callable[..., programs.Optimum]
 PROGRAMS: dict[str, Program] = {
@@ -71,7 +71,7 @@ class CvxpyComparison(Study[CvxpySettings]):
         context.on_step("Loading CVXPY", 0, 1)
         import cvxpy  # noqa: F401  # now, so that loading it is no part of the seconds
 
-        most, solved = min(MAX, int(np.count_nonzero(~images.test))), []
+        most, solved = min(MAX_SAMPLES, int(np.count_nonzero(~images.test))), []
         for number, samples in enumerate((most // 2, most)):
             context.check()
             context.on_step(f"{samples:,} samples", number, 2)

@@ -22,7 +22,7 @@ from ranking.metrics import kendall_tau, ranking_order
 from ranking.metrics.detection import correct_localisation
 from ranking.metrics.ranked import Ranking
 
-MAX = 60  # iterations of a recording
+MAX_ITERATIONS = 60  # iterations of a recording
 MAX_BYTES = 2_000_000  # of its file
 OVERHEAD = 5_000  # bytes of the file besides the scores
 TOP = 12  # samples of a ranking that are shown
@@ -74,7 +74,7 @@ def most_iterations(samples: int, boxes: bool = False) -> int:
     """
     each = samples * np.dtype(np.float32).itemsize * (5 if boxes else 1)
     fitting = (MAX_BYTES - OVERHEAD) // max(each, 1)
-    return min(MAX, fitting)
+    return min(MAX_ITERATIONS, fitting)
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:

@@ -59,10 +59,7 @@ def method_names(ranks: str | None = None) -> list[str]:
 
 def load_method(kind: type[M], name: str, file: Path) -> M:
     """Return the trained method `name`, which is of the class `kind`, from its file; InputError otherwise."""
-    loaded = method_class(name).load(file)
-    if not isinstance(loaded, kind):
-        raise InputError("method", f"one that is a {kind.__name__}", name)
-    return loaded
+    return METHODS.checked(kind, method_class(name).load(file))
 
 
 def methods_by_loss() -> dict[RankingLoss, str]:

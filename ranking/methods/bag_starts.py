@@ -16,7 +16,7 @@ from ranking.metrics.detection import overlap
 from ranking.solvers.bag_cccp import BagSolution
 from ranking.solvers.bag_risk import BagProblem
 
-MAX = 20_000  # windows that are enough for their covariance
+MAX_WINDOWS = 20_000  # windows that are enough for their covariance
 SHRINKAGE = 0.1  # of the covariance towards a multiple of the identity
 SHARES = (0.25, 0.5, 0.75)  # of the images that show the object, those with the highest scores first
 Descend = Callable[[BagProblem, Floats | Ints, int | None], BagSolution]  # problem, start, rounds at most
@@ -53,7 +53,7 @@ def linear_discriminant(bags: BagSet, problem: BagProblem, descend: Descend) -> 
     shown, hidden = (_mean(bags, usable & (problem.irrelevant_rows == kind)) for kind in (False, True))
     difference = shown - hidden
     rows = np.flatnonzero(usable)
-    rows = rows[:: math.ceil(len(rows) / MAX)]
+    rows = rows[:: math.ceil(len(rows) / MAX_WINDOWS)]
     centred = bags.windows[rows].astype(np.float64)
     centred -= centred.mean(axis=0)
     covariance = centred.T @ centred / len(rows)

@@ -19,7 +19,7 @@ from ranking.storage.run import SAMPLES, Run
 from ranking.storage.run_files import read_scores
 from ranking.storage.store import Store
 
-FEWEST, MAX = 2, 4
+MIN_RUNS, MAX_RUNS = 2, 4
 SPLITS = ("test", "train")
 TOP = 10  # default cutoff of rows and measures
 
@@ -40,8 +40,8 @@ class Compared:
     def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:
         """Compare runs of a data folder. ValueError if they cannot be compared: not two to four, one without scores,
         one twice, different images or queries, no relevant sample."""
-        if not FEWEST <= len(runs) <= MAX:
-            raise InputError("comparison", f"{FEWEST} to {MAX} training runs", len(runs))
+        if not MIN_RUNS <= len(runs) <= MAX_RUNS:
+            raise InputError("comparison", f"{MIN_RUNS} to {MAX_RUNS} training runs", len(runs))
         ids = [run.id for run in runs]
         if twice := [run_id for place, run_id in enumerate(ids) if run_id in ids[:place]]:
             named = ", ".join(dict.fromkeys(twice))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ranking.core.settings import settings_of
+from ranking.core.settings import Settings, settings_of
 from ranking.core.text import counted
 from ranking.features import feature_class, feature_names
 from ranking.features.graph.image_graph import FIRST_GRAPH, graph_words
@@ -13,8 +13,6 @@ from ranking.features.projection import features_words, projection_words
 from ranking.methods import method_class, method_names
 from ranking.storage.run import Run
 from ranking.storage.run_settings import TrainSettings
-
-Settings = dict[str, Any]
 
 
 def known_method(name: str) -> Any | None:

@@ -93,7 +93,7 @@ class Sets:
 
     def is_shared(self, key: str) -> bool:
         """Whether the image set with that key belongs to a shared data folder."""
-        return any(is_set_key(key) and (home.sets / key / RECORD).exists() for home in self._shared)
+        return any(row.key == key for home in self._shared for row in _rows_in(home))
 
     def users(self, key: str) -> list[Run]:
         """Return the runs that need an image set, including deleted ones that can be restored."""
@@ -120,7 +120,7 @@ class Sets:
         from ranking.datasets import load_image_set
 
         row = row_of(load_image_set(folder), folder, source, time.time())
-        if any(shared.key == row.key for home in self._shared for shared in _rows_in(home)):
+        if self.is_shared(row.key):
             return row.key
         check_space(self._home.path)
         part = self._home.sets / f"{row.key}{PARTIAL}"

@@ -48,8 +48,7 @@ from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context
 from ranking.experiments.timing_studies import TimingOutcome
 from ranking.explain.localisation import read_localisation
-from ranking.explain.playback import MAX as MAX_RECORDED
-from ranking.explain.playback import Playback, read_playback
+from ranking.explain.playback import MAX_ITERATIONS, Playback, read_playback
 from ranking.files import Limits
 from ranking.formats.import_preview import ImportPreview
 from ranking.methods import METHODS
@@ -541,7 +540,7 @@ def test_a_training_is_recorded_and_ends_with_its_scores(store, digits):
         certificate = run.result["certificate"]
         assert playback.iterations[-1] == certificate["iterations"]
         assert (playback.primal[-1], playback.dual[-1]) == (certificate["primal"], certificate["dual"])
-        first = sorted({event["iteration"] for event in events_of(run, "iteration")})[: MAX_RECORDED // 2]
+        first = sorted({event["iteration"] for event in events_of(run, "iteration")})[: MAX_ITERATIONS // 2]
         assert playback.iterations[: len(first)].tolist() == first, method
         # The weights of the last report before the end rank nearly as the end does: scores are the method's own.
         assert np.corrcoef(playback.scores[-2], playback.scores[-1])[0, 1] > 0.9, method

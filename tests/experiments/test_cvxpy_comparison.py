@@ -18,7 +18,7 @@ from ranking.storage.examples import folder_of
 from ranking.storage.run_settings import CvxpySettings
 
 QUERY = "playing instrument"
-MAX = 60  # samples, for speed
+MAX_SAMPLES = 60  # samples, for speed
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,10 @@ def solved(figures: ImageSet, features: Path, method: str, **changes) -> list[So
 
 @pytest.mark.parametrize("method", ["SVM", "AP-SVM", "NDCG-SVM", "HOB-SVM", "HOAP-SVM"])
 def test_both_end_at_the_same_optimum(figures, tmp_path_factory, method, monkeypatch):
-    monkeypatch.setattr(cvxpy_comparison, "MAX", MAX)
+    monkeypatch.setattr(cvxpy_comparison, "MAX_SAMPLES", MAX_SAMPLES)
     features = tmp_path_factory.getbasetemp() / "features of the comparison"
     small, large = solved(figures, features, method)
-    assert (small.samples, large.samples) == (MAX // 2, MAX)
+    assert (small.samples, large.samples) == (MAX_SAMPLES // 2, MAX_SAMPLES)
     for each in (small, large):
         assert 0 < each.relevant < each.samples
         assert each.optimum == pytest.approx(each.primal, rel=2e-6)
@@ -72,7 +72,7 @@ def test_a_program_that_cvxpy_cannot_solve_has_a_remedy(figures, tmp_path, monke
     def unsolved(*_: object, **__: object) -> float:
         raise cvxpy.SolverError("no solution")
 
-    monkeypatch.setattr(cvxpy_comparison, "MAX", 20)
+    monkeypatch.setattr(cvxpy_comparison, "MAX_SAMPLES", 20)
     monkeypatch.setattr(cvxpy.Problem, "solve", unsolved)
     with refused("program in CVXPY", "no solution"):
         solved(figures, tmp_path, "SVM")

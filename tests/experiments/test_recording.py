@@ -11,7 +11,7 @@ import pytest
 from ranking.core import Certificate, Floats, ProgressEvent
 from ranking.experiments import recording
 from ranking.experiments.recording import Recorder
-from ranking.explain.playback import MAX, Playback, Scored, most_iterations
+from ranking.explain.playback import MAX_ITERATIONS, Playback, Scored, most_iterations
 
 
 def event(iteration: int, weights: Floats | None = None, **values: float) -> ProgressEvent:
@@ -38,15 +38,15 @@ def recorded(iterations: int, samples: int = 3) -> list[Playback]:
 def test_all_first_iterations_are_kept_and_later_ones_thinned_out(iterations):
     [playback] = recorded(iterations)
     kept = playback.iterations.tolist()
-    assert len(kept) == min(iterations + 1, len(kept)) <= MAX
-    assert kept[: min(iterations, MAX // 2)] == list(range(min(iterations, MAX // 2)))
+    assert len(kept) == min(iterations + 1, len(kept)) <= MAX_ITERATIONS
+    assert kept[: min(iterations, MAX_ITERATIONS // 2)] == list(range(min(iterations, MAX_ITERATIONS // 2)))
     assert kept[-1] == iterations
-    if iterations < MAX:
+    if iterations < MAX_ITERATIONS:
         assert kept == list(range(iterations + 1))
     else:
-        later = np.diff(kept[MAX // 2 : -1])
+        later = np.diff(kept[MAX_ITERATIONS // 2 : -1])
         assert len(set(later.tolist())) == 1, "evenly"
-        assert len(kept) > 0.7 * MAX
+        assert len(kept) > 0.7 * MAX_ITERATIONS
     assert np.array_equal(playback.scores[:-1, 0], kept[:-1]), "each with the scores of its own weights"
     assert (playback.scores[-1] == 0.5).all()
     assert (playback.primal[-1], playback.dual[-1]) == (4.0, 3.9)

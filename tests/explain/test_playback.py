@@ -9,8 +9,8 @@ from refusals import refused
 
 from ranking.explain.playback import (
     LIFTED,
-    MAX,
     MAX_BYTES,
+    MAX_ITERATIONS,
     TOP,
     Playback,
     frames_of,
@@ -47,7 +47,7 @@ def test_a_recording_comes_back_as_it_was(tmp_path):
 @pytest.mark.parametrize("samples", [1, 578, 8_333, 20_000, 249_000])
 def test_a_file_has_at_most_two_megabytes(tmp_path, samples):
     count = most_iterations(samples)
-    assert 2 <= count <= MAX
+    assert 2 <= count <= MAX_ITERATIONS
     recording(count, samples).save(tmp_path / "playback.npz")
     assert (tmp_path / "playback.npz").stat().st_size <= MAX_BYTES == 2_000_000
     assert read_playback(tmp_path / "playback.npz", samples) is not None

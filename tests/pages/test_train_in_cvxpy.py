@@ -12,7 +12,7 @@ from training_runs import worked
 from pages.parts.training import jobs_panel
 from pages.parts.training.certificate import percent
 from ranking.commands import worker
-from ranking.experiments.cvxpy_comparison import MAX, Solved, seconds_for
+from ranking.experiments.cvxpy_comparison import MAX_SAMPLES, Solved, seconds_for
 from ranking.explain import programs
 from ranking.methods import method_class
 from ranking.storage.run_settings import CvxpySettings
@@ -50,7 +50,7 @@ def test_the_code_is_what_runs_and_the_outcome_is_of_both(laboratory, started, o
     compared = worked(laboratory.store, compared, worker.study)
     app.run()
     small, large = (Solved(**each) for each in compared.result["solved"])
-    assert large.samples == MAX
+    assert large.samples == MAX_SAMPLES
     shown = plain_texts(app)
     for value in (f"{large.primal:.6g}", f"{large.optimum:.6g}", percent(large.apart)):
         assert value in shown

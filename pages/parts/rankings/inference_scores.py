@@ -108,7 +108,7 @@ def with_scores() -> list[Run]:
         for run in home.store().runs.all(task=SAMPLES)
         if run.state not in ENDED and run.scores_so_far_file.exists() and run.settings["set"] in here
     ]
-    return [*live, *sorted(runs.with_scores(), key=lambda run: runs.loss_of(run) is None)]
+    return [*live, *sorted(runs.with_scores(), key=lambda run: not runs.has_loss(run))]
 
 
 def of_model(named: Run | None, listed: list[Run]) -> Scores:

@@ -37,7 +37,7 @@ def offer(run: Run) -> None:
 
 def show(run: Run) -> None:
     # Imported here, because the page need not load it before the expander is open.
-    from ranking.experiments.cvxpy_comparison import MAX, program_of
+    from ranking.experiments.cvxpy_comparison import MAX_SAMPLES, program_of
 
     settings = CvxpySettings(**{**vars(TrainSettings.from_json(run.settings)), "warm_start": None})
     program = program_of(settings.method, settings.method_settings)
@@ -56,7 +56,7 @@ def show(run: Run) -> None:
     else:
         if compared is not None:
             jobs_panel.explain_end(compared)
-        samples = min(MAX, len(relevant))
+        samples = min(MAX_SAMPLES, len(relevant))
         label, key = f"Solve in CVXPY for {samples:,} samples", keys.widget("solve in CVXPY")
         if frame.pressed(label, key, icon=":material/play_arrow:"):
             jobs.start_once(home.store(), "study", settings.to_json())

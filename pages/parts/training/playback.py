@@ -178,7 +178,7 @@ def _rows(recorded: Sequence[Recorded]) -> list[int]:
 
 def violated_heading(run: Run) -> str:
     """The heading of the samples that the most violated ranking of a run moves up; "" if it has none."""
-    if runs.loss_of(run) is None:
+    if not runs.has_loss(run):
         return ""
     return "Training samples moved up by the most violated ranking"
 

@@ -14,14 +14,13 @@ from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.training import feature_choice, projections
 from ranking import method_names, methods
-from ranking.core.settings import settings_dict, settings_of
+from ranking.core.settings import Settings, settings_dict, settings_of
 from ranking.experiments.sample_task import graph_in_use
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import PCA, features_words, projection_words
 from ranking.features.windows.settings import WindowSettings
 from ranking.losses import RankingLoss
 from ranking.reports.settings_words import (
-    Settings,
     completed,
     known_feature,
     known_method,
@@ -118,6 +117,12 @@ def uses_graph(run: Run) -> bool:
     """Whether the method of a run uses a similarity graph; False for a method that this version does not have."""
     method = known_method(run.settings["method"])
     return method is not None and method.uses_graph
+
+
+def has_loss(run: Run) -> bool:
+    """Whether training computes most violated rankings; asked of every run in a list, so of the class only."""
+    method = known_method(run.settings["method"])
+    return method is not None and method.loss is not None
 
 
 def loss_of(run: Run) -> RankingLoss | None:
