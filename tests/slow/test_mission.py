@@ -228,9 +228,10 @@ def choose(page: Page, label: str, option: str) -> None:
         box.fill(option)
         try:
             page.get_by_role("option", name=begins).first.click(timeout=3000)
+            page.wait_for_timeout(300)  # a busy server begins to run the page some time after the press
             return settle(page)
-        except Exception as error:  # playwright's own, which can be imported only where it is installed
-            if type(error).__name__ != "TimeoutError":
+        except Exception as error:
+            if not is_timeout(error):
                 raise
             page.keyboard.press("Escape")
     raise AssertionError(f"{page.url}: no option {option!r} of {label!r} could be chosen")
@@ -279,11 +280,7 @@ def train(page: Page, training: Training, method: str) -> None:
         page.get_by_text(training.fold, exact=True).click()
     choose(page, METHOD, method)
     for label, value in training.small.items():
-        field = page.get_by_role("spinbutton", name=label, exact=True)
-        if field.count() and field.input_value() != str(value):
-            field.fill(str(value))
-            field.press("Enter")
-            settle(page)
+        fill(page, label, str(value))
     page.get_by_role("button", name=TRAIN, exact=True).click()
     if training.fold is None:
         see(page, f"{re.escape(method)} on “disc”")
@@ -293,6 +290,27 @@ def train(page: Page, training: Training, method: str) -> None:
         see(page, f"Show {re.escape(method)}\\b.*{JUST_TRAINED}")
         page.get_by_role("button", name=re.compile(f"^.*Show {re.escape(method)}\\b.*{JUST_TRAINED}")).click()
         see(page, re.escape(method), PLACES[training.place].pictures)
+
+
+def fill(page: Page, label: str, value: str) -> None:
+    """Type a number, where the method has it; a busy page still shows the form of the method chosen before, whose
+    fields go while they are filled."""
+    field = page.get_by_role("spinbutton", name=label, exact=True)
+    last = time.monotonic() + 60
+    while set(field.evaluate_all("all => all.map((one) => one.value)")) - {value}:
+        assert time.monotonic() < last, f"{page.url}: {value} could not be typed in {label!r}"
+        try:
+            field.fill(value, timeout=3000)
+            field.press("Enter", timeout=3000)
+        except Exception as error:
+            if not is_timeout(error):
+                raise
+        settle(page)
+
+
+def is_timeout(error: Exception) -> bool:
+    """Playwright's own error can be imported only where it is installed."""
+    return type(error).__name__ == "TimeoutError"
 
 
 def see_rankings(page: Page) -> None:
