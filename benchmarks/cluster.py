@@ -49,7 +49,8 @@ from ranking.experiments.cross_validation.workers import (
 from ranking.methods.shards import ShardedFeatures, fit_on_shards
 from ranking.storage.run_settings import Grids, Protocol
 
-TOLERANCE = 1e-2  # of the runs on shards
+# of the runs on shards
+TOLERANCE = 1e-2
 GRIDS: Grids = {"C": (1.0, 10.0, 100.0, 1000.0), "eta": (0.01, 1.0)}
 TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 1000.0}
 
@@ -111,7 +112,8 @@ def experiment(rounds: int, half: int, grids: Grids) -> str:
         for turn in range(rounds + 1):
             for name, workers in compared_methods.items():
                 took, seconds_of[name] = timed(plan, data, workers)
-                if turn:  # the first round is for warming up
+                # the first round is for warming up
+                if turn:
                     seconds[name].append(took)
 
         def kill(done: int) -> None:

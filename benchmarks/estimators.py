@@ -51,11 +51,11 @@ from ranking.metrics import average_precision
 
 C = 1000.0
 FEATURES = [("HOG", {}), ("Colour", {})]
-VALIDATION = 0.25  # of the training images
+# of the training images
+VALIDATION = 0.25
 LEAVES, DEPTHS = (3, 7, 15), (2, 3, 6)
-ALL_PAIRS = (
-    10**6
-)  # by default LightGBM learns only from pairs with a sample of the first 30, XGBoost of the first 32
+# by default LightGBM learns only from pairs with a sample of the first 30, XGBoost of the first 32
+ALL_PAIRS = 10**6
 IMPORT = """
 import time
 start = time.process_time()

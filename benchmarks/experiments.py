@@ -38,9 +38,11 @@ from ranking.features.graph.similarity import same_image
 from ranking.storage.run_settings import PAPER_GRIDS, Grids, Protocol
 
 SIZE, COMPARED = 2916, 2404
-FEW_SETTINGS: Grids = {"C": (0.1, 1.0, 10.0, 100.0), "eta": (0.01, 1.0)}  # of the experiment that is killed
+# of the experiment that is killed
+FEW_SETTINGS: Grids = {"C": (0.1, 1.0, 10.0, 100.0), "eta": (0.01, 1.0)}
 SMOKE_SETTINGS: Grids = {"C": (1.0,), "eta": (0.1,)}
-BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)  # shares of images with 1 to 6 boxes
+# shares of images with 1 to 6 boxes
+BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)
 ACTIONS = ["jump", "phone", "instrument", "read", "bike", "run", "photo", "computer", "walk", "horse"]
 SHARED, SIGNAL = 0.5, 0.45
 
@@ -52,7 +54,8 @@ def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
     image = np.repeat(np.arange(2 * half), counts)
     n = len(image)
     doing = generator.integers(len(ACTIONS), size=2 * half)[image]
-    elsewhere = generator.random(n) < 0.1  # some of a group do something else
+    # some of a group do something else
+    elsewhere = generator.random(n) < 0.1
     doing[elsewhere] = generator.integers(len(ACTIONS), size=np.count_nonzero(elsewhere))
     labels = np.eye(len(ACTIONS), dtype=bool)[doing]
     shared = generator.standard_normal((2 * half, SIZE), dtype=np.float32)
@@ -137,7 +140,8 @@ def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], 
             command = [sys.executable, __file__, *child, "--only", str(disturbed)]
             process = subprocess.Popen(command, stderr=subprocess.PIPE)
             assert process.stderr is not None
-            process.stderr.readline()  # it has begun, because kills should occur during training
+            # it has begun, because kills should occur during training
+            process.stderr.readline()
             try:
                 code = process.wait(
                     generator.uniform(0.0, 4.0 * seconds / max(kills, 4)) if done < kills else None

@@ -24,7 +24,8 @@ from ranking.core import ImageSet, SourceBox, SourceImage
 from ranking.datasets import build_image_set
 from ranking.features import extract, feature_names, load_features
 
-SIDE, COLUMNS, ROWS = 64, 5, 2  # of a box in pixels, and boxes in a scene
+# of a box in pixels, and boxes in a scene
+SIDE, COLUMNS, ROWS = 64, 5, 2
 THREADS = (1, 2)
 OF_BOXES = ("HOG", "Colour", "GIST")
 

@@ -46,15 +46,18 @@ from ranking.metrics.intervals import Interval
 from ranking.metrics.statistics import difference_interval, mean_interval
 
 SCENES = "Hidden objects"
-FIRST_SEED = 101  # of the first draw
-SMALLEST = 0.025  # of an image: smaller windows are ignored; chosen on scenes of seed 100
+# of the first draw
+FIRST_SEED = 101
+# of an image: smaller windows are ignored; chosen on scenes of seed 100
+SMALLEST = 0.025
 LATENT = "Latent AP-SVM"
 WHOLE, TRUE = "AP-SVM, whole images", f"{LATENT}, true boxes"
 METHODS = (WHOLE, "MI-SVM", LATENT, "Latent NDCG-SVM", TRUE)
 LOCATED = ("CorLoc, training", "CorLoc, test")
 MEASURES = ("image AP", *LOCATED, "detection AP")
 GRID, FOLDS = (1.0, 10.0, 100.0, 1000.0), 3
-FOLD_START, ROUGH = "LDA", 1e-2  # start and tolerance of the training runs that choose C
+# start and tolerance of the training runs that choose C
+FOLD_START, ROUGH = "LDA", 1e-2
 WINDOWS = WindowSettings(most=120)
 PARTS = ("horse", "starts", "cards", "methods")
 
@@ -183,7 +186,8 @@ def chosen_C(name: str, data: Images, query: str) -> float:
     """Return C of the highest mean image AP over folds of the training images, the lowest of equal ones."""
     relevance, learn = data.image_set.image_relevance(query), ~data.image_set.image_test
     fold_of = np.full(len(relevance), FOLDS)
-    for kind in (0, 1):  # every fold has its share of images that show the object
+    # every fold has its share of images that show the object
+    for kind in (0, 1):
         rows = np.random.default_rng(0).permutation(np.flatnonzero(learn & (relevance == kind)))
         fold_of[rows] = np.arange(len(rows)) % FOLDS
     means = np.zeros(len(GRID))
@@ -281,7 +285,8 @@ def method_tables(draws: Sequence[Images], queries: Sequence[str]) -> None:
             method = learned(name, data, query, ~data.image_set.image_test, C=C)
             values[draw, m, q] = measured(name, data, method.window_scores(data.bags), query)
         print(f"draw {draw}: {values[draw].mean(axis=1).round(3).tolist()}", file=sys.stderr, flush=True)
-    means = values.mean(axis=2)  # (draws, methods, measures)
+    # (draws, methods, measures)
+    means = values.mean(axis=2)
     print(table(["method", *MEASURES], value_rows(means)), end="\n\n")
     print(table([f"minus {LATENT}", *MEASURES], difference_rows(means)), end="\n\n")
     print(table(["classes and draws with C of", *map("{:g}".format, GRID)], C_rows(chosen)))

@@ -8,13 +8,16 @@ from sklearn.decomposition import PCA
 
 from ranking.core import Features, ImageSet
 
+# of a descriptor after PCA; Gaussians; columns of a vector after PCA
 COLUMNS, MODES, MAX_COLUMNS = (
     64,
     64,
     1000,
-)  # of a descriptor after PCA; Gaussians; columns of a vector after PCA
-SCALES = (1, 2)  # by which images are reduced
-SAMPLED = 40_000  # descriptors that PCA and the mixture are learned from
+)
+# by which images are reduced
+SCALES = (1, 2)
+# descriptors that PCA and the mixture are learned from
+SAMPLED = 40_000
 
 
 def fisher_vectors(image_set: ImageSet) -> Features:

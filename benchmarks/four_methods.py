@@ -51,7 +51,8 @@ GRIDS: Grids = {"C": (100.0, 1e3, 1e4), "eta": (1e-4, 1e-3, 1e-2)}
 METHODS = [name for name, _ in PAPER_METHODS]
 TOLERANCE, SIGNIFICANT = 1e-2, 0.05
 FIGURES, HELMETS = "Action figures", "Helmets"
-PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}  # folders in the layout of PASCAL VOC
+# folders in the layout of PASCAL VOC
+PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}
 
 
 def sources(images: int, generated: int, names: Sequence[str]) -> dict[str, list[Source]]:
@@ -147,7 +148,8 @@ def spread(values: Floats) -> str:
 def claims_table(values: Floats) -> str:
     """Return a row for each two methods: the difference, on how many actions it is positive, and its significance."""
     rows = []
-    means = values.mean(axis=1)  # assignments share their images, so they are not independent observations
+    # assignments share their images, so they are not independent observations
+    means = values.mean(axis=1)
     for second, first in itertools.combinations(range(len(METHODS)), 2):
         apart = (means[..., first] - means[..., second]).ravel()
         p = paired_t_test(apart, np.zeros_like(apart))

@@ -31,9 +31,12 @@ from fuzz_kinds import IMPORTED, KINDS, REFUSED, WITH_PROBLEMS
 from timing import machine, options_of, table
 
 ROOT = Path(__file__).parents[1]
-CHUNK = 5_000  # files of one process
-SHOWN = 40  # findings of a kind
-MEMORY = 2 * 10**9  # bytes of addresses that a process may have
+# files of one process
+CHUNK = 5_000
+# findings of a kind
+SHOWN = 40
+# bytes of addresses that a process may have
+MEMORY = 2 * 10**9
 
 
 @dataclass

@@ -173,7 +173,8 @@ def pairs(data: bytes, home: Path) -> list[str]:
 def protocol(data: bytes, home: Path) -> list[str]:
     try:
         record = json.loads(data)
-    except (ValueError, RecursionError) as error:  # the page shows this message
+    except (ValueError, RecursionError) as error:
+        # the page shows this message
         raise ValueError(str(error)) from error
     return [json.dumps(ExperimentSettings.from_json(record if isinstance(record, dict) else {}).to_json())]
 

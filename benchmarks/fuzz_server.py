@@ -22,7 +22,8 @@ from pages import Server, serving
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
-ADDED = 10  # one of this many image sets is added, the other imports are cancelled
+# one of this many image sets is added, the other imports are cancelled
+ADDED = 10
 MUST_MEGABYTES = 500
 
 
@@ -111,7 +112,8 @@ def bring_to_server(count: int, seed: str) -> bool:
                 answers = answer.status == 200 and server.process.poll() is None
             deadline = time.monotonic() + 10
             while (there := left(bringer.store)) and time.monotonic() < deadline:
-                time.sleep(0.1)  # the files of the last import are removed shortly after it has ended
+                # the files of the last import are removed shortly after it has ended
+                time.sleep(0.1)
         extra = [path.name for path in Path(folder).iterdir() if path.name not in ("home", "beside")]
     print(f"\n{count} of them to a server, every second one uploaded on its page, in {seconds:.0f} s\n")
     print(table(["outcome", "files"], [[what, str(times)] for what, times in bringer.came.items()]))

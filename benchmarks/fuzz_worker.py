@@ -25,12 +25,14 @@ from watching import Watch
 
 from ranking.storage.memory import limit_memory
 
-SECONDS = 60  # for a file; then the process is killed by a signal
+# for a file; then the process is killed by a signal
+SECONDS = 60
 
 
 def main(seed: str, kind_number: int, start: int, stop: int, home: Path) -> None:
     faulthandler.enable()
-    warnings.simplefilter("ignore")  # of file readers, which a worker writes to its log
+    # of file readers, which a worker writes to its log
+    warnings.simplefilter("ignore")
     limit_memory()
     (home / "cwd").mkdir(parents=True, exist_ok=True)
     os.chdir(home / "cwd")

@@ -95,7 +95,8 @@ def zipped(files: Files, how: int = zipfile.ZIP_STORED) -> bytes:
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", how) as file:
         for name, content in files.items():
-            file.writestr(zipfile.ZipInfo(name), content, how)  # an empty name is possible only in a ZipInfo
+            # an empty name is possible only in a ZipInfo
+            file.writestr(zipfile.ZipInfo(name), content, how)
     return stream.getvalue()
 
 

@@ -38,7 +38,8 @@ from ranking.solvers import Cut, LinearRisk, block_frank_wolfe, cutting_plane
 from ranking.solvers.block import Block
 from ranking.solvers.simplex_qp import solve_bound_simplex_qp
 
-BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)  # shares of images with 1 to 6 boxes
+# shares of images with 1 to 6 boxes
+BOXES = (0.795, 0.13, 0.045, 0.015, 0.0075, 0.0075)
 
 
 class Data(NamedTuple):
@@ -220,7 +221,8 @@ def main() -> None:
         photographs=(Path("../shared/data"), Path("none")),
     )  # fmt: skip
     dataset = data(options.seed, options.images, options.features, options.affinities)
-    frank_wolfe(dataset, 0.1, 1.0, 0.5, 60.0)  # compiles
+    # compiles
+    frank_wolfe(dataset, 0.1, 1.0, 0.5, 60.0)
     print(machine())
     print(f"{len(dataset.features)} samples, {len(dataset.components.edges)} pairs")
     header = ["C", "eta", "Frank-Wolfe, s", "one-slack, s", "ratio", "plain one-slack, s", "ratio"]

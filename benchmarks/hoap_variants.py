@@ -39,8 +39,10 @@ WEAK_GRID: Grids = {**GRIDS, "eta": (1e-5, 1e-4, 1e-3, 1e-2)}
 HOB, AP, BOTH = "HOB-SVM", "AP-SVM", "HOB-SVM and AP-SVM"
 TOLERANCE, FOLDS = 1e-2, 3
 
-Chosen = tuple[float, float]  # mean AP over the folds at the chosen point, and test AP there
-Column = list[Chosen]  # one per query and set
+# mean AP over the folds at the chosen point, and test AP there
+Chosen = tuple[float, float]
+# one per query and set
+Column = list[Chosen]
 Say = Callable[[Progress], None]
 PAPER = f"starts: HOAP-SVM (start: {HOB})"
 Change = Callable[[TrialData, Plan, ImageSet], TrialData]

@@ -25,8 +25,10 @@ from ranking.storage.store import Store
 
 FEATURES = (("HOG", {}), ("Colour", {}))
 METHODS = ("C-star p@k", "Independent p@k")
-AT_ONCE = 20  # keys, at intervals of INTERVAL
-INTERVAL = 50  # milliseconds
+# keys, at intervals of INTERVAL
+AT_ONCE = 20
+# milliseconds
+INTERVAL = 50
 MUST = "<= 0.1 s"
 
 WATCH = """(() => {

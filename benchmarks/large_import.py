@@ -36,11 +36,13 @@ from ranking.storage.run import ENDED, RECORD, Run
 from ranking.storage.store import Store
 
 SIZE = (500, 375)
-QUALITY, NOISE = 90, 21.0  # which give about 100 kB
+# which give about 100 kB
+QUALITY, NOISE = 90, 21.0
 CLASSES = ("car", "dog", "person", "ship", "tree")
 MUST = {"minutes": 4.0, "server": 500.0, "left": 0}
 POLL_SECONDS = 0.1
-LONGEST = 1200.0  # seconds of an import
+# seconds of an import
+LONGEST = 1200.0
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -38,12 +38,16 @@ from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
-MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0  # seconds, seconds, megabytes above the features
+# seconds, seconds, megabytes above the features
+MUST_OPEN, MUST_RERUN, MUST_MEMORY = 2.0, 0.2, 1000.0
 MB = 1e6
 POLL_SECONDS = 0.003
-LEAN = 0.06  # of a sample's features, the component towards its class: some 50 planes are needed
-ROWS = 2000  # rows that are generated at a time
-CLICKED = 7  # position of the image that is clicked first
+# of a sample's features, the component towards its class: some 50 planes are needed
+LEAN = 0.06
+# rows that are generated at a time
+ROWS = 2000
+# position of the image that is clicked first
+CLICKED = 7
 SHEET, RANKED = "widget contact sheet", "widget sample"
 
 

@@ -67,7 +67,8 @@ def inference_rows(bag_sets: list[BagSet]) -> Iterator[list[str]]:
     values = dict[str, list[tuple[float, ...]]]()
     for algorithm, bags in itertools.product(ALGORITHMS, bag_sets):
         first = make_method("Latent AP-SVM", start="whole image", algorithm=algorithm, max_iterations=1)
-        first.fit([bags])  # loads the algorithm
+        # loads the algorithm
+        first.fit([bags])
         seconds[0], calls[0] = 0.0, 0
         start = time.thread_time()
         method = make_method("Latent AP-SVM", start="whole image", algorithm=algorithm).fit([bags])

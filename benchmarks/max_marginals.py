@@ -68,7 +68,8 @@ def pymaxflow_flips(unary: np.ndarray, penalty: np.ndarray, components: Componen
             graph.mark_node(node)
             graph.maxflow(reuse_trees=True)
             graph.get_grid_segments(nodes)
-            graph.add_tedge(node, part.force[node] - to_source, to_source)  # undone at the next cut
+            # undone at the next cut
+            graph.add_tedge(node, part.force[node] - to_source, to_source)
             graph.mark_node(node)
 
 
@@ -144,7 +145,8 @@ def main() -> None:
     )
     size = options.samples, options.edges
     rows = images("boxes of images", boxes(options.images, np.random.default_rng(0)), options.rounds)
-    one_component("grid", 0.03, size)  # compiles
+    # compiles
+    one_component("grid", 0.03, size)
     rows += [
         one_component(name, strength, size) for name, several in STRENGTHS.items() for strength in several
     ]

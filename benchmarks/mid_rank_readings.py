@@ -15,7 +15,8 @@ from ranking import SequenceSet, make_method
 from ranking.methods.length_rankings import Rankings, scores_of_orders
 from ranking.methods.mid_rank import MidRank
 
-CHOOSING = 5  # the first attributes; on a fold of their training images the reading is chosen
+# the first attributes; on a fold of their training images the reading is chosen
+CHOOSING = 5
 
 
 class Reading(NamedTuple):
@@ -42,7 +43,8 @@ READINGS = (
     Reading("ties forbidden, no constant, votes kept", STRICT | NONE, KEPT),
 )
 
-MeasuresByName = dict[str, np.ndarray]  # (3,) measures by name
+# (3,) measures by name
+MeasuresByName = dict[str, np.ndarray]
 
 
 def show(figures: Figures, attributes: int, count: int, tests: int, subsequences: int) -> None:

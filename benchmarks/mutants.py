@@ -266,7 +266,8 @@ def meet(tree: Path, mutant: Mutant, at: int, tests: list[str], seconds: float) 
             text=True,
             start_new_session=True,
         )
-        most = int(60 + seconds)  # of a processor, so that a busy machine makes no difference
+        # of a processor, so that a busy machine makes no difference
+        most = int(60 + seconds)
         resource.prlimit(process.pid, resource.RLIMIT_CPU, (most, most))
         try:
             output, _ = process.communicate(timeout=20 * most)

@@ -13,7 +13,8 @@ from collections.abc import Callable, Sequence
 
 Mutation = Callable[[random.Random, bytes], bytes]
 
-LONGEST = 2**20  # bytes of a mutated file, so that repeated copies stay small
+# bytes of a mutated file, so that repeated copies stay small
+LONGEST = 2**20
 NUMBERS = (0, 1, 2, 3, 7, 8, 127, 128, 255, 256, 32767, 32768, 65535, 65536)
 NUMBERS += (2**24 - 1, 2**24, 2**31 - 1, 2**31, 2**32 - 1, 2**32, 2**63 - 1, 2**63, 2**64 - 1)
 WORDS = re.compile(rb"[\w.+-]+")

@@ -42,7 +42,8 @@ def seconds_of(page: str, home: str) -> tuple[float, float]:
 
 def main() -> None:
     options = options_of(__doc__)
-    sys.path[0] = str(ROOT)  # this folder has another pages.py
+    # this folder has another pages.py
+    sys.path[0] = str(ROOT)
     from pages.parts.app import menu
 
     names = list(menu.PAGES)[: 3 if options.smoke else None]

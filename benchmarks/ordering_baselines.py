@@ -58,7 +58,8 @@ METHODS = (
     "ListMLE",
     "MidRank",
 )
-PAPER = {  # NDCG, Kendall tau and pair accuracy of Table 1, public figures
+# NDCG, Kendall tau and pair accuracy of Table 1, public figures
+PAPER = {
     "SVR": (0.882, 0.349, 65.7),
     "McRank": (0.921, 0.540, 76.9),
     "RankSVM": (0.947, 0.617, 80.8),
@@ -97,7 +98,8 @@ def accuracy(method: Any, sequences: SequenceSet) -> float:
     return right / pairs
 
 
-Splits = list[tuple[SequenceSet, SequenceSet]]  # of each fold, the training and the validation sequences
+# of each fold, the training and the validation sequences
+Splits = list[tuple[SequenceSet, SequenceSet]]
 
 
 def folds_of(sequences: SequenceSet) -> np.ndarray:

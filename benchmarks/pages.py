@@ -47,10 +47,14 @@ from ranking.storage.run import ENDED
 from ranking.storage.store import Store
 
 ROOT = Path(__file__).parents[1]
-BOXES, CLASSES = 10, 10  # boxes per image, and classes of the set
-SIDE = 200  # of a box in pixels
-COMPARED = 4  # compared rankings
-POOL = 40  # number of different images; a set repeats them under other names
+# boxes per image, and classes of the set
+BOXES, CLASSES = 10, 10
+# of a box in pixels
+SIDE = 200
+# compared rankings
+COMPARED = 4
+# number of different images; a set repeats them under other names
+POOL = 40
 FEATURES: list[Any] = [["HOG", {}], ["Colour", {}]]
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 
@@ -233,7 +237,8 @@ class Server:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        for _ in range(6000):  # two minutes: the machine may be busy with something else
+        # two minutes: the machine may be busy with something else
+        for _ in range(6000):
             try:
                 urllib.request.urlopen(f"{self.url}/_stcore/health", timeout=1).close()
                 return

@@ -23,7 +23,8 @@ class Figures:
         self.features = (features / np.linalg.norm(features, axis=1, keepdims=True)).astype(np.float32)
         self.persons = contents["class_labels"].ravel().astype(int) - 1
         self.train = contents["used_for_training"].ravel().astype(bool)
-        self.orders = contents["relative_ordering"].astype(int) - 1  # (11, 8)
+        # (11, 8)
+        self.orders = contents["relative_ordering"].astype(int) - 1
 
     def sequences(self, attribute: int, rows: np.ndarray, count: int, seed: int) -> SequenceSet:
         """Sample sequences of one photograph of each person, out of `rows`."""

@@ -49,7 +49,8 @@ def row_of(name: str, training_runs: Sequence[Train], repeats: int, kept: Kept) 
     """Return medians over the training runs, of the median over the repetitions of each."""
     without, with_it, own = [], [], []
     for train in training_runs:
-        train(None)  # compiles, and reads the features
+        # compiles, and reads the features
+        train(None)
         times: dict[bool, list[float]] = {False: [], True: []}
         spent = []
         for _ in range(repeats):

@@ -43,11 +43,14 @@ def features_of(generator: np.random.Generator, count: int) -> np.ndarray:
     """Return features (count, 1 to 6) of one of several kinds."""
     features = generator.standard_normal((count, generator.integers(1, 7))) * generator.choice(SCALES)
     kind = generator.integers(5)
-    if kind == 1:  # many rows are equal
+    # many rows are equal
+    if kind == 1:
         features = features[generator.integers(max(1, count // 3), size=count)]
-    elif kind == 2:  # few different values, zeros among them
+    elif kind == 2:
+        # few different values, zeros among them
         features = np.round(features)
-    elif kind == 3:  # like histograms
+    elif kind == 3:
+        # like histograms
         features = np.abs(features) / np.maximum(np.abs(features).sum(axis=1, keepdims=True), 1e-12)
     elif kind == 4:
         features = features.astype(np.float32)
@@ -117,11 +120,14 @@ def value_of(item: Setting, generator: np.random.Generator) -> Any:
 def method_for(name: str, generator: np.random.Generator) -> Any:
     values = {item.name: value_of(item, generator) for item in settings_of(method_class(name))}
     if values.get("solver") == "Frank-Wolfe":
-        values["potentials"] = "attractive pairs"  # the only form that it supports
+        # the only form that it supports
+        values["potentials"] = "attractive pairs"
     if values.get("solver") == "subgradient":
-        values["solver"] = "planes"  # subgradient steps have no certificate, as the page says
+        # subgradient steps have no certificate, as the page says
+        values["solver"] = "planes"
     if name.endswith("NDCG-SVM") and values["algorithm"] == "search":
-        values["algorithm"] = "auto"  # search supports AP only
+        # search supports AP only
+        values["algorithm"] = "auto"
     return make_method(name, **values)
 
 
@@ -131,13 +137,15 @@ def outcome(name: str, seed: int) -> str:
     data = PROBLEMS[method_class(name).ranks](generator)
     method = method_for(name, generator)
     if getattr(method, "unary", "") == "chi-square kernel":
-        data = replace(data, features=np.abs(data.features))  # the kernel compares histograms
+        # the kernel compares histograms
+        data = replace(data, features=np.abs(data.features))
     try:
         method.fit(data)
         scores = scores_of(method, data)
     except InputError as error:
         return f"refused: {error}"
-    except Exception as error:  # any error is a finding
+    except Exception as error:
+        # any error is a finding
         return f"{type(error).__name__}: {error}"
     if not np.isfinite(scores).all():
         return "scores that are not finite"

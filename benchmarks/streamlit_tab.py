@@ -19,7 +19,8 @@ import websockets
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
-LONGEST = 60.0  # seconds for an answer
+# seconds for an answer
+LONGEST = 60.0
 
 
 class Tab:

@@ -47,7 +47,8 @@ class DlibProblem:
 
     def __init__(self, risk: LinearRisk, gap: float) -> None:
         self.risk = risk
-        self.C, self.epsilon = risk.C, gap / risk.C  # dlib measures the gap of the hinge alone
+        # dlib measures the gap of the hinge alone
+        self.C, self.epsilon = risk.C, gap / risk.C
         self.num_samples, self.num_dimensions = 1, risk.features.shape[1]
         self.calls = 0
 
@@ -100,7 +101,8 @@ def ap_svm(query: Query) -> dict[str, float]:
     samples = TrainingSet.of([query])
     plain = method.risk(samples)
     share, certificate = products_share(method, samples)
-    with threadpool_limits(1):  # as the app's worker trains on two cores
+    # as the app's worker trains on two cores
+    with threadpool_limits(1):
         share_alone, alone = products_share(method, samples)
     theirs = DlibProblem(plain, TOLERANCE * certificate.primal)
     dlib_seconds, dlib_weights = clocked(lambda: dlib.solve_structural_svm_problem(theirs))
@@ -142,7 +144,8 @@ def svm(query: Query, penalty: float) -> dict[str, float]:
     for epsilon in 10.0 ** -np.arange(0.0, 6.0, 0.5):
         seconds, objective = liblinear(query, penalty, epsilon)
         slowest, reached = max(slowest, seconds), objective <= certificate.primal
-        if reached or slowest > 3 * certificate.seconds:  # a tighter tolerance would take longer still
+        # a tighter tolerance would take longer still
+        if reached or slowest > 3 * certificate.seconds:
             break
     return {
         "ours": certificate.seconds,
@@ -164,7 +167,8 @@ def median_of(runs: list[dict[str, float]]) -> dict[str, float]:
 
 def rows_of(name: str, queries: list[Query]) -> Iterator[list[str]]:
     """The lines of the table about the features of that name, one set a seed."""
-    ap_svm(queries[0])  # compiles
+    # compiles
+    ap_svm(queries[0])
     svm(queries[0], 0.01)
     yield from ap_svm_rows(name, median_of([ap_svm(query) for query in queries]))
     for penalty in (0.001, 0.01, 0.1):

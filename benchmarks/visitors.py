@@ -31,7 +31,8 @@ from ranking.storage.run import ENDED
 from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.store import Store
 
-MUST = 0.5  # seconds: the median interaction
+# seconds: the median interaction
+MUST = 0.5
 QUERIES = ("phoning", "running", "walking", "playing instrument", "reading")
 PAGES = ("", "image_sets", "train", "compare", "neighbours")
 
@@ -97,9 +98,8 @@ class Person:
             self.note("go to a page", await self.tab.open("label_questions", label_run=self.ranker))
         self.answered += 1
         kind = self.draw.choice(("yes", "no"))
-        self.note(
-            "answer a question", await self.tab.press(f"widget {kind} .*")
-        )  # the key names the question
+        # the key names the question
+        self.note("answer a question", await self.tab.press(f"widget {kind} .*"))
 
     async def begin(self) -> None:
         """Start a run, unless one of this workspace is running or queued."""

@@ -10,7 +10,8 @@ from typing import Any
 WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 LISTS = ("os.listdir", "os.scandir", "os.walk")
 STARTS = ("os.fork", "os.system", "pty.", "socket.", "subprocess.", "urllib.", "webbrowser.")
-PATHS = ("open", "os.", "sqlite3.connect")  # events whose first arguments are paths
+# events whose first arguments are paths
+PATHS = ("open", "os.", "sqlite3.connect")
 READ_BY_SYSTEM = ("/usr", "/lib", "/proc", "/sys", "/dev/null", "/dev/urandom", "/etc/mime.types")
 
 
@@ -50,7 +51,8 @@ class Watch:
             return True
         try:
             real = os.path.realpath(os.fsdecode(path))
-        except ValueError:  # a name with a NUL character: nothing is opened
+        except ValueError:
+            # a name with a NUL character: nothing is opened
             return True
         folders = self._readable if reads else (self.home,)
         return any(real == folder or real.startswith(folder.rstrip("/") + "/") for folder in folders)

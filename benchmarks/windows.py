@@ -36,9 +36,11 @@ from ranking.features.windows.description import describe_windows
 from ranking.features.windows.settings import WindowSettings
 from ranking.metrics.detection import ENOUGH, overlap
 
-COUNTS = (50, 100, 150)  # of windows per image
+# of windows per image
+COUNTS = (50, 100, 150)
 SOURCES = ("segments", "grid")
-CROPPED = 10  # images whose windows are cropped
+# images whose windows are cropped
+CROPPED = 10
 MB = 1e6
 
 
@@ -85,7 +87,8 @@ def peak(folder: Path, settings: WindowSettings) -> tuple[int, float, float]:
     image_set = load_image_set(folder)
     compile_kernels()
     before = memory_of()["VmRSS"]
-    Path("/proc/self/clear_refs").write_text("5")  # the peak is that from here on
+    # the peak is that from here on
+    Path("/proc/self/clear_refs").write_text("5")
     with tempfile.TemporaryDirectory() as cache:
         windows = windows_of(image_set, settings, Path(cache)).windows
         return len(windows), windows.nbytes / MB, (memory_of()["VmHWM"] - before) / MB

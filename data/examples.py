@@ -25,7 +25,8 @@ from drawing.painting import webp
 from drawing.sets import SETS
 from PIL import Image
 
-sys.path.append(str(Path(__file__).parents[1]))  # the lessons are in pages, which are not installed
+# the lessons are in pages, which are not installed
+sys.path.append(str(Path(__file__).parents[1]))
 from pages.parts.lessons.lesson_settings import (
     NEIGHBOURS,
     OBJECTS,
@@ -57,9 +58,12 @@ from ranking.storage.sets import record_of, row_of
 from ranking.storage.store import Store
 
 FEATURES: Named = (("HOG", {}), ("Colour", {}))
-LESSONS = (VIOLATED, NEIGHBOURS, WHY_AP)  # the first one last: pages open on its runs
-LAST = "AP-SVM"  # of the last of these: the run that pages show first
-CREATED = 1_795_600_000.0  # seconds since 1970 of the first listed run; each later run is a second newer
+# the first one last: pages open on its runs
+LESSONS = (VIOLATED, NEIGHBOURS, WHY_AP)
+# of the last of these: the run that pages show first
+LAST = "AP-SVM"
+# seconds since 1970 of the first listed run; each later run is a second newer
+CREATED = 1_795_600_000.0
 COMPARED = ("playing instrument", "phoning", "riding bike")
 LABEL_METHODS, ORDER_METHODS = ("Independent p@k", "C-star p@k"), ("RankSVM", "MidRank")
 
@@ -76,7 +80,8 @@ def runs_of(
         yield labels_run(scenes, method)
     for method in ORDER_METHODS:
         yield OrderTrainSettings(cars, FEATURES, "year", method)
-    for query, start in reversed(OBJECTS):  # the page opens on the first one
+    # the page opens on the first one
+    for query, start in reversed(OBJECTS):
         yield objects_run(objects, query, start)
     yield pairs_study(cars, FEATURES, "year")
     methods = tuple((name, {}) for name in reversed(LABEL_METHODS))
@@ -172,7 +177,8 @@ def main() -> None:
         for name, settings in listed.items():
             if (runs / name).is_dir():
                 continue
-            if isinstance(settings, ExperimentSettings):  # otherwise its trials would be read from there
+            # otherwise its trials would be read from there
+            if isinstance(settings, ExperimentSettings):
                 shutil.rmtree(FOLDER / EXPERIMENTS, ignore_errors=True)
             run = made(store, settings)
             save(run, runs / name)

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-sys.path.append(str(Path(__file__).parents[1]))  # the lessons are of the pages, which are not installed
+# the lessons are of the pages, which are not installed
+sys.path.append(str(Path(__file__).parents[1]))
 from pages.parts.lessons.lesson_settings import NEIGHBOURS, WHY_AP
 from ranking.core import ImageSet
 from ranking.datasets import load_image_set

@@ -16,9 +16,11 @@ from playwright.sync_api import Page, sync_playwright
 
 FLAGS = ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
 SCREEN = {"width": 1280, "height": 720}
-SIZE = (960, 540)  # of the film
+# of the film
+SIZE = (960, 540)
 QUALITY = 70
-LONG, SHORT = 1800, 220  # milliseconds that a frame is shown
+# milliseconds that a frame is shown
+LONG, SHORT = 1800, 220
 CLASS, STEPS = "riding horse", 22
 
 
@@ -66,7 +68,8 @@ def film(page: Page, address: str) -> Film:
     page.get_by_test_id("stBaseButton-primary").first.click()
     page.get_by_role("heading", name=CLASS).first.wait_for()
     settle(page)
-    page.wait_for_timeout(3000)  # the recording is read again when the run has ended
+    # the recording is read again when the run has ended
+    page.wait_for_timeout(3000)
     bar = page.locator(".play").first
     bar.focus()
     page.keyboard.press("Home")

@@ -25,10 +25,11 @@ from pages.parts.studies.assignments import (
 )
 from ranking.inference.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
 
+# samples: so few that each problem is solved exactly without a noticeable delay
 MIN_SAMPLES, MAX_SAMPLES = (
     4,
     6,
-)  # samples: so few that each problem is solved exactly without a noticeable delay
+)
 MAX_SEED = 999
 VIOLATED, PREDICTION = "most violated ranking", "prediction"
 

@@ -23,7 +23,8 @@ from ranking.reports.line_styles import LineStyle, of_methods
 from ranking.reports.settings_words import names_of
 from ranking.storage.run import SAMPLES
 
-FEWEST, FIRST_TOP = 4, 10  # ranks that are shown
+# ranks that are shown
+FEWEST, FIRST_TOP = 4, 10
 FOLLOWED = {"one": "Selected", "all": "All shown"}
 FOLLOWING = (
     f"{RELEVANT_GLYPH} and a solid border: relevant; {IRRELEVANT_GLYPH} and a dashed border: irrelevant. Click "
@@ -161,7 +162,8 @@ def show_measures(shown: Compared, curves: go.Figure, top: int) -> None:
         st.caption(comparison_words.CURVES)
         st.caption(escaped(table.note))
         st.caption(comparison_words.of_intervals(shown.compared, shown.resampled, shown.images, shown.split))
-    st.markdown(as_markdown(table))  # in the full width: the last column has the differences
+    # in the full width: the last column has the differences
+    st.markdown(as_markdown(table))
 
 
 # ---------------------------------------------------------------------------------------------------------

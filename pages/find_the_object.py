@@ -22,7 +22,8 @@ from ranking.metrics.detection import correct_detections, detection_average_prec
 from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
-SHOWN = 12  # detections
+# detections
+SHOWN = 12
 SPLITS = {"test": "Test images", "train": "Training images"}
 
 
@@ -34,7 +35,8 @@ def steps() -> None:
         row = object_models.choose_set()
         reach = st.empty()
         query = object_models.choose_class(row)
-    reach.caption(before_training(row, query))  # replaced below by what a run measured
+    # replaced below by what a run measured
+    reach.caption(before_training(row, query))
     with view:
         run_actions.show_deleted(task=object_models.PICKER.task)
     with form, st.expander("A new training", icon=":material/model_training:"):

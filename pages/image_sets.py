@@ -15,14 +15,17 @@ from pages.parts.importing import criteria, custom_features, importing, trash
 from pages.parts.training import sets
 from ranking.core import ImageSet, Ints
 
-SHEET_SIZE = 48  # images per page of the contact sheet: fewer than crops, because images are larger
-MAX_SELECTED = 12  # selected samples that are shown
+# images per page of the contact sheet: fewer than crops, because images are larger
+SHEET_SIZE = 48
+# selected samples that are shown
+MAX_SELECTED = 12
 
 
 def steps() -> None:
     home.show_damage()
     if not home.store().sets.rows():
-        importing.show()  # now, because without an image set the page ends below
+        # now, because without an image set the page ends below
+        importing.show()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()

@@ -14,8 +14,10 @@ from ranking.explain.label_pairs import LabelPairs
 from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
 
-ALL = "all"  # of the core
-MAX_BARS = 3  # of each sign
+# of the core
+ALL = "all"
+# of each sign
+MAX_BARS = 3
 STAR = (
     "Core labels are in the middle, the labels with their strongest interactions around them. The wider a line, the "
     r"larger |F|; two labels in the same top k add 2F to its value $t^\top s+t^\top Ft$."

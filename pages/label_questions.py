@@ -51,7 +51,8 @@ def steps() -> None:
             run = label_models.choose_training(row)
         images = images_of(run)
         strategy = choose_strategy(run)
-    with layout:  # frame.css places them; on a phone they follow one another
+    # frame.css places them; on a phone they follow one another
+    with layout:
         picture_of, switch, view, game = (st.container() for _ in range(4))
     with switch:
         label = "The baseline"

@@ -24,8 +24,10 @@ from ranking.reports.prose import signed
 from ranking.storage.run import Run
 
 STEPS = ("1 · Ranked", "2 · Answer", "3 · Question", "4 · Summary")
-HEIGHT = 360  # of charts: a projector shows a step whole
-CLOSEST = 5  # labels whose maxima are shown
+# of charts: a projector shows a step whole
+HEIGHT = 360
+# labels whose maxima are shown
+CLOSEST = 5
 MAX_TIES = 4
 ANSWERS = {"not asked": None, "yes": True, "no": False}
 

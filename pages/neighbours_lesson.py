@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 
 STEPS = ("1 · Rankings", "2 · Up", "3 · Down", "4 · Misled", "5 · Summary")
 UP, DOWN, MISLED, SUMMARY = 2, 3, 4, 5
-MODEL = "HOAP-SVM"  # whose edges are switched off and on
+# whose edges are switched off and on
+MODEL = "HOAP-SVM"
 SHOWN = 8
 
 HEADLINES = (
@@ -65,7 +66,8 @@ def show_step(step: Step) -> None:
     if step.number == 1:
         show_pairs(images, trained)
         return
-    strength_curve = cache.strength_curve(trained[MODEL])  # takes seconds once, before the new headline
+    # takes seconds once, before the new headline
+    strength_curve = cache.strength_curve(trained[MODEL])
     if step.number == SUMMARY:
         show_summary(step, images, trained, strength_curve)
         return

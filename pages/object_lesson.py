@@ -25,7 +25,8 @@ from ranking.features.windows.settings import WindowSettings
 from ranking.storage.run import Run
 
 STEPS = ("1 · Labels", "2 · Rounds", "3 · Starts", "4 · A part")
-SHOWN = 6  # images with the object, and as many without it
+# images with the object, and as many without it
+SHOWN = 6
 
 
 def steps() -> None:

@@ -32,7 +32,8 @@ from ranking.storage.sets import ImageSetRow
 VIEWS = {"methods": "Predicted orders", "own": "Order it yourself"}
 # A criterion of such a name gets another column name.
 OWN_COLUMNS = ("sequence", "true place", "sample", "image")
-MAX_SHOWN = 80  # crops of a sequence on the screen
+# crops of a sequence on the screen
+MAX_SHOWN = 80
 
 
 class Task(NamedTuple):

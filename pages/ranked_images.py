@@ -20,7 +20,8 @@ from ranking.metrics.ranked import Ranking, first_irrelevant
 from ranking.storage.run import Run
 
 DEFAULT_K = 10
-MAX_SHOWN = 10  # highest-ranked irrelevant samples, and lowest-ranked relevant samples
+# highest-ranked irrelevant samples, and lowest-ranked relevant samples
+MAX_SHOWN = 10
 VIEWS = {"crop": "Crop", "whole": "Whole image"}
 
 
@@ -54,7 +55,8 @@ def show_ranking(run: Run, images: ImageSet, ranked: Ranking, split: str) -> Non
         with left:
             view, filtered = choose_view(images, ranked, k)
         shown = choices.where(images, ranked, among=filtered.places)
-        with right:  # before the grid, whose own response to a click the browser has painted already
+        # before the grid, whose own response to a click the browser has painted already
+        with right:
             show_selected(run, images, ranked, shown.place)
             with frame.errors_in_place():
                 chosen = selection.rows(images)

@@ -22,7 +22,8 @@ from ranking.files.spreadsheets import rows_csv
 from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.storage.run import Run
 
-MAX_SAMPLES = 40  # of a sequence whose search is shown: the number of nodes grows with the cube of this
+# of a sequence whose search is shown: the number of nodes grows with the cube of this
+MAX_SAMPLES = 40
 MAX_TREES = 5
 POINTS = (
     "Each point is a candidate order that the search evaluated; each line swaps two positions. The search takes the "

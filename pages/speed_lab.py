@@ -24,8 +24,10 @@ SIZES = {
     "tables and figures, a third of the samples": TimingSettings(share=1 / 3),
     "tables and figures, all samples": TimingSettings(),
 }
-SECONDS = dict(zip(SIZES, (5, 20, 30, 80), strict=True))  # approximate processor time
-ROW, AROUND = 52, 90  # height in pixels of a chart of calls: per algorithm, and of axes and margins
+# approximate processor time
+SECONDS = dict(zip(SIZES, (5, 20, 30, 80), strict=True))
+# height in pixels of a chart of calls: per algorithm, and of axes and margins
+ROW, AROUND = 52, 90
 
 
 def steps() -> None:

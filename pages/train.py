@@ -32,14 +32,16 @@ from ranking.storage.run import ENDED, SAMPLES, Run
 from ranking.storage.run_settings import TrainSettings
 from ranking.storage.sets import ImageSetRow
 
-FIRST_METHOD = "AP-SVM"  # the default, if it is registered
+# the default, if it is registered
+FIRST_METHOD = "AP-SVM"
 # The symbols of an objective over rankings.
 SYMBOLS = "R*: the correct ranking; R: any ranking; Ψ: its joint feature vector; Δ: its loss."
 
 
 def steps() -> None:
     run = runs.chosen() or show_newest()
-    with st.container(key="train-layout"):  # frame.css lays these out; on a phone they are stacked
+    # frame.css lays these out; on a phone they are stacked
+    with st.container(key="train-layout"):
         task, view, details = st.container(), st.container(), st.container(key="settings-train")
     with task:
         row = sets.choose()
@@ -94,7 +96,8 @@ def choose_task(row: ImageSetRow) -> tuple[str, str]:
 def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     """Show the objective of the method, and choose its settings and features."""
     images, chosen_class = cache.image_set(row.key), method_class(method)
-    summary = st.container()  # above the settings that it depends on
+    # above the settings that it depends on
+    summary = st.container()
     values = forms.settings_form("method", [(method, chosen_class)], f"More settings of {method}")[method]
     graph = graph_choice.choose(images, method)
     with st.expander("Features"):

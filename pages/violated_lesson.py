@@ -26,7 +26,8 @@ from ranking.storage.run import Run
 METHOD = LESSON.methods[0]
 STEPS = ("1 · Most violated", "2 · Image by image", "3 · Halving", "4 · Planes", "5 · Summary")
 SIZES = (10, 30, 100, 300, 1000)
-ONE_IN = 10  # irrelevant samples per relevant sample, as in Fig. 1 of the paper
+# irrelevant samples per relevant sample, as in Fig. 1 of the paper
+ONE_IN = 10
 
 FEW = FEW_RELEVANT + FEW_IRRELEVANT
 HEADLINES = (
@@ -191,7 +192,8 @@ def show_planes(run: Run) -> None:
         f"Optimum over {count} planes: **{planes.cvxpy:.6g}** in CVXPY, **{last:.6g}** here.",
         help=PLANE,
     )
-    most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100  # in percent, rounded up
+    # in percent, rounded up
+    most = ceil(1e4 * (1 - last / planes.primal[-1])) / 100
     orders = rf"${n}! > 10^{{{int(lgamma(n + 1) / log(10))}}}$"
     st.caption(
         f"The first *plane* and those of {count - 1} iterations are constraints of most violated rankings. "

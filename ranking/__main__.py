@@ -59,7 +59,8 @@ def main(arguments: Sequence[str]) -> int:
         return code
     except NotFinished:
         return FAILED
-    except (ValueError, OSError) as error:  # this includes HomeError
+    except (ValueError, OSError) as error:
+        # this includes HomeError
         print(f"{error}", file=sys.stderr)
         return FAILED
     except KeyboardInterrupt:

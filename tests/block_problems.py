@@ -39,9 +39,11 @@ def problem(
     group = np.repeat(rng.uniform(size=len(sizes)) < 0.5, sizes)
     relevant = np.where(rng.uniform(size=n) < 0.8, group, ~group)
     relevant[:2] = True, False
-    order = rng.permutation(n)  # so that neighbours are no rows in a row
+    # so that neighbours are no rows in a row
+    order = rng.permutation(n)
     relevant, place = relevant[np.argsort(order)], order
-    size = 5 if n <= 8 else 30  # fewer features than samples bend a large problem so that all solvers creep
+    # fewer features than samples bend a large problem so that all solvers creep
+    size = 5 if n <= 8 else 30
     features = (rng.normal(size=(n, size)) + 0.6 * relevant[:, None]).astype(dtype)
     edges = place[edges]
     affinity = np.exp(-spread * rng.uniform(size=(len(edges), 3))).astype(dtype)

@@ -19,9 +19,8 @@ from ranking.inference import best_top_k
 
 
 def main() -> None:
-    edges = np.stack(
-        [np.arange(39), np.arange(1, 40)], axis=1
-    )  # one component too large to enumerate, then small ones
+    # one component too large to enumerate, then small ones
+    edges = np.stack([np.arange(39), np.arange(1, 40)], axis=1)
     with event.install_recorder("numba:compile") as recorder:
         compile_kernels()
         for precision in (np.float32, np.float64):

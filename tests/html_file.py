@@ -9,9 +9,8 @@ from html.parser import HTMLParser
 from ranking.reports.figures import script_hashes, scripts
 
 ALIVE = {"script", "iframe", "object", "embed", "form", "base", "link"}
-LINK = re.compile(
-    r"#p\d+$|data:(image/(webp|png|jpeg)|application/json|text/(csv|plain));base64,"
-)  # within the file
+# within the file
+LINK = re.compile(r"#p\d+$|data:(image/(webp|png|jpeg)|application/json|text/(csv|plain));base64,")
 
 
 class HtmlFile(HTMLParser):

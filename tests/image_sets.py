@@ -14,9 +14,8 @@ from PIL import Image
 
 from ranking.core import ImageSet, Problem, SourceBox, SourceImage
 
-Drawing = tuple[
-    str, npt.NDArray[Any], tuple[SourceBox, ...]
-]  # the name of a picture, its pixels and its boxes
+# the name of a picture, its pixels and its boxes
+Drawing = tuple[str, npt.NDArray[Any], tuple[SourceBox, ...]]
 
 
 def image_set(image_of: npt.ArrayLike, test: npt.ArrayLike, **columns: Any) -> ImageSet:

@@ -14,8 +14,10 @@ from ranking.storage.run import ENDED, Run, take_lock
 from ranking.storage.run_settings import FeaturesSettings, ImportSettings
 from ranking.storage.store import Store
 
-_locks: list[int] = []  # held until the tests end, as by workers that live
-_begun: dict[str, tuple[int, Steps]] = {}  # by run: the number of its last question, and its steps
+# held until the tests end, as by workers that live
+_locks: list[int] = []
+# by run: the number of its last question, and its steps
+_begun: dict[str, tuple[int, Steps]] = {}
 
 
 def go_on(store: Store, run: Run) -> Run:

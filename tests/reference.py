@@ -58,8 +58,10 @@ def right_and_wrong_pairs(relevance: Sequence[int], scores: Sequence[float]) -> 
 
 Order = tuple[int, ...]
 Grades = Sequence[int]
-Sequences = Iterable[Sequence[int]]  # of rows of a pool
-Loss = Callable[[Sequence[int]], float]  # of the positions, from 1, of the relevant samples, ascending
+# of rows of a pool
+Sequences = Iterable[Sequence[int]]
+# of the positions, from 1, of the relevant samples, ascending
+Loss = Callable[[Sequence[int]], float]
 
 
 def ap_loss(positions: Sequence[int]) -> float:
@@ -85,7 +87,8 @@ def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[
     total, pairs = np.zeros(np.shape(features)[1:]), 0
     for above, below in itertools.combinations(order, 2):
         if relevant[above] != relevant[below]:
-            total = total + (features[above] - features[below])  # R_xy (psi(x) - psi(y)) either way round
+            # R_xy (psi(x) - psi(y)) either way round
+            total = total + (features[above] - features[below])
             pairs += 1
     return total / pairs
 
@@ -128,7 +131,8 @@ def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> fl
     for i, j in itertools.product(range(len(positives) + 1), range(len(negatives) + 1)):
         if i:
             best[i, j] = max(best[i, j], best[i - 1, j] + terms[i - 1, i + j - 1])
-        if j:  # i relevant samples above this irrelevant one, the others below
+        # i relevant samples above this irrelevant one, the others below
+        if j:
             higher, lower = above[i] - i * negatives[j - 1], above[-1] - above[i]
             lower -= (len(positives) - i) * negatives[j - 1]
             best[i, j] = max(best[i, j], best[i, j - 1] + (higher - lower) / pairs)
@@ -229,9 +233,8 @@ def relaxed_max_marginal(
     n, m = len(unary), len(edges)
     left, right = (np.eye(n)[edges[:, end]] for end in (0, 1))
     z = np.eye(m)
-    rows = np.block(
-        [[-left - right, z], [left + right, z], [left - right, -z], [right - left, -z]]
-    )  # rows @ (y, z) <= limits
+    # rows @ (y, z) <= limits
+    rows = np.block([[-left - right, z], [left + right, z], [left - right, -z], [right - left, -z]])
     limits = np.repeat([0.0, 2.0, 0.0, 0.0], m)
     fixed = [(0.0, 1.0) if i != number else (float(label), float(label)) for number in range(n)]
     program = linprog(-np.append(unary, penalty), rows, limits, bounds=[*fixed, *[(None, None)] * m])
@@ -270,7 +273,8 @@ def ranking_outputs(features: np.ndarray, relevant: Sequence[bool], loss: Loss) 
     ]
 
 
-Pairs = tuple[Any, np.ndarray]  # edges (m, 2) or cliques, and their affinities (m, d2)
+# edges (m, 2) or cliques, and their affinities (m, d2)
+Pairs = tuple[Any, np.ndarray]
 NO_PAIRS: Pairs = (np.empty((0, 2), int), np.empty((0, 0)))
 
 
@@ -333,7 +337,8 @@ def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int 
 
     bound: how many weights, the last ones, are <= 0 (high-order, eq. 8), which no program over planes has.
     """
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
     planes = [
         (np.stack([psi for psi, _ in outputs]), np.array([loss for _, loss in outputs]))

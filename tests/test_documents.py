@@ -14,7 +14,8 @@ from pages.parts.app.menu import PAGES
 ROOT = Path(__file__).parents[1]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
 MAX_LINES = {"README.md": 160, "CONTRIBUTING.md": 120}
-WIDEST = 130  # characters of a line of prose
+# characters of a line of prose
+WIDEST = 130
 
 EXAMPLES = [
     (document.name, number, code)

@@ -68,7 +68,8 @@ PAGES_OF = {
         )
     ),
 }
-FLAT = {"__init__.py", "__main__.py"}  # all that `ranking` holds beside its folders
+# all that `ranking` holds beside its folders
+FLAT = {"__init__.py", "__main__.py"}
 
 
 def module_name(path: Path, root: Path) -> str:

@@ -28,8 +28,10 @@ SCRIPTED = (sys.executable, str(Path(__file__).with_name("scripted_worker.py")))
 # One that holds its lock and does nothing until it is killed; it costs no start of Python.
 SLEEPING = ("sh", "-c", "exec sleep 10000")
 FOREVER = ["iterate", 100_000, 0.01]
-RECORDS = {"lock", "run.json"}  # what is left of an import that did not finish
-LONGEST = 300.0  # seconds; far more than anything takes where the processors are busy with other things
+# what is left of an import that did not finish
+RECORDS = {"lock", "run.json"}
+# seconds; far more than anything takes where the processors are busy with other things
+LONGEST = 300.0
 
 
 def wait(condition: Callable[[], Any]) -> Any:
@@ -73,7 +75,8 @@ def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: P
     """The run after the worker's main has worked on it in this process; upload: a file that was uploaded for it."""
     run = store.runs.create(kind, settings)
     if kind == "import":
-        decide(run, Decision(1))  # as soon as it has read
+        # as soon as it has read
+        decide(run, Decision(1))
     if upload is not None:
         run.uploaded_file.write_bytes(upload.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0

@@ -6,8 +6,10 @@ from dataclasses import dataclass, field
 
 from drawing.sketch import Colour
 
-WIDTH, HEIGHT = 640, 480  # of the large drawing; images are half as large
-Glow = tuple[float, float, float, Colour]  # x, y, radius, colour
+# of the large drawing; images are half as large
+WIDTH, HEIGHT = 640, 480
+# x, y, radius, colour
+Glow = tuple[float, float, float, Colour]
 
 
 @dataclass
@@ -25,7 +27,8 @@ class Ground:
     glows: list[Glow] = field(default_factory=list)
     gradients: list[tuple[float, float, Colour, Colour]] = field(default_factory=list)
     stage: bool = False
-    wild: bool = False  # horses may be in the background
+    # horses may be in the background
+    wild: bool = False
 
     def size(self, row: float) -> float:
         """Return the pixels per unit of a body with its feet at `row`."""

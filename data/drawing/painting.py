@@ -20,7 +20,8 @@ from PIL import Image, ImageChops, ImageDraw, ImageEnhance, ImageFilter, ImageOp
 SIZE = (320, 240)
 CANVAS = (2 * SIZE[0], 2 * SIZE[1])
 GROUND = (200, 200, 200)
-Colour = Sequence[int]  # red, green, blue
+# red, green, blue
+Colour = Sequence[int]
 
 LUMA = np.array([0.299, 0.587, 0.114], np.float32)
 SEPIA = np.array([1.07, 0.94, 0.72], np.float32)
@@ -183,7 +184,8 @@ def _luma(pixels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
     """Return (height, width) the brightness of pixels (height, width, 3), with the same bits on every processor. The
     rounding of a matrix product depends on the processor, and the keys of the image sets are hashes of pixels."""
     luma: npt.NDArray[np.float32] = pixels[..., 0] * LUMA[0]
-    for channel in (1, 2):  # a product of two float32 is exact in float64, so only each sum is rounded
+    # a product of two float32 is exact in float64, so only each sum is rounded
+    for channel in (1, 2):
         luma = (luma + pixels[..., channel].astype(np.float64) * np.float64(LUMA[channel])).astype(np.float32)
     return luma
 

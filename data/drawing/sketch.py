@@ -10,8 +10,10 @@ from functools import cache
 from itertools import pairwise
 
 Point = tuple[float, float]
-Edges = tuple[float, float, float, float]  # left, top, right, bottom
-Colour = tuple[int, ...]  # red, green, blue 0..255, and optionally the opacity
+# left, top, right, bottom
+Edges = tuple[float, float, float, float]
+# red, green, blue 0..255, and optionally the opacity
+Colour = tuple[int, ...]
 TAU = math.tau
 
 
@@ -87,7 +89,8 @@ class Sketch:
         half = math.acos((thick - thin) / length)
         steps = max(3, _sides(max(thick, thin) * self._scale) // 2)
         points = []
-        for k in range(steps + 1):  # round the far end, from one tangent to the other
+        # round the far end, from one tangent to the other
+        for k in range(steps + 1):
             turn = forward - half + 2 * half * k / steps
             points.append((end[0] + thin * math.cos(turn), end[1] + thin * math.sin(turn)))
         for k in range(steps + 1):
@@ -143,7 +146,8 @@ def clipped(polygon: list[Point], frame: Edges) -> list[Point]:
     return polygon
 
 
-Draw = Callable[[Sketch], None]  # adds an object to a sketch
+# adds an object to a sketch
+Draw = Callable[[Sketch], None]
 
 
 def _sides(pixels: float) -> int:

@@ -42,7 +42,8 @@ from ranking.storage import jobs
 from ranking.storage.run_settings import SMALL_GRIDS, ExperimentSettings, Protocol, SimulationSettings
 from ranking.storage.store import Store
 
-FEW_QUERIES = 3  # number of queries compared by default
+# number of queries compared by default
+FEW_QUERIES = 3
 SUMMARY = "compare methods by cross-validation and print the tables"
 
 

@@ -40,7 +40,8 @@ def compile_kernels() -> None:
     relevance = np.arange(200) % 10 == 0
     for algorithm in ALGORITHMS:
         most_violated_ranking(generator.standard_normal(200), relevance, "ap", algorithm)
-    many = generator.standard_normal(1_100_000)  # so many that bin numbers need 32 bits
+    # so many that bin numbers need 32 bits
+    many = generator.standard_normal(1_100_000)
     most_violated_ranking(many, np.arange(len(many)) % 1000 == 0, "ap")
     best_labelling([1.0, -1.0], [[0, 1]], [-1.0])
     for algorithm in ("enumerate", "dynamic-cut"):

@@ -70,7 +70,8 @@ def import_path(
 
     def confirm(question: Question) -> Decision:
         if question.about != "files":
-            return Decision(question.number)  # near copies stay where the import has put them
+            # near copies stay where the import has put them
+            return Decision(question.number)
         preview = ImportPreview.from_json(question.reading)
         if preview.source is None or preview.content is None:
             formats = ", ".join([*tree_sources(), *file_sources()])

@@ -20,8 +20,10 @@ from ranking.reports.exports import rows_parquet, trial_rows
 from ranking.reports.findings import Findings
 from ranking.reports.report import latex_tables, protocol_json, report_html
 
-OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")  # the options that name files
-Contents = Mapping[str, Callable[[], str | bytes]]  # the content of each output file, by option
+# the options that name files
+OUTPUTS = ("output", "csv", "parquet", "latex", "protocol")
+# the content of each output file, by option
+Contents = Mapping[str, Callable[[], str | bytes]]
 
 
 def add_outputs(parser: argparse.ArgumentParser) -> None:

@@ -18,9 +18,12 @@ from ranking.storage.store import Store
 
 Answer = Callable[[Question], Decision]
 
-POLL_SECONDS = 0.2  # between two reads of a run's events
-WIDTH = 30  # of the bar, in characters
-DONE, FAILED, INTERRUPTED = 0, 1, 130  # exit codes; argparse gives 2 for wrong arguments
+# between two reads of a run's events
+POLL_SECONDS = 0.2
+# of the bar, in characters
+WIDTH = 30
+# exit codes; argparse gives 2 for wrong arguments
+DONE, FAILED, INTERRUPTED = 0, 1, 130
 
 
 def read_json(file: Path) -> Json:
@@ -69,7 +72,8 @@ def watch(store: Store, run: Run, answer: Answer | None = None) -> Run:
             events, offset = jobs.events(run, offset)
             shown = [event for event in events if event["event"] in ("progress", "iteration")]
             if shown and shown[-1].get("what") == WAITING:
-                pass  # only until it is answered below
+                # only until it is answered below
+                pass
             elif shown and shown[-1]["event"] == "progress":
                 bar.show(shown[-1]["what"], shown[-1]["done"], shown[-1]["total"])
             elif shown:

@@ -49,7 +49,8 @@ if TYPE_CHECKING:
     from ranking.explain.playback import Playback
     from ranking.features.projection import Projection
 
-SO_FAR_SECONDS = 0.5  # interval at which training writes its current scores
+# interval at which training writes its current scores
+SO_FAR_SECONDS = 0.5
 # How often a queued worker checks whether it may start: interval per run before it, and longest interval.
 TURN_SECONDS, MAX_TURN_SECONDS = 0.1, 2.0
 
@@ -112,11 +113,13 @@ def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Json | No
         result = works[run.kind](store, run, report)
     except Exception as error:
         lift_memory_limit()
-        with contextlib.suppress(OSError):  # the first error is the one to report
+        # the first error is the one to report
+        with contextlib.suppress(OSError):
             report.flush()
         if report.stopped and isinstance(error, Cancelled | StopTraining):
             return "cancelled", str(error) or why_it_ended(store.runs.get(run.id)), None
-        with contextlib.suppress(OSError):  # stderr is a file on the same disk
+        # stderr is a file on the same disk
+        with contextlib.suppress(OSError):
             traceback.print_exc()
         reason = uploads_named(run, reason_of(error, memory))
         return "failed", why_it_ended(run, reason), None
@@ -207,12 +210,14 @@ def train(store: Store, run: Run, report: Report) -> Json:
     evaluation."""
     settings = train_settings(run.settings)
     report.progress("Reading the image set", 0, 1)
-    from ranking.experiments import tasks  # only now, so that the first event does not wait for it
+    # only now, so that the first event does not wait for it
+    from ranking.experiments import tasks
     from ranking.experiments.recording import Recorder
 
     def save(method: Any, projection: Projection | None) -> None:
         report.saving()
-        if projection is not None:  # first: without it the method cannot be used
+        # first: without it the method cannot be used
+        if projection is not None:
             write_whole(run.projection_file, projection.save)
         write_whole(run.model_file, method.save)
         report.measuring()

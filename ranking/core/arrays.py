@@ -15,10 +15,13 @@ Floats = npt.NDArray[np.float64]
 Features = npt.NDArray[np.floating[Any]]
 Ints = npt.NDArray[np.integer[Any]]
 Bools = npt.NDArray[np.bool_]
-AnyArray = npt.NDArray[Any]  # of numbers, texts or marks
+# of numbers, texts or marks
+AnyArray = npt.NDArray[Any]
 
-LARGEST = 1e15  # of features: larger ones keep methods far from their optimum; from 1e160 on squares overflow
-BLOCK = 1 << 20  # entries of a matrix that are processed at a time, to save memory
+# of features: larger ones keep methods far from their optimum; from 1e160 on squares overflow
+LARGEST = 1e15
+# entries of a matrix that are processed at a time, to save memory
+BLOCK = 1 << 20
 
 
 def check_features(features: npt.ArrayLike, name: str = "features", half: bool = False) -> Features:
@@ -34,7 +37,8 @@ def check_features(features: npt.ArrayLike, name: str = "features", half: bool =
     if not (half and array.dtype == np.float16):
         array = as_floats(array)
     if not all_within(array, LARGEST):
-        outside = ~(np.abs(array) <= np.float64(LARGEST))  # which float16 cannot hold
+        # which float16 cannot hold
+        outside = ~(np.abs(array) <= np.float64(LARGEST))
         rows, least = np.flatnonzero(outside.any(axis=1)), array[outside][0]
         first = "NaN" if np.isnan(least) else f"{least:g}"
         got = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {first}"
@@ -100,7 +104,8 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
         raise InputError("relevance", f"shape ({n},), one grade per sample", grades.shape)
     if not is_real(grades):
         raise InputError("relevance", "real numbers", grades.dtype)
-    with np.errstate(invalid="ignore"):  # NaN, infinity and what int64 cannot hold differ from their cast
+    # NaN, infinity and what int64 cannot hold differ from their cast
+    with np.errstate(invalid="ignore"):
         whole = grades.astype(np.int64)
     wrong = (whole != grades) | (whole < 0)
     if wrong.any():

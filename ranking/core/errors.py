@@ -8,7 +8,8 @@ from contextlib import contextmanager
 
 import numpy as np
 
-LONGEST = 300  # characters of `came` in a message
+# characters of `came` in a message
+LONGEST = 300
 # Remedies for a data folder that cannot be used.
 GONE = (
     "its files were moved or removed while the app was running: put them back, "
@@ -32,7 +33,8 @@ class InputError(ValueError):
     """
 
     def __init__(self, subject: str, expected: str, came: object = None, remedy: str = "") -> None:
-        super().__init__(subject, expected, came, remedy)  # the arguments that pickle restores it from
+        # the arguments that pickle restores it from
+        super().__init__(subject, expected, came, remedy)
         self.subject, self.expected, self.came, self.remedy = subject, expected, came, remedy
 
     def __str__(self) -> str:
@@ -61,7 +63,8 @@ class HomeError(OSError):
     """
 
     def __init__(self, subject: str, why: str = "", remedy: str = "") -> None:
-        super().__init__(subject)  # OSError takes further arguments for an error number
+        # OSError takes further arguments for an error number
+        super().__init__(subject)
         self.subject, self.why, self.remedy = subject, why, remedy
 
     def __str__(self) -> str:

@@ -101,7 +101,8 @@ class ImageSet:
         try:
             with Image.open(file) as picture:
                 return picture.convert("RGB")
-        except (OSError, SyntaxError) as error:  # raised by Pillow for a damaged file
+        except (OSError, SyntaxError) as error:
+            # raised by Pillow for a damaged file
             gone = isinstance(error, FileNotFoundError)
             got = "no file" if gone else f"a file that cannot be read ({error})"
             subject = f"image {self.image_names[image]} of {self.title}"

@@ -54,7 +54,8 @@ class LabelSet:
         """Return the images in `rows`: row numbers in any order, or (M,) bool."""
         chosen = np.asarray(rows)
         if not chosen.size and chosen.dtype != np.bool_:
-            chosen = chosen.astype(np.int64)  # an empty list becomes a float array
+            # an empty list becomes a float array
+            chosen = chosen.astype(np.int64)
         labels, test, ids, groups = (
             column[chosen] for column in (self.labels, self.test, self.ids, self.groups)
         )

@@ -13,7 +13,8 @@ from typing import Any, ClassVar, Generic, TypeVar
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, settings_of
 
-CLOSE = 0.85  # names at least as similar as this count as misspelled members
+# names at least as similar as this count as misspelled members
+CLOSE = 0.85
 
 
 class Plugin:
@@ -39,7 +40,8 @@ class Registry(Generic[T]):
         self.packages = packages
         self._classes: dict[str, type[T]] = {}
         self._discovered = self._discovering = False
-        self._lock = threading.RLock()  # re-entrant, because a module may ask for names while it is imported
+        # re-entrant, because a module may ask for names while it is imported
+        self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
         """Return a class decorator that registers the class as `name` and sets its attribute `name`.
@@ -106,7 +108,8 @@ class Registry(Generic[T]):
                 for package in self.packages:
                     for module in pkgutil.iter_modules(importlib.import_module(package).__path__):
                         importlib.import_module(f"{package}.{module.name}")
-                self._discovered = True  # only now: no thread may see half of them
+                # only now: no thread may see half of them
+                self._discovered = True
             finally:
                 self._discovering = False
 

@@ -10,11 +10,14 @@ from typing import Any
 
 from ranking.core.errors import InputError
 
-Settings = dict[str, Any]  # values by the names of settings
+# values by the names of settings
+Settings = dict[str, Any]
 GivenSettings = Mapping[str, Any]
-Json = dict[str, Any]  # a JSON object
+# a JSON object
+Json = dict[str, Any]
 GivenJson = Mapping[str, Any]
-Named = tuple[tuple[str, Settings], ...]  # features or methods, each with its settings
+# features or methods, each with its settings
+Named = tuple[tuple[str, Settings], ...]
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 
@@ -62,7 +65,8 @@ class Setting:
             self._check_number(subject, value)
 
     def _check_number(self, subject: str, value: Any) -> None:
-        if not abs(value) <= sys.float_info.max:  # also false for NaN and for integers that no float holds
+        # also false for NaN and for integers that no float holds
+        if not abs(value) <= sys.float_info.max:
             got = value if isinstance(value, float) else "a whole number of more than 308 digits"
             raise InputError(subject, "a finite number", got)
         if (self.minimum is not None and value < self.minimum) or (

@@ -22,8 +22,10 @@ class SourceBox:
 
     box: tuple[float, float, float, float] | None
     classes: tuple[str, ...]
-    group: str | None = None  # None: the image is the group
-    number: int | None = None  # None: its position in SourceImage.boxes, from 1
+    # None: the image is the group
+    group: str | None = None
+    # None: its position in SourceImage.boxes, from 1
+    number: int | None = None
     numbers: Mapping[str, float] = field(default_factory=dict)
     relative: bool = False
 
@@ -88,4 +90,5 @@ class Source(Plugin, ABC):
         """Yield every image and every problem in the order of reading."""
 
 
-OnCount = Callable[[int, int], None]  # (done, total)
+# (done, total)
+OnCount = Callable[[int, int], None]

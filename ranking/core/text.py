@@ -9,7 +9,8 @@ import unicodedata
 # Letters that may become one when they are composed, plus some reserve. Sorting the combining marks of a letter takes
 # time quadratic in their number, so no more of an untrusted text is composed than is shown.
 COMPOSED = 16
-CHECKED = 8  # digits of a checksum
+# digits of a checksum
+CHECKED = 8
 
 
 def readable(text: str, limit: int = 80) -> str:

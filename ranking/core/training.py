@@ -93,7 +93,8 @@ class StopTraining(Exception):
 
 
 OnProgress = Callable[[ProgressEvent], None]
-OnStep = Callable[[str, float, int], None]  # (what, done, total): progress of work without iterations
+# (what, done, total): progress of work without iterations
+OnStep = Callable[[str, float, int], None]
 
 
 class Method(Plugin, ABC):

@@ -38,7 +38,8 @@ from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.files import Limits, Unusable
 from ranking.files.limits import variable
 
-THREADS = 2  # Pillow decodes and encodes without the interpreter's lock
+# Pillow decodes and encodes without the interpreter's lock
+THREADS = 2
 DEFAULT_LIMITS = Limits()
 IMAGE_IGNORED = "image ignored"
 BOX_IGNORED = "box ignored"
@@ -51,9 +52,11 @@ class Outcome:
 
     problems: list[Problem]
     image: CheckedImage | None = None
-    name: str | None = None  # of the record's image; None if the record is a row of the source's report
+    # of the record's image; None if the record is a row of the source's report
+    name: str | None = None
     empty: bool = False
-    fingerprints: Sequence[Fingerprint] = ()  # to find its near copies
+    # to find its near copies
+    fingerprints: Sequence[Fingerprint] = ()
 
 
 def build_image_set(
@@ -197,7 +200,8 @@ def _check_count(record: SourceImage, limits: Limits) -> None:
 
 
 def _check_features(record: SourceImage) -> None:
-    with np.errstate(over="ignore"):  # a number too large for a float becomes infinite
+    # a number too large for a float becomes infinite
+    with np.errstate(over="ignore"):
         features = np.array(record.features or (), np.float32)
     if not np.isfinite(features).all():
         raise Unusable("features that are finite numbers", "NaN, infinity, or numbers too large for a float")

@@ -14,8 +14,10 @@ from ranking.core.text import readable
 SIZE = (160, 120)
 PAPER, INK, FAINT = (250, 246, 236), (44, 42, 58), (150, 142, 130)
 MARKS = ((200, 71, 58), (227, 163, 43), (47, 127, 134), (63, 108, 143), (110, 150, 78), (143, 90, 132))
-LINES = 6  # of labels on a card
-LONGEST = 19  # characters of a line
+# of labels on a card
+LINES = 6
+# characters of a line
+LONGEST = 19
 
 
 def card_image(

@@ -32,9 +32,12 @@ from ranking.files.limits import megabytes, variable
 EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 IMAGE_FILE = "an image file"
 QUALITY = 95
-LONGEST_WEBP = 16_383  # pixels of a side
-ANEW = "encoded anew, form 1"  # part of the hash, because the stored bytes differ from the original ones
-ORIENTATION = 0x0112  # the EXIF tag
+# pixels of a side
+LONGEST_WEBP = 16_383
+# part of the hash, because the stored bytes differ from the original ones
+ANEW = "encoded anew, form 1"
+# the EXIF tag
+ORIENTATION = 0x0112
 TURNS = {
     2: Image.Transpose.FLIP_LEFT_RIGHT,
     3: Image.Transpose.ROTATE_180,
@@ -44,7 +47,8 @@ TURNS = {
     7: Image.Transpose.TRANSVERSE,
     8: Image.Transpose.ROTATE_90,
 }
-LYING = (5, 6, 7, 8)  # the orientations that swap width and height
+# the orientations that swap width and height
+LYING = (5, 6, 7, 8)
 
 
 class Decoded(NamedTuple):
@@ -76,7 +80,8 @@ def _read(data: Path | bytes | LateFile, most: int) -> bytes:
     expected = f"{IMAGE_FILE} of at most {megabytes(most, 'image_bytes')}"
     if isinstance(data, Path):
         try:
-            if not data.is_file():  # so that pipes and devices are never opened
+            # so that pipes and devices are never opened
+            if not data.is_file():
                 raise Unusable(expected, "no such file" if not data.exists() else "not a regular file")
             with data.open("rb") as file:
                 data = file.read(most + 1)
@@ -96,10 +101,12 @@ def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
     try:
         with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
             _check_pixels(picture.size, most)
-            if picture.mode.startswith(("I", "F")):  # Pillow would turn all levels above 255 into white
+            # Pillow would turn all levels above 255 into white
+            if picture.mode.startswith(("I", "F")):
                 raise Unusable("8 bits per channel", f"more bits (Pillow's mode {picture.mode})")
             plain = picture.convert("RGB")
-            plain.info = {}  # encoders copy comments, profiles and more from it
+            # encoders copy comments, profiles and more from it
+            plain.info = {}
             return plain, EXTENSIONS[picture.format or ""], _orientation(picture)
     except (Unusable, MemoryError):
         raise
@@ -107,7 +114,8 @@ def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
         raise Unusable(expected, "another kind of file" if data else "an empty file") from error
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise Unusable(_few_pixels(most), str(error).partition(",")[0]) from error
-    except Exception as error:  # Pillow's decoders raise many kinds on broken bytes; all become rows
+    except Exception as error:
+        # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
 
 
@@ -125,7 +133,8 @@ def _orientation(picture: Image.Image) -> int:
     """Return the EXIF orientation, 1 to 8; 1 if there is none, or it cannot be read."""
     try:
         orientation = picture.getexif().get(ORIENTATION, 1)
-    except Exception:  # untrusted EXIF may make its reader fail in any way; the pixels are usable even so
+    except Exception:
+        # untrusted EXIF may make its reader fail in any way; the pixels are usable even so
         return 1
     return orientation if isinstance(orientation, int) and orientation in TURNS else 1
 

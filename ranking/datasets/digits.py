@@ -17,7 +17,8 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 
 COUNT = 1797
-BRIGHTEST = 16  # the scans have 17 grey levels
+# the scans have 17 grey levels
+BRIGHTEST = 16
 
 
 @SOURCES.register("Digits")

@@ -31,9 +31,12 @@ from ranking.datasets.thumbnails import PackWriter
 FORMAT = 1
 MAX_CLASSES = 1_000
 MAX_CRITERIA = 100
-MAX_NUMBERS = 100_000_000  # of the features that an image set contains: 400 MB
-MAX_LABELS = 200_000_000  # samples times classes: a byte each, read by every page that shows the set
-MAX_LETTERS = 50_000_000  # samples times the length of the longest sample name: four bytes each
+# of the features that an image set contains: 400 MB
+MAX_NUMBERS = 100_000_000
+# samples times classes: a byte each, read by every page that shows the set
+MAX_LABELS = 200_000_000
+# samples times the length of the longest sample name: four bytes each
+MAX_LETTERS = 50_000_000
 Columns = dict[str, AnyArray]
 Pixels = tuple[int, int, int, int]
 
@@ -58,16 +61,19 @@ class ImageSetWriter:
         if any(folder.iterdir()):
             raise InputError(str(folder), "a new or empty folder", "a folder with files")
         self.folder = folder
-        self.bytes = 0  # written for images, crops and thumbnails
+        # written for images, crops and thumbnails
+        self.bytes = 0
         self.classes: set[str] = set()
-        self.criteria: dict[str, int] = {}  # name to column, in order of appearance
+        # name to column, in order of appearance
+        self.criteria: dict[str, int] = {}
         self._groups: dict[tuple[str, str], int] = {}
         self._rows: list[tuple[int, int, SourceBox, Pixels]] = []
         self._files: list[str] = []
         self._hashes: list[str] = []
         self._records: list[tuple[str, bool, tuple[int, int]]] = []
         self._features: list[npt.NDArray[np.float32]] = []
-        self._longest = 0  # letters of the id of a sample
+        # letters of the id of a sample
+        self._longest = 0
 
     def __enter__(self) -> Self:
         (self.folder / "images").mkdir()
@@ -182,7 +188,8 @@ class ImageSetWriter:
             for criterion, number in box.numbers.items():
                 if not math.isnan(number):
                     numbers[sample, self.criteria[criterion]] = number
-        numbers += 0.0  # -0 is 0
+        # -0 is 0
+        numbers += 0.0
         coarse = numbers.astype(np.float32)
         merged = any(
             len(np.unique(rounded)) < len(np.unique(exact))

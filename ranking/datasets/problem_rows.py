@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from ranking.core import Problem
 from ranking.core.text import counted
 
-MAX_ROWS = 10_000  # that a page shows and sends; later rows are only counted, by `expected` and `done`
+# that a page shows and sends; later rows are only counted, by `expected` and `done`
+MAX_ROWS = 10_000
 
 
 class ProblemRows:

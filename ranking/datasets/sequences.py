@@ -16,9 +16,11 @@ from ranking.datasets.pair_chains import sequences_of_pairs
 LENGTH_1, AS_THEY_ARE = "length 1", "as they are"
 HIGHEST, LOWEST = "highest number", "lowest number"
 ANY, ONE_EACH, GROUPS = "any samples", "one of each group", "whole groups"
-MAX_MEMBERS = 10_000_000  # of all sequences of a split
+# of all sequences of a split
+MAX_MEMBERS = 10_000_000
 SHORTEN = "choose a shorter length"
-ROUNDS = 100  # in which sequences of equal grades are sampled again
+# in which sequences of equal grades are sampled again
+ROUNDS = 100
 
 Rows = npt.NDArray[np.int64]
 

@@ -16,9 +16,8 @@ PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "te
 PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
-MAX_LEFT = (
-    0.1  # the largest share of test images that become training images because they share a group with some
-)
+# the largest share of test images that become training images because they share a group with some
+MAX_LEFT = 0.1
 
 
 def random_part(count: int, share: float, seed: int) -> Bools:
@@ -93,7 +92,8 @@ def joined(count: int, pairs: Ints) -> Ints:
     >>> joined(4, np.array([[1, 3]])).tolist()
     [0, 1, 2, 1]
     """
-    from scipy.sparse import coo_array  # when an image set is read, not when a page loads
+    # when an image set is read, not when a page loads
+    from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
     links = coo_array((np.ones(len(pairs), np.int8), pairs.T), shape=(count, count))

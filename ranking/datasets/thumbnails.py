@@ -14,7 +14,8 @@ from ranking.core.errors import InputError
 
 CROP_SIDE = 160
 IMAGE_SIDE = 320
-ENLARGED_SIDE = 160  # pixels up to which tiny crops and images are enlarged
+# pixels up to which tiny crops and images are enlarged
+ENLARGED_SIDE = 160
 
 AGAIN = "import the image set again"
 

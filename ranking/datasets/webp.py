@@ -6,7 +6,8 @@ here first (RFC 9649, sections 2.5 to 2.7).
 
 from __future__ import annotations
 
-HEAD = 30  # bytes that contain the size in all three forms
+# bytes that contain the size in all three forms
+HEAD = 30
 
 
 def webp_size(data: bytes) -> tuple[int, int] | None:
@@ -38,7 +39,8 @@ def is_lossless(data: bytes) -> bool:
     if data[:4] != b"RIFF" or data[8:12] != b"WEBP":
         return False
     start = 12
-    while start + 8 <= len(data):  # chunk after chunk, each of an even number of bytes
+    # chunk after chunk, each of an even number of bytes
+    while start + 8 <= len(data):
         kind = data[start : start + 4]
         if kind in (b"VP8L", b"VP8 "):
             return kind == b"VP8L"

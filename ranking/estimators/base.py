@@ -19,8 +19,10 @@ from ranking.methods import make_method
 DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
 
-Targets = Any  # y as scikit-learn takes it: (n,) values, or (n, L) marks
-MatrixLike = Any  # (n, d) as scikit-learn takes it: array, sparse matrix or data frame
+# y as scikit-learn takes it: (n,) values, or (n, L) marks
+Targets = Any
+# (n, d) as scikit-learn takes it: array, sparse matrix or data frame
+MatrixLike = Any
 
 
 class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types

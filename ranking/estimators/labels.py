@@ -63,7 +63,8 @@ class LabelRanker(Ranker):
     def _linear_weights(self) -> Floats | None:
         if self.method_.unary != "linear":
             return None
-        weights: Floats = self.method_.weights.shared[:, 1:]  # the first column is the constant's
+        # the first column is the constant's
+        weights: Floats = self.method_.weights.shared[:, 1:]
         return weights
 
     def __sklearn_tags__(self) -> Any:

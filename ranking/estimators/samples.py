@@ -97,7 +97,8 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
     ) -> Query:
         images = as_groups(groups, len(X))
         if images is not None and self.method.uses_graph:
-            from ranking.features.graph.similarity import same_image, similarity_graph  # loads all features
+            # loads all features
+            from ranking.features.graph.similarity import same_image, similarity_graph
 
             if graph is not None:
                 raise InputError("graph", "either groups or a graph", "both", "omit the groups")

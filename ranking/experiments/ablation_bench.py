@@ -60,7 +60,8 @@ class Bench:
         method = make_mid_rank({**self._given, **changes})
 
         def listen(event: ProgressEvent) -> None:
-            length = method.shortest + event.round - 1  # RankSVM, with which training begins, is round 0
+            # RankSVM, with which training begins, is round 0
+            length = method.shortest + event.round - 1
             now = f", subsequences of {length}" if event.round else ", RankSVM"
             self._tell(what + now, self._done, self._total)
 

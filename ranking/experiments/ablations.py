@@ -35,14 +35,21 @@ from ranking.methods.subsequence_maps import REPRESENTATIONS
 from ranking.metrics.ablation_curves import AblationResult, Curve, Measured, over_sequences
 from ranking.storage.run_settings import AblationSettings
 
-TEST_LENGTHS = (5, 10, 15, 20)  # of Fig. 5, right
-MAX_TREES = 5  # of Fig. 6b
-EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)  # of Fig. 6a
+# of Fig. 5, right
+TEST_LENGTHS = (5, 10, 15, 20)
+# of Fig. 6b
+MAX_TREES = 5
+# of Fig. 6a
+EXHAUSTIVE_LENGTHS = (4, 5, 6, 7, 8, 9)
 SEARCH_LENGTHS = (*EXHAUSTIVE_LENGTHS, 12, 20, 40)
-ROUNDS = 7  # timing rounds
-ROUND_SECONDS = 0.05  # least duration of a timing round
-A_ROUND = 100  # most sequences in a round
-MAX_ORDERS = 1_000_000  # most orders compared in a round of exhaustive search, unless one sequence has more
+# timing rounds
+ROUNDS = 7
+# least duration of a timing round
+ROUND_SECONDS = 0.05
+# most sequences in a round
+A_ROUND = 100
+# most orders compared in a round of exhaustive search, unless one sequence has more
+MAX_ORDERS = 1_000_000
 AGREES, SECONDS = "share of best orders found", "seconds a sequence"
 RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
     "RankSVM",
@@ -79,7 +86,8 @@ class MidRankStudy(Study[AblationSettings]):
             expected = "at least 2, because confidence intervals of means need two"
             raise InputError("test sequences", expected, drawing.test)
         make_mid_rank(settings.method_settings)
-        images.numbers_of(settings.criterion)  # report an unknown criterion before features are computed
+        # report an unknown criterion before features are computed
+        images.numbers_of(settings.criterion)
         features, _ = features_to_order(images, settings, context.features, context.on_step)
         bench = Bench(images, features, settings, figure.steps, context.on_step)
         curves = figure.measure(bench)
@@ -233,7 +241,8 @@ def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measur
                 best_permutations(*given, method.trees, method.seed)
             done += count
         taken.append((time.perf_counter() - begin) / done)
-    warm = np.array(taken[1:])  # the first round may include compilation
+    # the first round may include compilation
+    warm = np.array(taken[1:])
     return Measured([float(np.median(warm))], [float(np.subtract(*np.percentile(warm, [75, 25]))) / 2])
 
 

@@ -25,7 +25,8 @@ from ranking.inference.enumeration import LARGEST_ENUMERATED
 from ranking.methods import check_ranks, loss_of, make_method
 from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
-MAX_SAMPLES = 200  # samples
+# samples
+MAX_SAMPLES = 200
 
 Program = Callable[..., programs.Optimum]
 PROGRAMS: dict[str, Program] = {
@@ -60,7 +61,8 @@ class CvxpyComparison(Study[CvxpySettings]):
     def run(self, settings: CvxpySettings, context: Context) -> Result:
         check_ranks(settings.method, TrainSettings.task)
         program, images = program_of(settings.method, settings.method_settings), context.images
-        assert images is not None  # the settings name a set
+        # the settings name a set
+        assert images is not None
         if program is None:
             expected = f"{', '.join(PROGRAMS)} with {AttractivePairs.name}, or a method with a ranking loss"
             got = f"{settings.method} with other settings" if settings.method in PROGRAMS else settings.method
@@ -102,7 +104,8 @@ def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:
 
 
 def _solve(program: Program, method: Any, query: Query) -> Solved:
-    from cvxpy import SolverError  # takes a second to load
+    # takes a second to load
+    from cvxpy import SolverError
 
     assert query.relevance is not None
     method.fit([query])
@@ -142,7 +145,8 @@ def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> 
     graph = features, relevant, edges, affinity, C, method.eta
     if program is programs.hob_svm:
         return graph
-    n = len(relevant)  # the last coefficients of a plane are those of its ranking; the first row is R* itself
+    # the last coefficients of a plane are those of its ranking; the first row is R* itself
+    n = len(relevant)
     rankings = np.vstack([np.zeros(n), planes.coefficients[:, -n:]])
     return *graph, rankings, np.append(0.0, planes.losses), method.weights
 

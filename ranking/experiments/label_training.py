@@ -19,7 +19,8 @@ from ranking.features.projection import Projection, fit_projection, projected
 from ranking.methods.label_ranker import LabelRanker
 from ranking.storage.run_settings import LabelTrainSettings, SimulationSettings
 
-BLOCK = 128  # images that are ranked at a time, to save memory
+# images that are ranked at a time, to save memory
+BLOCK = 128
 
 
 class LabelTask(Task[LabelTrainSettings, LabelSet]):

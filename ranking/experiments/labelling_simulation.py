@@ -202,7 +202,8 @@ class Steps:
         self._folds, self._tell = folds, on_step or (lambda what, done, total: None)
         self._fold, self._step, self._share, self._what = 0, -1, 0.0, ""
         self._weights = np.full(steps, 1.0 / steps)
-        self._seconds = np.zeros(steps)  # of each step, over all folds so far
+        # of each step, over all folds so far
+        self._seconds = np.zeros(steps)
         self._since = self._fold_since = time.monotonic()
 
     def begin(self, what: str) -> None:

@@ -23,8 +23,10 @@ from ranking.methods.order_method import OrderMethod
 from ranking.metrics import kendall_tau, ndcg, ranking_order
 from ranking.storage.run_settings import AblationSettings, OrderTrainSettings
 
-RECORDED = 5  # test sequences
-RECORDED_MEMBERS = 40  # total number of their members
+# test sequences
+RECORDED = 5
+# total number of their members
+RECORDED_MEMBERS = 40
 
 
 class OrderMeasures(NamedTuple):

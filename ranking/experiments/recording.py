@@ -12,8 +12,10 @@ import numpy as np
 from ranking.core import Certificate, Floats, ProgressEvent
 from ranking.explain.playback import Playback, Scored, most_iterations, spread_geometrically
 
-SECONDS = 0.5  # least interval between two writes of the recording
-SHARE = 0.04  # largest share of the training time for scoring
+# least interval between two writes of the recording
+SECONDS = 0.5
+# largest share of the training time for scoring
+SHARE = 0.04
 
 
 @dataclass(eq=False)
@@ -39,9 +41,11 @@ class Recorder:
         self._last: ProgressEvent | None = None
         self._seen, self._stride = 0, 1
         self._samples = self._most = self._first = 0
-        self._lowest: float | None = None  # the primal so far, if only falls are recorded
+        # the primal so far, if only falls are recorded
+        self._lowest: float | None = None
         self._next = time.monotonic() + SECONDS
-        self.seconds = 0.0  # spent on recording
+        # spent on recording
+        self.seconds = 0.0
 
     def begin(
         self,
@@ -112,7 +116,8 @@ class Recorder:
         if again:
             kept[-1] = entry
             return
-        if len(kept) == self._most - 1:  # the last place is reserved for the end
+        # the last place is reserved for the end
+        if len(kept) == self._most - 1:
             kept[first:] = kept[first::2]
             self._stride *= 2
             if (number - first) % self._stride:

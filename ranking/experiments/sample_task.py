@@ -45,7 +45,8 @@ class SampleTask(Task[TrainSettings, SampleData]):
 
     def check(self, images: ImageSet, settings: TrainSettings) -> None:
         if settings.graph is not None:
-            check_graph_name(settings.graph)  # also if the method uses none
+            # also if the method uses none
+            check_graph_name(settings.graph)
         learn = ~images.test
         if not images.relevance(settings.query, settings.corrections)[learn].any():
             expected = f"a class that occurs in at least one of the {learn.sum():,} training samples of {images.title}"
@@ -67,12 +68,12 @@ class SampleTask(Task[TrainSettings, SampleData]):
         return data, projection
 
     def fit(self, method: Any, data: SampleData, on_progress: OnProgress, warm_start: Any) -> None:
-        method.check_graph(data.everything)  # fail before training if scoring will fail
+        # fail before training if scoring will fail
+        method.check_graph(data.everything)
         images, settings, features, edges, projection, _, relevance, learn = data
+        # the query has no name, so that it is freed after training
         method.fit(
-            [
-                query_of(images, settings, features, relevance, learn, edges, projection)
-            ],  # freed after training
+            [query_of(images, settings, features, relevance, learn, edges, projection)],
             on_progress=on_progress,
             warm_start=warm_start,
         )

@@ -15,8 +15,10 @@ from ranking.core import ImageSet, Ints
 from ranking.storage.run_settings import AnyStudySettings
 
 S = TypeVar("S", bound=AnyStudySettings)
-Result = dict[str, Any]  # as JSON
-OnShare = Callable[[str, float, int], None]  # (what, done, total), `done` may be a fraction
+# as JSON
+Result = dict[str, Any]
+# (what, done, total), `done` may be a fraction
+OnShare = Callable[[str, float, int], None]
 
 
 def ignore(*_: Any) -> None:

@@ -30,13 +30,16 @@ from ranking.features.projection import Projection
 from ranking.methods import check_ranks, make_method
 from ranking.storage.run_settings import AnyTrainSettings
 
-if TYPE_CHECKING:  # this import would load compiled code, for which the first page would wait
+# this import would load compiled code, for which the first page would wait
+if TYPE_CHECKING:
     from ranking.explain.localisation import Localisation
 
 S = TypeVar("S", bound=AnyTrainSettings)
-D = TypeVar("D")  # the training and evaluation data of a task
+# the training and evaluation data of a task
+D = TypeVar("D")
 
-Metrics = dict[str, dict[str, float]]  # by "train" and "test"
+# by "train" and "test"
+Metrics = dict[str, dict[str, float]]
 
 
 class Measured(NamedTuple):

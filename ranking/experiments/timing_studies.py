@@ -30,12 +30,18 @@ from ranking.losses import RankingLoss
 from ranking.methods import make_method, methods_by_loss
 from ranking.storage.run_settings import TIMED, TimingSettings
 
-POSITIVES, NEGATIVES = 227, 3120  # of "phoning" among the 3,347 training samples
-FEW_NEGATIVES = 200  # while the number of positives varies
-SHARES = (0.15, 0.3, 0.5, 0.75, 1.0)  # of the largest number on the axis of a figure
-RATIO = 10  # irrelevant samples per relevant sample, while the number of all samples varies
-DISTANCE = 2.0  # standard deviations from relevant to irrelevant samples
-MAX_CALLS = 60  # most timed calls per run; longer runs are thinned out evenly
+# of "phoning" among the 3,347 training samples
+POSITIVES, NEGATIVES = 227, 3120
+# while the number of positives varies
+FEW_NEGATIVES = 200
+# of the largest number on the axis of a figure
+SHARES = (0.15, 0.3, 0.5, 0.75, 1.0)
+# irrelevant samples per relevant sample, while the number of all samples varies
+RATIO = 10
+# standard deviations from relevant to irrelevant samples
+DISTANCE = 2.0
+# most timed calls per run; longer runs are thinned out evenly
+MAX_CALLS = 60
 TRAINING = {"tolerance": 1e-2, "max_iterations": 200}
 TABLE, SAMPLES, NEGATIVE, POSITIVE = "table", "samples", "irrelevant samples", "relevant samples"
 BINARY = "SVM, 0-1 loss"
@@ -179,7 +185,8 @@ def _time_training(
     tasks: dict[str, tuple[Callable[[Floats], object], list[Floats]]] = {BINARY: (label, binary_calls)}
     tasks |= {name: (answering(name), calls) for name in competitors(loss)}
     taken: dict[str, list[list[float]]] = {name: [] for name in tasks}
-    for number in range(rounds + 1):  # the first round is dropped, because it may include compilation
+    # the first round is dropped, because it may include compilation
+    for number in range(rounds + 1):
         for place, (name, (answer, given)) in enumerate(tasks.items()):
             times = []
             for scores in thinned(given):

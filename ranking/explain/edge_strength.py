@@ -15,7 +15,8 @@ from ranking.inference import AttractivePairs, Components, max_marginals
 from ranking.metrics import average_precision
 from ranking.metrics.ranked import ranks_of
 
-LEARNED = 1.0  # the strength of the learned penalties
+# the strength of the learned penalties
+LEARNED = 1.0
 OFF = 0.0
 
 
@@ -113,7 +114,8 @@ def edge_strength_curve(
     if type(model.potentials) is not AttractivePairs:
         raise InputError("potentials", AttractivePairs.name, model.potentials.name, "train with those")
     in_split, edges = model.test == test, model.components.edges
-    edge_in_split = in_split[edges[:, 0]]  # no edge joins the splits
+    # no edge joins the splits
+    edge_in_split = in_split[edges[:, 0]]
     number = np.cumsum(in_split) - 1
     edges, penalty, unary = number[edges[edge_in_split]], model.penalty[edge_in_split], model.unary[in_split]
     components = Components.of(len(unary), edges)

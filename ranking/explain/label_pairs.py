@@ -102,10 +102,12 @@ def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels
         got = f"{interactions.shape} and {labels.shape}"
         raise InputError("interactions and labels", expected, got)
     rank = np.full(size, len(core))
-    rank[core] = np.arange(len(core))  # a pair within the core belongs to the earlier label
+    # a pair within the core belongs to the earlier label
+    rank[core] = np.arange(len(core))
     row, second = np.nonzero(rank[None, :] > np.arange(len(core))[:, None])
     first = np.asarray(core, np.int64)[row]
-    marks = labels.astype(np.float64)  # float64, so that BLAS computes the product, exactly
+    # float64, so that BLAS computes the product, exactly
+    marks = labels.astype(np.float64)
     together = (marks[:, core].T @ marks)[row, second].round().astype(np.int64)
     counts = labels.sum(axis=0)
     expected = counts[first] * counts[second] / max(1, len(labels))

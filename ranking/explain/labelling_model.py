@@ -13,7 +13,8 @@ from ranking.explain.question_strategies import Urgency
 from ranking.methods.label_prediction import Answers, LabelPrediction
 from ranking.metrics import break_even_precision
 
-SETTLED = 1e300  # size of the negative urgency of settled labels
+# size of the negative urgency of settled labels
+SETTLED = 1e300
 
 
 class Position(NamedTuple):

@@ -17,7 +17,8 @@ from ranking.inference.best_windows import best_windows
 from ranking.methods.bag_method import BagMethod
 from ranking.metrics.detection import non_maximum_suppression
 
-MAX_DETECTIONS = 20_000  # of the highest scores
+# of the highest scores
+MAX_DETECTIONS = 20_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -183,6 +183,7 @@ def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
         rows = np.flatnonzero(test == split)
         grades = relevant[rows].astype(np.int64)
         ranks[rows] = own = ranks_of(grades, scores[rows])
-        above = np.cumsum(grades[np.argsort(own)])[own - 1]  # number of relevant samples down to each
+        # number of relevant samples down to each
+        above = np.cumsum(grades[np.argsort(own)])[own - 1]
         wrong[rows] = np.where(relevant[rows], own - above, grades.sum() - above)
     return ranks, wrong

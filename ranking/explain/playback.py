@@ -22,11 +22,16 @@ from ranking.metrics import kendall_tau, ranking_order
 from ranking.metrics.detection import correct_localisation
 from ranking.metrics.ranked import Ranking
 
-MAX_ITERATIONS = 60  # iterations of a recording
-MAX_BYTES = 2_000_000  # of its file
-OVERHEAD = 5_000  # bytes of the file besides the scores
-TOP = 12  # samples of a ranking that are shown
-LIFTED = 6  # irrelevant samples that the most violated ranking moves up, as shown
+# iterations of a recording
+MAX_ITERATIONS = 60
+# of its file
+MAX_BYTES = 2_000_000
+# bytes of the file besides the scores
+OVERHEAD = 5_000
+# samples of a ranking that are shown
+TOP = 12
+# irrelevant samples that the most violated ranking moves up, as shown
+LIFTED = 6
 
 T = TypeVar("T")
 
@@ -98,7 +103,8 @@ def read_arrays(file: Path) -> Json:
         with np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
     except (OSError, *UNREADABLE, TypeError, AttributeError) as error:
-        why = error.strerror if isinstance(error, OSError) else error  # without the path
+        # without the path
+        why = error.strerror if isinstance(error, OSError) else error
         raise InputError(file.name, "an intact file", f"a damaged file ({why})", "train again") from error
 
 
@@ -206,7 +212,8 @@ def frames_of_images(
             frames and math.isclose(primal, playback.primal[i - 1]) and (boxes == playback.boxes[i - 1]).all()
         )
         if same and i == last:
-            break  # the end is where the last recorded round begins
+            # the end is where the last recorded round begins
+            break
         step = max(int(playback.rounds[i]), frames[-1].iteration + 1 if frames else 0)
         ranked = Ranking.of(shown, relevance[shown], scores[shown])
         located = dict[str, float | None]()

@@ -28,9 +28,11 @@ def svm(features: Features, relevant: Bools, C: float) -> Optimum:
 
     The loss is a sum over samples, so the most violated labelling has the worse label of each. Weights: (2 d,).
     """
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
-    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())  # eq. 7 with J = |N| / |P|
+    # eq. 7 with J = |N| / |P|
+    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
     w = cp.Variable((2, features.shape[1]))
     margins = cp.multiply(np.where(relevant, 1, -1), features @ (w[0] - w[1]))
     slack = cp.sum(cp.pos(costs - margins))
@@ -45,15 +47,18 @@ def hob_svm(
 
     edges: (m, 2), at least one. affinity: (m, d2) >= 0.
     """
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
-    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())  # eq. 7 with J = |N| / |P|
+    # eq. 7 with J = |N| / |P|
+    costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
     w, w2 = cp.Variable((2, features.shape[1])), cp.Variable(affinity.shape[1], nonpos=True)
     scores, penalties = cp.Variable(len(features)), cp.Variable(len(edges))
     constraints, slacks = [scores == features @ (w[0] - w[1]), penalties == eta * affinity @ w2], []
     for samples, labels, cut in labellings(len(features), edges):
         losses = (labels != relevant[samples]) @ costs[samples]
-        values = labels @ scores[samples] + cut @ penalties  # w.Psi(X, Y) up to a constant, eqs. 4 and 5
+        # w.Psi(X, Y) up to a constant, eqs. 4 and 5
+        values = labels @ scores[samples] + cut @ penalties
         truth = (labels == relevant[samples]).all(axis=1)
         slacks.append(cp.max(losses + values - values[truth]))
     value = (cp.sum_squares(w) + cp.sum_squares(w2)) / 2 + C * cp.sum(cp.hstack(slacks))
@@ -68,7 +73,8 @@ def hoap_round(
 
     rankings: (r, n) the sizes of the coefficients of Psi(X, R) - Psi(X, R*), losses (r,). Weights: as `hob_svm`.
     """
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
     w, w2 = cp.Variable((2, features.shape[1])), cp.Variable(affinity.shape[1], nonpos=True)
     scores, penalties = cp.Variable(len(features)), cp.Variable(len(edges))
@@ -78,7 +84,8 @@ def hoap_round(
     for samples, labels, cut in labellings(len(features), edges):
         values = labels @ scores[samples] + cut @ penalties
         now = labels @ (features[samples] @ (at[0][0] - at[0][1])) + cut @ (eta * affinity @ at[1])
-        for label, i in zip(labels.T, samples, strict=True):  # best wrong label - true label, fixed at `at`
+        # best wrong label - true label, fixed at `at`
+        for label, i in zip(labels.T, samples, strict=True):
             fixed = np.argmax(np.where(label == relevant[i], now, -np.inf))
             constraints.append(excess[i] >= values[label != relevant[i]] - values[fixed])
     value = (cp.sum_squares(w) + cp.sum_squares(w2)) / 2 + C * slack
@@ -87,7 +94,8 @@ def hoap_round(
 
 def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
     """RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second. Weights: (d,)."""
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
     w = cp.Variable(features.shape[1])
     margins = (features[pairs[:, 0]] - features[pairs[:, 1]]) @ w
@@ -100,7 +108,8 @@ def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
 
     planes: for each query, normals (m, d) and losses (m,).
     """
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
     w, slack = cp.Variable(planes[0][0].shape[1]), cp.Variable(len(planes), nonneg=True)
     constraints = [xi >= losses + normals @ w for xi, (normals, losses) in zip(slack, planes, strict=True)]
@@ -110,10 +119,12 @@ def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
 
 def planes_dual(normals: Floats, losses: Floats, C: float) -> Optimum:
     """The dual of `planes_primal` for one query, with the same value. Multipliers: (m,), one per plane."""
-    import cvxpy as cp  # takes a second to load
+    # takes a second to load
+    import cvxpy as cp
 
     alpha = cp.Variable(len(losses), nonneg=True)
-    value = losses @ alpha - cp.sum_squares(normals.T @ alpha) / 2  # the least weights are -normals.T @ alpha
+    # the least weights are -normals.T @ alpha
+    value = losses @ alpha - cp.sum_squares(normals.T @ alpha) / 2
     problem = cp.Problem(cp.Maximize(value), [cp.sum(alpha) <= C])
     return Optimum(problem.solve(**EXACT), alpha.value)
 

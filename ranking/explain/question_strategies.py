@@ -14,7 +14,8 @@ from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.label_ranker import LabelRanker
 from ranking.metrics import break_even_precision
 
-Urgency = Callable[[LabelPrediction], Floats]  # (M, L): the label of greatest urgency is asked first
+# (M, L): the label of greatest urgency is asked first
+Urgency = Callable[[LabelPrediction], Floats]
 
 
 class Strategy(NamedTuple):
@@ -123,7 +124,8 @@ class LabelEntropy:
 
     @classmethod
     def fitted(cls, method: LabelRanker, training: LabelSet) -> LabelEntropy:
-        from sklearn.linear_model import LogisticRegression  # takes a second to load
+        # takes a second to load
+        from sklearn.linear_model import LogisticRegression
 
         scores = method.prediction(training).unary
         slopes, offsets = np.zeros(scores.shape[1]), np.full(scores.shape[1], np.inf)
@@ -138,7 +140,8 @@ class LabelEntropy:
     def __call__(self, prediction: LabelPrediction) -> Floats:
         """Return (M, L) the entropy in bits."""
         logits = np.abs(prediction.unary * self.slopes + self.offsets)
-        rare = np.exp(-logits) / (1.0 + np.exp(-logits))  # the lesser of the two probabilities
+        # the lesser of the two probabilities
+        rare = np.exp(-logits) / (1.0 + np.exp(-logits))
         sure = -np.log1p(-rare) * (1.0 - rare)
         unsure = np.multiply(
             rare, np.log1p(np.exp(-logits)) + logits, out=np.zeros_like(rare), where=rare > 0.0

@@ -13,7 +13,8 @@ from ranking.methods.training_set import TrainingSet
 from ranking.solvers.cutting_plane import IDLE_ITERATIONS, SAFETY, PlaneSearch
 from ranking.solvers.line import Point
 
-NEGLIGIBLE = 1e-9  # of C: interior points leave such multipliers to planes that are not active
+# of C: interior points leave such multipliers to planes that are not active
+NEGLIGIBLE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +53,8 @@ def training_planes(method: StructuredRankSVM, query: Query) -> TrainingPlanes:
     search.run(enough, min(method.max_iterations, IDLE_ITERATIONS), report)
     planes, multipliers = search.planes
     multipliers = np.where(multipliers > NEGLIGIBLE * risk.C, multipliers, 0.0)
-    if len(bounds) < len(planes):  # the last iteration was the last allowed one
+    # the last iteration was the last allowed one
+    if len(bounds) < len(planes):
         bounds.append((search.best.objective, search.bound))
     primal, dual = np.transpose(bounds)
     optimum = planes_primal([(planes.normals, planes.losses)], risk.C)

@@ -27,11 +27,13 @@ from ranking.features.registry import FEATURES
 from ranking.features.uploaded_vectors import OwnVectors
 
 T = TypeVar("T")
-OnFeatures = Callable[[str, int, int], None]  # (name, finished images, all images)
+# (name, finished images, all images)
+OnFeatures = Callable[[str, int, int], None]
 
 # Each holds a decoded image; more threads would wait for the interpreter.
 THREADS = min(4, os.cpu_count() or 1)
-BEAT = 0.2  # seconds
+# seconds
+BEAT = 0.2
 
 
 def load_features(

@@ -18,11 +18,16 @@ from ranking.features.registry import FEATURES
 
 Plane = npt.NDArray[np.float32]
 
-CYCLES = 4.0  # per image: coarser structure is illumination, and is removed
-MARGIN = 5  # pixels mirrored around the image while its contrast is normalised
-LEAST_CONTRAST = 0.2  # added to the local contrast, so that noise in a flat region stays small
-FINEST = 0.3  # cycles per pixel: the middle of the finest scale
-STEP = 1.85  # from each scale to the next coarser one
+# per image: coarser structure is illumination, and is removed
+CYCLES = 4.0
+# pixels mirrored around the image while its contrast is normalised
+MARGIN = 5
+# added to the local contrast, so that noise in a flat region stays small
+LEAST_CONTRAST = 0.2
+# cycles per pixel: the middle of the finest scale
+FINEST = 0.3
+# from each scale to the next coarser one
+STEP = 1.85
 
 
 @FEATURES.register("GIST")

@@ -28,7 +28,8 @@ class Given(Feature):
     whole_image: ClassVar[bool] = True
     supplied: ClassVar[bool] = True
 
-    vectors: npt.NDArray[np.float32] | None = None  # (n, d) of the samples of a set; see `of`
+    # (n, d) of the samples of a set; see `of`
+    vectors: npt.NDArray[np.float32] | None = None
 
     @classmethod
     def of(cls, image_set: ImageSet) -> Given:

@@ -145,7 +145,8 @@ def _histograms(grey: npt.NDArray[np.uint8], cell: int, orientations: int) -> Fl
             if down < 0:
                 down, right = -down, -right
             bin = int(np.rad2deg(np.arctan2(down, right)) / width)
-            if bin == orientations:  # 180 degrees are 0
+            # 180 degrees are 0
+            if bin == orientations:
                 bin = 0
             total[y // cell, x // cell, bin] += np.sqrt(down * down + right * right)
     return total / (255 * cell * cell)

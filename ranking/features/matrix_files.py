@@ -22,7 +22,8 @@ from ranking.core import LARGEST, Bools, Features, all_within, blocks_of_rows
 
 Matrix = npt.NDArray[np.float32]
 
-LARGE = 1 << 28  # bytes from which a matrix is mapped
+# bytes from which a matrix is mapped
+LARGE = 1 << 28
 
 log = logging.getLogger(__name__)
 
@@ -82,7 +83,8 @@ def store_blocks(
             rows += len(block)
         file.seek(0)
         _write_header(file, (rows, columns), precision)
-        assert file.tell() == start  # NumPy's headers have space for the number of rows
+        # NumPy's headers have space for the number of rows
+        assert file.tell() == start
     return _mapped(path)
 
 
@@ -106,7 +108,8 @@ def rows_of(features: Features, rows: Bools) -> Features:
     used."""
     whole: Any = features.base
     if isinstance(whole, np.memmap) and _place(whole) == _place(features):
-        features = whole[: len(features)]  # a `BagSet` has it as a plain array
+        # a `BagSet` has it as a plain array
+        features = whole[: len(features)]
     chosen = np.flatnonzero(rows)
     shape = (len(chosen), features.shape[1])
     if not (isinstance(features, np.memmap) and features.filename and is_large(shape)):

@@ -28,7 +28,8 @@ T = TypeVar("T")
 CHANNELS, POOLS = ("RGB", "BGR"), ("mean", "flatten")
 TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
 MAX_SIDE, MAX_COLUMNS = 1024, 65_536
-THREADS = max(1, (os.cpu_count() or 1) - 1)  # of one model: the page needs a core too
+# of one model: the page needs a core too
+THREADS = max(1, (os.cpu_count() or 1) - 1)
 
 
 class Network:
@@ -70,7 +71,8 @@ class Network:
 
 def _session(data: bytes) -> Any:
     """Return a session on the CPU, without an arena, so that free memory is returned."""
-    os.environ["ORT_DISABLE_TELEMETRY"] = "1"  # otherwise it records its use for its vendor
+    # otherwise it records its use for its vendor
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     onnxruntime.set_default_logger_severity(4)
@@ -86,7 +88,8 @@ def _within_runtime(work: Callable[[], T]) -> T:
     """Return the result of `work`; its errors as MemoryError or InputError."""
     try:
         return work()
-    except Exception as error:  # the runtime may raise any error
+    except Exception as error:
+        # the runtime may raise any error
         reason = " ".join(str(error).split())[:500] or type(error).__name__
         if re.search("memory|alloc", reason, re.IGNORECASE):
             raise MemoryError(reason) from error
@@ -194,7 +197,8 @@ class OnnxModel(Feature):
         """Return the output for an RGB crop of any shape as one vector, whatever its length."""
         if self.network is None:
             raise InputError(self.name, "an open model", remedy="call `open` first")
-        with np.errstate(over="ignore", invalid="ignore"):  # the caller refuses infinity and NaN
+        # the caller refuses infinity and NaN
+        with np.errstate(over="ignore", invalid="ignore"):
             output = self.network.run(self._pixels(crop, self.network), self.output)
             return self._pooled(np.asarray(output, np.float32), self.network)
 
@@ -214,7 +218,8 @@ class OnnxModel(Feature):
             output = output[0]
         if self.pooling == "mean" and output.ndim == 3:
             output = output.mean(axis=(0, 1) if network.last else (1, 2))
-        elif self.pooling == "mean" and output.ndim == 2:  # a vector for each patch of the image
+        elif self.pooling == "mean" and output.ndim == 2:
+            # a vector for each patch of the image
             output = output.mean(axis=0)
         return output.reshape(-1)
 

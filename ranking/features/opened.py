@@ -30,7 +30,8 @@ class OpenImageSet:
     images: ImageSet
     folder: Path
     problems: tuple[Problem, ...] = ()
-    _temporary: tempfile.TemporaryDirectory[str] | None = None  # deleted together with this object
+    # deleted together with this object
+    _temporary: tempfile.TemporaryDirectory[str] | None = None
 
     @property
     def classes(self) -> tuple[str, ...]:

@@ -30,12 +30,14 @@ from ranking.core.settings import (
     settings_of,
 )
 
-BLOCK = 1 << 22  # numbers that are processed at a time, in double precision
+# numbers that are processed at a time, in double precision
+BLOCK = 1 << 22
 # Times the mean squared length of the rows: a smaller variance along a direction is rounding in single precision.
 LEAST_VARIANCE = 1e-13
 UNREADABLE = (ValueError, KeyError, EOFError, NotImplementedError, zipfile.BadZipFile, zlib.error)
 SAVED, AGAIN = "saved projection", "train again"
-ARRAYS = ("mean", "directions", "variances", "total", "whiten")  # of a file
+# of a file
+ARRAYS = ("mean", "directions", "variances", "total", "whiten")
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ class PCA:
         Exact, in double precision, and deterministic: the largest entry of each direction is positive. ValueError if
         these rows are all equal, or there are none.
         """
-        from scipy import linalg  # which pages that show a projection do without
+        # which pages that show a projection do without
+        from scipy import linalg
 
         given = np.arange(len(features)) if rows is None else np.asarray(rows)
         chosen = np.flatnonzero(given) if given.dtype == np.bool_ else given
@@ -200,10 +203,12 @@ def _mean_and_length(features: Features, rows: AnyArray) -> tuple[Floats, float]
 def _moments(features: Features, rows: AnyArray, mean: Floats) -> tuple[Floats, Floats | None]:
     """Return the covariance S (d, d) of some rows and None. For far fewer rows n than columns, return Q'SQ (n, n) and Q
     (d, n), whose orthonormal columns span the rows."""
-    from scipy import linalg  # as above
+    # as above
+    from scipy import linalg
 
     n, d = len(rows), features.shape[1]
-    if 2 * n <= d:  # this case is faster
+    # this case is faster
+    if 2 * n <= d:
         span, triangle = linalg.qr((features[rows] - mean).T, mode="economic", overwrite_a=True)
         return triangle @ triangle.T / n, span
     moments = np.zeros((d, d))

@@ -10,7 +10,8 @@ import numpy.typing as npt
 from ranking.core import Floats
 from ranking.features.hog import HOG
 
-LENGTH = 0.92  # of a stroke, in cells
+# of a stroke, in cells
+LENGTH = 0.92
 
 
 class Strokes(NamedTuple):

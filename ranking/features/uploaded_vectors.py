@@ -19,8 +19,10 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
 
-MAX_COLUMNS = 65_536  # of one matrix: an untrusted name states the width of a matrix before it exists
-ROWS_BYTES = 2**25  # of a matrix in memory while it is hashed
+# of one matrix: an untrusted name states the width of a matrix before it exists
+MAX_COLUMNS = 65_536
+# of a matrix in memory while it is hashed
+ROWS_BYTES = 2**25
 
 
 @FEATURES.register("Own vectors")

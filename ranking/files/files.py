@@ -10,9 +10,11 @@ from pathlib import Path
 from ranking.core.errors import InputError
 from ranking.core.text import on_one_line
 
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")  # the formats that can be decoded, the most common first
+# the formats that can be decoded, the most common first
+IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
 MAX_NAME = 255
-LONGEST_PATH = 4096  # the limit of Linux
+# the limit of Linux
+LONGEST_PATH = 4096
 NOTHING = "no such file"
 LEADS_OUT = "a link to nothing or out of it"
 INSIDE = "a regular file inside the chosen folder"
@@ -28,7 +30,8 @@ def refusal(path: Path, boundary: Path) -> str:
         inside = path.resolve().is_relative_to(boundary)
     except FileNotFoundError:
         return LEADS_OUT if path.is_symlink() else NOTHING
-    except (OSError, RuntimeError) as error:  # pathlib raises RuntimeError for circular links
+    except (OSError, RuntimeError) as error:
+        # pathlib raises RuntimeError for circular links
         return plain(error)
     if regular and inside:
         return ""

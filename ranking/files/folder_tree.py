@@ -63,7 +63,8 @@ class FolderTree(FileTree):
                     self._names.append(name)
             except (OSError, RuntimeError) as error:
                 self._closed[name] = unread(readable(name, 255), error)
-                self._names.append(name)  # it may be a file: reading it raises the same error
+                # it may be a file: reading it raises the same error
+                self._names.append(name)
 
     def _enter(self, path: Path, name: str, above: tuple[Path, ...]) -> None:
         shown = readable(name, 255)

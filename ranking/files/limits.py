@@ -21,18 +21,30 @@ class Limits:
     RANKING_WORKER_MEMORY limits the address space of an import; its default is 4 GiB.
     """
 
-    entries: int = 200_000  # files and folders of an import; COCO's largest part has 118,000 images
-    total_bytes: int = 8 * 2**30  # expanded size of a ZIP file
-    ratio: int = 100  # expanded size of a ZIP file over its size; annotations alone reach about 30
-    name_length: int = 1_000  # characters of a file's path in the tree
-    image_bytes: int = 50 * 2**20  # of one image file
-    pixels: int = 50_000_000  # of one image, by its header; Pillow itself refuses more than 89 million
-    boxes: int = 10_000  # of one image: each becomes a stored thumbnail
-    samples: int = 1_000_000  # of one image set; COCO's largest part has 860,000 boxes
-    json_bytes: int = 64 * 2**20  # of one annotation file, which needs up to 15 times its size in memory
-    table_bytes: int = 64 * 2**20  # of one CSV, TSV or Parquet file, the latter also without compression
-    vector_bytes: int = 2**30  # of one uploaded array of features, and of the matrix made from it
-    seconds: int = 3_600  # for a whole import or preview
+    # files and folders of an import; COCO's largest part has 118,000 images
+    entries: int = 200_000
+    # expanded size of a ZIP file
+    total_bytes: int = 8 * 2**30
+    # expanded size of a ZIP file over its size; annotations alone reach about 30
+    ratio: int = 100
+    # characters of a file's path in the tree
+    name_length: int = 1_000
+    # of one image file
+    image_bytes: int = 50 * 2**20
+    # of one image, by its header; Pillow itself refuses more than 89 million
+    pixels: int = 50_000_000
+    # of one image: each becomes a stored thumbnail
+    boxes: int = 10_000
+    # of one image set; COCO's largest part has 860,000 boxes
+    samples: int = 1_000_000
+    # of one annotation file, which needs up to 15 times its size in memory
+    json_bytes: int = 64 * 2**20
+    # of one CSV, TSV or Parquet file, the latter also without compression
+    table_bytes: int = 64 * 2**20
+    # of one uploaded array of features, and of the matrix made from it
+    vector_bytes: int = 2**30
+    # for a whole import or preview
+    seconds: int = 3_600
     # Written by an import: a table row of 12 bytes can become a crop of kilobytes.
     stored_bytes: int = 16 * 2**30
 

@@ -36,7 +36,8 @@ def open_tree(typed: str | Path, expected: str = ANYTHING) -> FileTree:
     path = typed_path(str(typed), expected)
     shown = readable(str(path), MAX_NAME)
     try:
-        is_folder, is_file = path.is_dir(), path.is_file()  # so that pipes and devices are never opened
+        # so that pipes and devices are never opened
+        is_folder, is_file = path.is_dir(), path.is_file()
     except (OSError, RuntimeError) as error:
         raise unread(shown, error) from error
     if is_folder:

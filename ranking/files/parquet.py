@@ -10,7 +10,8 @@ from typing import IO, Any
 
 from ranking.files.tree import Unusable
 
-ROWS = 500  # that are converted at a time
+# that are converted at a time
+ROWS = 500
 
 
 def open_parquet(source: Path | IO[bytes]) -> Any:
@@ -25,7 +26,8 @@ def batches(file: Any, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
     """Yield the columns with these names of all rows, so many at a time; Unusable where the file is damaged."""
     with _reading():
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False) if names else ():
-            yield batch.select(list(names))  # pyarrow also reads “x.y” for the name “x”
+            # pyarrow also reads “x.y” for the name “x”
+            yield batch.select(list(names))
 
 
 def item_type(type_: Any) -> Any:

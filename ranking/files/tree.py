@@ -13,7 +13,8 @@ from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
 from ranking.files.limits import megabytes
 
-DEEPEST = 32  # folders in folders
+# folders in folders
+DEEPEST = 32
 PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
 
 

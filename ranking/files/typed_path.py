@@ -26,7 +26,8 @@ def typed_file(typed: str | Path, expected: str) -> Path:
     path = typed_path(str(typed), expected)
     shown = readable(str(path), MAX_NAME)
     try:
-        is_file = path.is_file()  # so that pipes and devices are never opened
+        # so that pipes and devices are never opened
+        is_file = path.is_file()
     except (OSError, RuntimeError, ValueError) as error:
         raise unread(shown, error) from error
     if not is_file:

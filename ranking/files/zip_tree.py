@@ -26,15 +26,22 @@ from ranking.files.files import INSIDE, NOTHING, plain, unread
 from ranking.files.limits import Limits, variable
 from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
 
-FIRST = b"PK\x03\x04"  # the first bytes of a ZIP file, if nothing was put before it
-CENTRAL = b"PK\x01\x02"  # the first bytes of each entry in the table of contents
-LOCAL_HEADER = 30  # bytes before the name and content of an entry
-ENTRY_BYTES = 1_000  # of the table of contents per entry, on average; no data set has names of 4 kB each
-SPARE = 16 * 2**20  # bytes that any ZIP file may expand to, however small it is
+# the first bytes of a ZIP file, if nothing was put before it
+FIRST = b"PK\x03\x04"
+# the first bytes of each entry in the table of contents
+CENTRAL = b"PK\x01\x02"
+# bytes before the name and content of an entry
+LOCAL_HEADER = 30
+# of the table of contents per entry, on average; no data set has names of 4 kB each
+ENTRY_BYTES = 1_000
+# bytes that any ZIP file may expand to, however small it is
+SPARE = 16 * 2**20
 INTACT = "an intact entry of the ZIP file"
 READABLE = "a ZIP file that can be read"
-NO_ZIP = "File is not a zip file"  # the message of zipfile, which says no more than READABLE
-UTF8 = 0x800  # the flag of names in UTF-8
+# the message of zipfile, which says no more than READABLE
+NO_ZIP = "File is not a zip file"
+# the flag of names in UTF-8
+UTF8 = 0x800
 DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
 
 
@@ -66,7 +73,8 @@ class ZipTree(FileTree):
     def head(self, name: str, size: int) -> bytes:
         try:
             with self.stream(name) as (file, claimed):
-                data = file.read(size)  # no more is expanded, and no more than the entry claims
+                # no more is expanded, and no more than the entry claims
+                data = file.read(size)
         except OSError as error:
             raise Unusable("a file that can be read", plain(error)) from error
         if len(data) < min(size, claimed):
@@ -103,7 +111,8 @@ class _Guarded:
         if not self.opening:
             return self._file.read(size)
         limit = max(self._most * ENTRY_BYTES, 2**20)
-        there = max(0, self._size - self._file.tell())  # read() allocates even what is beyond the end
+        # read() allocates even what is beyond the end
+        there = max(0, self._size - self._file.tell())
         data = self._file.read(min(there if size < 0 else size, there, limit + 1))
         if len(data) > limit or data.count(CENTRAL) > self._most:
             remedy = f"set {variable('entries')} to allow more"
@@ -114,10 +123,12 @@ class _Guarded:
 def _open(file: BinaryIO, limits: Limits, shown: str) -> zipfile.ZipFile:
     guarded = _Guarded(file, limits.entries, shown)
     try:
-        opened = zipfile.ZipFile(guarded)  # it has all methods that zipfile uses
+        # it has all methods that zipfile uses
+        opened = zipfile.ZipFile(guarded)
     except InputError:
         raise
-    except ValueError as error:  # names that are not in their claimed encoding
+    except ValueError as error:
+        # names that are not in their claimed encoding
         raise InputError(shown, READABLE, readable(str(error)), "create the ZIP file again") from error
     except (zipfile.BadZipFile, NotImplementedError, OverflowError, struct.error) as error:
         came = None if str(error) == NO_ZIP else readable(str(error))
@@ -202,7 +213,8 @@ def _key(entry: zipfile.ZipInfo) -> str:
         try:
             name = name.encode("cp437").decode("utf-8")
         except UnicodeError:
-            name = entry.filename  # it is not UTF-8
+            # it is not UTF-8
+            name = entry.filename
     return name.replace("\\", "/")
 
 
@@ -215,7 +227,8 @@ def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
         return f"folders at most {DEEPEST} deep"
     if name.startswith("/") or ".." in parts or "".join(parts[:1]).endswith(":"):
         return "paths inside the archive (no absolute paths, no “..”)"
-    kind = stat.S_IFMT(entry.external_attr >> 16)  # 0 if it was packed on Windows
+    # 0 if it was packed on Windows
+    kind = stat.S_IFMT(entry.external_attr >> 16)
     return "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "files, no links or devices"
 
 

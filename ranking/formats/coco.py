@@ -29,14 +29,17 @@ from ranking.formats.tree_source import (
 )
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
-MAX_FILES = 50  # JSON files of annotations in one image set
+# JSON files of annotations in one image set
+MAX_FILES = 50
 BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
 HEAD = 4096
-SMALL = 2**20  # bytes up to which a file is searched for lists
+# bytes up to which a file is searched for lists
+SMALL = 2**20
 LISTS = re.compile(rb'"(?:images|annotations)"\s*:')
 ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation ignored", "image ignored"
 Id = int | str
-Key = tuple[str, Id]  # of an image: the file that lists it, and its id there
+# of an image: the file that lists it, and its id there
+Key = tuple[str, Id]
 
 
 class CocoImage(NamedTuple):
@@ -164,7 +167,8 @@ def _may_list(tree: FileTree, name: str) -> bool:
     with categories only."""
     try:
         head = tree.head(name, SMALL)
-    except Unusable:  # the import reports the reason
+    except Unusable:
+        # the import reports the reason
         return True
     return len(head) == SMALL or LISTS.search(head) is not None
 

@@ -25,7 +25,8 @@ from ranking.files.typed_path import in_file, read_typed
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20
-MAX_CELLS = 200_000_000  # of the dense features
+# of the dense features
+MAX_CELLS = 200_000_000
 # What reading a damaged file raises: NumPy splits the header of an array into tokens of Python.
 DAMAGED = (ValueError, OverflowError, TypeError, EOFError, TokenError, zipfile.BadZipFile, zlib.error)
 Part = AnyArray
@@ -121,7 +122,8 @@ def _parts(data: bytes) -> dict[str, Part]:
         missing = [name for name in PARTS if name not in file]
         if missing:
             raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
-        return {name: np.asarray(file[name]) for name in PARTS}  # what is no array of NumPy is read as bytes
+        # what is no array of NumPy is read as bytes
+        return {name: np.asarray(file[name]) for name in PARTS}
 
 
 def _described(part: Part) -> str:

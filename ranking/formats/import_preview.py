@@ -21,11 +21,16 @@ from ranking.formats.tree_source import Recognised, TreeSource, beginning, detec
 
 EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
 UNKNOWN = "the format was not recognised"
-MAX_ENDINGS = 4  # the most frequent suffixes that are listed for an unknown format
-MAX_SENTENCE = 600  # characters of a sentence about an entry: parsers quote what they could not read
-MAX_TABLES = 3  # of an unknown tree that are read to find out why they cannot be used
-TOOL_HEAD = 8192  # bytes by which the native format of an annotation tool is recognised
-TOOL_FORMATS = (  # tool, suffix, and a pattern near the beginning of such files
+# the most frequent suffixes that are listed for an unknown format
+MAX_ENDINGS = 4
+# characters of a sentence about an entry: parsers quote what they could not read
+MAX_SENTENCE = 600
+# of an unknown tree that are read to find out why they cannot be used
+MAX_TABLES = 3
+# bytes by which the native format of an annotation tool is recognised
+TOOL_HEAD = 8192
+# tool, suffix, and a pattern near the beginning of such files
+TOOL_FORMATS = (
     (
         "Label Studio",
         ".json",
@@ -106,7 +111,8 @@ def preview_import(
         content = preview_source(reader)
     except ValueError as error:
         return replace(preview, refused=" ".join(str(error).split()))
-    unread = [] if preview.columns else list(tool_formats(tree))  # a table of Label Studio may be read
+    # a table of Label Studio may be read
+    unread = [] if preview.columns else list(tool_formats(tree))
     return replace(preview, content=content.with_problems(unread))
 
 

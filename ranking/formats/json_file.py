@@ -9,7 +9,8 @@ from typing import Any
 from ranking.core.settings import Json
 from ranking.files import FileTree, Limits, Unusable
 
-MAX_PARTS = 2_000_000  # lists and objects in one file: each needs many times its size in memory
+# lists and objects in one file: each needs many times its size in memory
+MAX_PARTS = 2_000_000
 Hook = Callable[[Json], Any]
 
 

@@ -33,7 +33,8 @@ MAX_LIST_BYTES = 16 * 2**20
 LABEL = re.compile(r"\s+[-+]?[01]$")
 ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)
 ANNOTATION_LEFT_OUT = "annotation ignored"
-Actions = dict[int, dict[str, bool]]  # object number to its actions in the lists
+# object number to its actions in the lists
+Actions = dict[int, dict[str, bool]]
 
 
 @dataclass
@@ -84,7 +85,8 @@ class PascalVoc(TreeSource):
     lists, all objects with `<actions>`.
     """
 
-    order: ClassVar[int] = 2  # the last format, which the import form selects first
+    # the last format, which the import form selects first
+    order: ClassVar[int] = 2
     layout: ClassVar[str] = EXPECTED
     _moves_groups: ClassVar[bool] = True
 

@@ -19,10 +19,14 @@ from ranking.files import Limits
 from ranking.formats.tree_source import TreeSource
 
 CROPS = 12
-MAX_IMAGES = 60  # that are decoded for the crops
-MAX_PROBLEMS = 200  # that are listed; an import lists all
-MAX_CLASSES = 12  # that are named; further classes are only counted
-COUNT_SECONDS = 5.0  # to count the labels of further images while the user waits: some 5,000 XML files
+# that are decoded for the crops
+MAX_IMAGES = 60
+# that are listed; an import lists all
+MAX_PROBLEMS = 200
+# that are named; further classes are only counted
+MAX_CLASSES = 12
+# to count the labels of further images while the user waits: some 5,000 XML files
+COUNT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,8 @@ def _label_counts(
     images = {False: 0, True: 0}
 
     def add(image: SourceImage) -> None:
-        images[image.test] += bool(image.boxes)  # without a box there is no sample
+        # without a box there is no sample
+        images[image.test] += bool(image.boxes)
         for box in image.boxes:
             boxes.update(set(box.classes))
 

@@ -27,7 +27,8 @@ NAMES = ("im_names", "class_names", "attribute_names")
 MAX_BYTES = 128 * 2**20
 TITLES = {"pubfig_data": "Public figures", "osr_data": "Outdoor scenes"}
 EXPECTED = "pubfig_data.mat"
-LONGEST_TEXT = 255  # characters of one text that are kept
+# characters of one text that are kept
+LONGEST_TEXT = 255
 Variables = Mapping[str, AnyArray]
 
 
@@ -104,7 +105,8 @@ class PublicFigures(Source):
         except NotImplementedError as error:
             came, remedy = "MATLAB 7.3, which is not read here", "save it again with -v7"
             raise InputError(readable(self.file, 255), "MATLAB level 5", came, remedy) from error
-        except Exception as error:  # scipy may raise any error for a damaged file
+        except Exception as error:
+            # scipy may raise any error for a damaged file
             raise in_file(readable(self.file, 255), "Relative Attributes", error) from error
 
 
@@ -123,7 +125,8 @@ def read_relative_attributes(variables: Variables) -> RelativeAttributes:
         raise InputError("class_labels", f"whole numbers from 1 to {classes}", "other numbers")
     if not np.isin(used, (0, 1)).all():
         raise InputError("used_for_training", "0 or 1", "other numbers")
-    with np.errstate(over="ignore"):  # numbers too large for float32 become report rows
+    # numbers too large for float32 become report rows
+    with np.errstate(over="ignore"):
         vectors = features.astype(np.float32)
     class_names, attribute_names = (_separate(names[name], name) for name in NAMES[1:])
     return RelativeAttributes(

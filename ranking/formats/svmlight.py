@@ -25,7 +25,8 @@ from ranking.files.typed_path import read_typed, typed_path
 
 MAX_BYTES = 256 * 2**20
 MAX_FEATURES = 100_000
-MAX_CELLS = 100_000_000  # rows times features
+# rows times features
+MAX_CELLS = 100_000_000
 MAX_ROWS = 200_000
 GRADE = "grade"
 EXPECTED = "a file of graded samples in svmlight format"
@@ -103,7 +104,8 @@ class SvmLight(Source):
         several = len(self._parts) > 1
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
             features = part.rows.dense(width)[:, first:]
-            of = split if several else ""  # queries of two files are different even if their names are equal
+            # queries of two files are different even if their names are equal
+            of = split if several else ""
             tests = (
                 set(part.queries if split == "test " else ()) if several else self._random_tests(part.queries)
             )

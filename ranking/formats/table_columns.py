@@ -36,7 +36,8 @@ GROUP = (
 )  # fmt: skip
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
-EXTENTS = (("w", "h"), ("width", "height"))  # if there are both, width and height are those of the image
+# if there are both, width and height are those of the image
+EXTENTS = (("w", "h"), ("width", "height"))
 BOXES = {
     CORNERS: (
         ("left", "top", "right", "bottom"),
@@ -82,14 +83,16 @@ def may_order(column: str) -> bool:
     return plain_name(column) not in NO_NUMBERS and not ENDS_AS_ID.search(column)
 
 
-LEAST_NUMERIC = 0.5  # of the cells of a column whose name is usual for boxes or sizes
+# of the cells of a column whose name is usual for boxes or sizes
+LEAST_NUMERIC = 0.5
 BOX_NUMBER = re.compile(
     r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE
 )
 
 # ---------------------------------------------------------------------------- Roles, and settings that choose columns
 
-NONE = "-"  # the text of a setting for a role without a column
+# the text of a setting for a role without a column
+NONE = "-"
 
 
 class Role(NamedTuple):

@@ -23,7 +23,8 @@ from ranking.files.tree import suffix
 
 MAX_COLUMNS = 1_002
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
-UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")  # cells without a value
+# cells without a value
+UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -100,7 +101,8 @@ def _mark(first: str, name: str) -> str:
     def cells(mark: str) -> int:
         try:
             return len(next(csv.reader([first], delimiter=mark), []))
-        except csv.Error:  # the import reports the reason
+        except csv.Error:
+            # the import reports the reason
             return 0
 
     return max(marks, key=cells)

@@ -46,7 +46,8 @@ from ranking.formats.tree_source import (
 )
 
 EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
-SAMPLED_ROWS = 200  # from which the roles of columns are proposed
+# from which the roles of columns are proposed
+SAMPLED_ROWS = 200
 MAX_TABLES = 50
 FROM_FILE = "as found"
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
@@ -148,7 +149,8 @@ class TableOfImages(TreeSource):
         for name in itertools.islice(filter(is_table, tree.names), MAX_TABLES):
             try:
                 columns = source._columns_of(read_table(tree, name, limits), index)
-            except Unusable:  # the import reports the reason; here it is only not recognised
+            except Unusable:
+                # the import reports the reason; here it is only not recognised
                 continue
             if columns is not None:
                 why = f"in {readable(name, 255)}, {columns.in_words()}"
@@ -158,9 +160,8 @@ class TableOfImages(TreeSource):
     def columns(self) -> list[str]:
         try:
             headers = [table.header for table in self._tables.by_name.values()]
-        except (
-            ValueError
-        ):  # no table describes images: the user can choose columns of the first readable table
+        # no table describes images: the user can choose columns of the first readable table
+        except ValueError:
             headers = list(self._headers())
         named = (list(filter(None, header)) for header in headers)
         return next((names for names in named if len(set(names)) == len(names)), [])
@@ -268,7 +269,8 @@ class TableOfImages(TreeSource):
     def _read_rows(self, name: str, table: Table, images: dict[str, TableImage]) -> None:
         """Add the rows of a table to `images`; raise Unusable where it is damaged."""
         columns, shown, part = self._tables.columns, readable(name, 255), part_of_annotations(name)
-        names: dict[str, str | Unusable] = {}  # many rows name the same image
+        # many rows name the same image
+        names: dict[str, str | Unusable] = {}
         for place, cells in table.rows():
             try:
                 if len(cells) != len(table.header):
@@ -316,7 +318,8 @@ def _add_row(
         labels = tuple(label for column in columns.labels for label in listed_labels(row[column]))
     numbers = {criterion: number(criterion, row[criterion]) for criterion in columns.numbers}
     if columns.box and edges is None and not labels:
-        return  # an image without objects
+        # an image without objects
+        return
     if columns.box and edges is None:
         raise Unusable(f"four numbers, {columns.form}", "none")
     group = (readable(row[columns.group], 255) or None) if columns.group is not None else None

@@ -23,7 +23,8 @@ from ranking.files import FileTree, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import parent, stem, suffix
 
-SHOWN = 3  # examples in a row that stands for many problems
+# examples in a row that stands for many problems
+SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,8 @@ class TreeSource(Source):
     test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)
     seed: int = seed_of_test()
     _split_from = ""
-    _moves_groups: ClassVar[bool] = False  # whether groups, which the user chose, override named parts
+    # whether groups, which the user chose, override named parts
+    _moves_groups: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -254,7 +256,8 @@ def beginning(tree: FileTree, ending: str, size: int, known: Callable[[bytes], o
         if suffix(name) == ending:
             try:
                 head = tree.head(name, size)
-            except Unusable:  # the import reports the reason; here it is only not recognised
+            except Unusable:
+                # the import reports the reason; here it is only not recognised
                 continue
             if known(head.removeprefix(codecs.BOM_UTF8)):
                 names.append(name)

@@ -25,11 +25,14 @@ EXPECTED = (
     "a VOC XML file beside each"
 )
 YEAR = re.compile(r"VOC(\d{4})")
-MAX_INSPECTED = 5  # annotations that are read to decide whether folders with common names contain VOC
+# annotations that are read to decide whether folders with common names contain VOC
+MAX_INSPECTED = 5
 HEAD = 4096
 BEGINS = re.compile(rb"<annotation[\s>]")
-LABEL_STUDIO = b"<name>Label Studio</name>"  # the owner element of its exports
-LABELMAP, OF_CVAT = "labelmap.txt", b"# label"  # a file in exports of CVAT, and how it begins
+# the owner element of its exports
+LABEL_STUDIO = b"<name>Label Studio</name>"
+# a file in exports of CVAT, and how it begins
+LABELMAP, OF_CVAT = "labelmap.txt", b"# label"
 EDGES = ("xmin", "ymin", "xmax", "ymax")
 Box = tuple[float, float, float, float]
 
@@ -256,7 +259,8 @@ def _heads(tree: FileTree, names: list[str]) -> list[bytes]:
 def _head(tree: FileTree, name: str) -> bytes:
     try:
         return tree.head(name, HEAD)
-    except Unusable:  # the import reports the reason; here it is only not recognised
+    except Unusable:
+        # the import reports the reason; here it is only not recognised
         return b""
 
 

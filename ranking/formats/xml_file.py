@@ -11,10 +11,12 @@ from xml.parsers import expat
 
 from ranking.files import Unusable
 
-MAX_XML_BYTES = 4 * 2**20  # of an annotation file for one image
+# of an annotation file for one image
+MAX_XML_BYTES = 4 * 2**20
 MAX_DEPTH = 32
 EXPECTED = "XML without declarations"
-MAX_PROLOG_BYTES = 64 * 2**10  # up to the end of the first element's tag
+# up to the end of the first element's tag
+MAX_PROLOG_BYTES = 64 * 2**10
 MAX_PROLOG_PIECES = 1_000
 NUMBER = re.compile(r"[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?", re.ASCII)
 

@@ -21,11 +21,13 @@ from ranking.formats.tree_source import Grouped, Recognised, TreeSource, display
 LAYOUT = (
     "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
 )
-MAX_BYTES = 4 * 2**20  # of the labels of one image
+# of the labels of one image
+MAX_BYTES = 4 * 2**20
 MAX_NAMES_BYTES = 2**18
 YAML, LINES = (".yaml", ".yml"), ("classes.txt", "obj.names", "classes.names")
 NUMBERED = re.compile(r"\d{1,6}", re.ASCII)
-LOOKED_AT = 5  # label files that are read to decide whether the text is YOLO
+# label files that are read to decide whether the text is YOLO
+LOOKED_AT = 5
 NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE)
 Names = dict[int, str]
 ROW = "rows of class, x, y, width and height, or of class and outline points"
@@ -186,7 +188,8 @@ def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float
     if len(numbers) % 2:
         return None
     across, down = numbers[::2], numbers[1::2]
-    if any(map(math.isnan, numbers)):  # which min and max would ignore
+    # which min and max would ignore
+    if any(map(math.isnan, numbers)):
         return int(which), (math.nan, math.nan, math.nan, math.nan)
     return int(which), (min(across), min(down), max(across), max(down))
 
@@ -238,7 +241,8 @@ def parsed_yaml(text: str) -> dict[str, object]:
         content = yaml.load(text, yaml.BaseLoader)
     except RecursionError as error:
         raise Unusable("YAML of a few levels", "one nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:  # ValueError: an escape beyond the last Unicode character
+    except (yaml.YAMLError, ValueError) as error:
+        # ValueError: an escape beyond the last Unicode character
         raise Unusable("YAML that can be read", " ".join(str(error).split())) from error
     return content if isinstance(content, dict) else {}
 

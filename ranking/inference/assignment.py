@@ -28,7 +28,8 @@ from ranking.inference.best_order import (
     best_order,
 )
 
-MAX_ENUMERATED = 7  # samples: 5,040 rankings
+# samples: 5,040 rankings
+MAX_ENUMERATED = 7
 ENUMERATION, LINEAR, EXACT = "enumeration", "linear_sum_assignment", "best_order"
 HEURISTICS = {f"quadratic_assignment, {method}": method for method in APPROXIMATIONS}
 

@@ -25,10 +25,14 @@ from ranking.core.errors import InputError
 from ranking.inference import threads
 from ranking.inference.swap_kernels import WindowModel, fill_best, fill_exhaustive, new_paths, search
 
-MAX_COMPARED = 8  # samples: pages and ablations compare all 40,320 orders, as Fig. 6b does
-MAX_EXHAUSTIVE = 10  # samples: 3.6 million permutations
-BATCH = 2_000_000  # window entries that `values` holds at a time
-MIN_PART = 200  # sequences: fewer are not worth another thread
+# samples: pages and ablations compare all 40,320 orders, as Fig. 6b does
+MAX_COMPARED = 8
+# samples: 3.6 million permutations
+MAX_EXHAUSTIVE = 10
+# window entries that `values` holds at a time
+BATCH = 2_000_000
+# sequences: fewer are not worth another thread
+MIN_PART = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,10 +72,12 @@ class WindowScores:
 
     def windows(self, orders: Ints) -> Floats:
         """Return (m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, from the definition."""
-        spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)  # (m, windows, L)
+        # (m, windows, L)
+        spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)
         sums: Floats = self.offset + self.table[spans, np.arange(self.length)].sum(axis=2)
         if len(self.pooled):
-            samples = self.features[spans]  # (m, windows, L, d)
+            # (m, windows, L, d)
+            samples = self.features[spans]
             highest = np.maximum.accumulate(samples, axis=2)
             sums = sums + (highest[:, :, :-1] - samples[:, :, 1:]).max(axis=2) @ self.pooled
         return sums
@@ -200,7 +206,8 @@ class _Record:
         self.scores = scores
         self.known: dict[bytes, int] = {}
         self.orders: list[Ints] = []
-        self.rows: list[tuple[int, int, int]] = []  # parent, depth, tree
+        # parent, depth, tree
+        self.rows: list[tuple[int, int, int]] = []
         self.path: set[int] = set()
 
     def visit(self, orders: Ints, parent: int, depth: int, tree: int) -> int:

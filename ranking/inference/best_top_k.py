@@ -22,8 +22,10 @@ from ranking.core.errors import InputError
 from ranking.inference import threads
 from ranking.inference.top_k_kernels import fill_best, fill_max_marginals
 
-MAX_CORE = 20  # core labels: each doubles the time
-MIN_PART = 500_000  # labels times configurations: fewer are not worth another thread
+# core labels: each doubles the time
+MAX_CORE = 20
+# labels times configurations: fewer are not worth another thread
+MIN_PART = 500_000
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,9 +15,12 @@ from ranking.core import Floats, Ints
 from ranking.inference.interleaving import LARGEST, Derivative
 
 SAMPLES_PER_BIN = 8
-MAX_BINS = 1 << 18  # their counts fit the second cache
-ROUNDING = 2.0**-48  # times the largest score: far above the rounding error of a bin's edge
-BLOCK = 64  # samples: the next ones are fetched while these are counted
+# their counts fit the second cache
+MAX_BINS = 1 << 18
+# times the largest score: far above the rounding error of a bin's edge
+ROUNDING = 2.0**-48
+# samples: the next ones are fetched while these are counted
+BLOCK = 64
 
 
 class Grid(NamedTuple):
@@ -84,7 +87,8 @@ def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
         source, target = scores[start : start + BLOCK], bin_of[start : start + BLOCK]
         for k in range(len(source)):
             score = source[k]
-            unusable += not abs(score) <= LARGEST  # NaN as well
+            # NaN as well
+            unusable += not abs(score) <= LARGEST
             x = (top - score) * scale
             x = x if x > 0.0 else 0.0
             x = x if x < last else last

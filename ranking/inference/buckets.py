@@ -25,7 +25,8 @@ from ranking.inference.bins import Grid, Plan, count, plan_ranks
 from ranking.inference.interleaving import Derivative, best_rank, coefficient_line, select
 from ranking.inference.threads import Part, each, split
 
-SEGMENT = 2048  # samples whose scores, ranks and coefficients fit the first cache together
+# samples whose scores, ranks and coefficients fit the first cache together
+SEGMENT = 2048
 
 
 class Output(NamedTuple):
@@ -165,7 +166,8 @@ def _decide(
 
     Without branches, which the processor would mispredict every other time.
     """
-    count = np.uint64(0)  # unsigned: numba then skips the test for negative indices
+    # unsigned: numba then skips the test for negative indices
+    count = np.uint64(0)
     for k in opened:
         o, score, level = np.uint32(~entries[k]), scores[k], coefficients[k]
         is_highest, is_lowest = score <= plan.edges[o, 0], score > plan.edges[o, 1]
@@ -179,7 +181,8 @@ def _decide(
     return int(count)
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
+# lets the sum be vectorised
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _copy_irrelevant(
     scores: Floats, coefficients: Floats, entries: Ints, positives: Ints, ranks: Ints
 ) -> float:
@@ -217,7 +220,8 @@ def _rank_doubtful(
     ends = np.cumsum(ends)
     slot = ends.copy()
     samples, numbers = np.empty(len(doubtful), np.int64), np.empty(len(doubtful), np.int64)
-    passed = 0  # relevant samples before this one
+    # relevant samples before this one
+    passed = 0
     for sample in doubtful:
         while passed < len(positives) and positives[passed] < sample:
             passed += 1
@@ -227,7 +231,8 @@ def _rank_doubtful(
     for o in range(len(plan.bins)):
         group = slice(ends[o], ends[o + 1])
         low, high = plan.lowest[o], plan.highest[o]
-        if ends[o + 1] - ends[o] == 1:  # as in most bins with two possible ranks
+        # as in most bins with two possible ranks
+        if ends[o + 1] - ends[o] == 1:
             score = scores[samples[ends[o]]]
             written.ranks[numbers[ends[o]]] = best_rank(before[o] + 1, score, low, high, derivative)
         elif ends[o + 1] > ends[o]:
@@ -240,5 +245,6 @@ def _rank_doubtful(
         written.coefficients[sample] = written.level + written.slope * rank
         product += written.slope * rank * scores[sample]
         written.rank_counts[rank] += 1
-    written.rank_counts[0] = 0  # the rank that doubtful samples had for now
+    # the rank that doubtful samples had for now
+    written.rank_counts[0] = 0
     return product

@@ -28,7 +28,8 @@ from ranking.inference.components import Components
 from ranking.inference.flips import PairwiseMaxMarginals, finite
 from ranking.inference.max_marginals import best_labelling, max_marginals
 
-MAX_CLIQUES = 10_000  # for a graph with fewer edges
+# for a graph with fewer edges
+MAX_CLIQUES = 10_000
 
 
 def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
@@ -68,9 +69,8 @@ def _grown(neighbours: list[set[int]]) -> Iterator[list[int]]:
                 yield clique
             continue
         degrees = {i: len(candidates & neighbours[i]) for i in candidates | excluded}
-        if all(
-            degrees[i] == len(candidates) - 1 for i in candidates
-        ):  # they are a clique, which would be slow to grow sample by sample
+        # they are a clique, which would be slow to grow sample by sample
+        if all(degrees[i] == len(candidates) - 1 for i in candidates):
             if all(degrees[i] < len(candidates) for i in excluded):
                 yield [*clique, *candidates]
             continue
@@ -110,7 +110,8 @@ class Cliques:
         if bad:
             raise InputError("clique", "two or more samples, all different", bad[0], "omit it")
         large = sizes > 2
-        number = np.repeat(np.arange(len(sizes)), sizes)  # of each member's clique
+        # of each member's clique
+        number = np.repeat(np.arange(len(sizes)), sizes)
         aux = np.where(large, n + 2 * (np.cumsum(large) - 1), -1)
         inside = large[number]
         spokes = [np.stack([members[inside], aux[number[inside]] + k], axis=1) for k in (0, 1)]

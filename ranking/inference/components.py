@@ -18,7 +18,8 @@ from scipy.sparse.csgraph import connected_components
 from ranking.core import Floats, Ints, is_real
 from ranking.core.errors import InputError
 
-LARGEST = 1e150  # of a score or penalty: sums over all of them stay finite
+# of a score or penalty: sums over all of them stay finite
+LARGEST = 1e150
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +147,8 @@ def _checked_numbers(name: str, values: npt.NDArray[np.generic]) -> Floats:
     if not is_real(values):
         raise InputError(name, "real numbers", str(values.dtype))
     numbers = values.astype(np.float64)
-    usable = np.abs(numbers) <= LARGEST  # NaN is not
+    # NaN is not
+    usable = np.abs(numbers) <= LARGEST
     if not usable.all():
         bad = np.flatnonzero(~usable)
         raise InputError(

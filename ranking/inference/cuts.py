@@ -17,7 +17,8 @@ from maxflow import GraphFloat
 from ranking.core import Bools, Floats, Ints
 from ranking.inference.components import PairwiseModel
 
-BITS = 49  # of a sample's total penalty in units; the capacities at a sample sum to at most eight times that
+# of a sample's total penalty in units; the capacities at a sample sum to at most eight times that
+BITS = 49
 
 
 class Network(NamedTuple):
@@ -64,7 +65,8 @@ def network_of(model: PairwiseModel, last: int) -> Network:
     capacities = np.rint(np.ldexp(penalty, np.repeat(exponents, edges_of)))
     holding = _touching(ends, capacities, starts[-1])
     unary = model.unary[: starts[-1]]
-    with np.errstate(over="ignore"):  # infinite values are reduced too
+    # infinite values are reduced too
+    with np.errstate(over="ignore"):
         units = np.ceil(np.ldexp(np.abs(unary), np.repeat(exponents, np.diff(starts))))
     most = 2 * holding + 1
     return Network(starts, np.copysign(np.minimum(units, most), unary), ends, capacities, most + holding + 1)

@@ -22,9 +22,8 @@ from ranking.inference.components import Components, PairwiseModel
 from ranking.inference.cuts import Network, best_cut, network_of
 from ranking.inference.enumeration import LARGEST_ENUMERATED
 
-LARGEST_DOUBLED = (
-    5_000  # samples of a component: their max-marginals take some 15 bytes for each pair, 0.4 GB
-)
+# samples of a component: their max-marginals take some 15 bytes for each pair, 0.4 GB
+LARGEST_DOUBLED = 5_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +140,8 @@ def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
             labelling: Bools = ~graph.get_grid_segments(nodes)
             labelling[size:] ^= True
             yield labelling
-            for node, force, source in forces:  # equal on both sides: a constant
+            # equal on both sides: a constant
+            for node, force, source in forces:
                 graph.add_tedge(node, 0.0 if source else force, force if source else 0.0)
                 graph.mark_node(node)
 

@@ -24,7 +24,8 @@ from ranking.core import Bools, Ints
 from ranking.inference.cuts import Network
 
 UNSEEN, CLOSED = -1, -2
-FAR = 1 << 62  # more than can be sent
+# more than can be sent
+FAR = 1 << 62
 
 
 class Flow(NamedTuple):
@@ -262,7 +263,8 @@ def _start_at_open_sinks(flow: Flow) -> int:
         if flow.is_open_sink[node]:
             flow.open_sinks[listed] = node
             listed += 1
-            if flow.level[node] == UNSEEN:  # otherwise it is the root
+            # otherwise it is the root
+            if flow.level[node] == UNSEEN:
                 flow.ends[reached], flow.steps_left[node] = node, 0
                 reached += 1
     flow.open_sink_count[0] = listed

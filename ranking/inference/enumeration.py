@@ -13,7 +13,8 @@ from ranking.core import Bools, Floats, Ints
 from ranking.core.errors import InputError
 from ranking.inference.components import PairwiseModel
 
-LARGEST_ENUMERATED = 12  # samples: larger components take longer than a cut for each sample
+# samples: larger components take longer than a cut for each sample
+LARGEST_ENUMERATED = 12
 
 
 def enumerate_labellings(
@@ -113,7 +114,8 @@ def _fill_values(unary: Floats, penalty: Floats, ends: Ints, values: Floats, buf
         together[max(i, j), min(i, j)] = -2 * penalty[e]
     values[0] = 0.0
     for k in range(size):
-        buffer[0] = alone[k]  # what label 1 of sample k adds to each labelling of those before it
+        # what label 1 of sample k adds to each labelling of those before it
+        buffer[0] = alone[k]
         for j in range(k):
             half = 1 << j
             lower, upper, added = buffer[:half], buffer[half : 2 * half], together[k, j]

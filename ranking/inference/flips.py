@@ -77,11 +77,12 @@ class PairwiseMaxMarginals:
     difference: Floats
     map: Bools
     _model: PairwiseModel = field(repr=False)
-    _labels: Bools = field(repr=False)  # the map, by position
-    _words: Ints = field(repr=False)  # (n + 1,) where each position's flips begin
-    _flips: Ints = field(
-        repr=False
-    )  # uint64: bit i of a position's words: whether it flips with the i-th sample
+    # the map, by position
+    _labels: Bools = field(repr=False)
+    # (n + 1,) where each position's flips begin
+    _words: Ints = field(repr=False)
+    # uint64: bit i of a position's words: whether it flips with the i-th sample
+    _flips: Ints = field(repr=False)
 
     @classmethod
     def of(cls, model: PairwiseModel, labels: Bools, words: Ints, flips: Ints) -> Self:

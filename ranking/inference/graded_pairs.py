@@ -13,7 +13,8 @@ import numpy.typing as npt
 
 from ranking.core import Floats, Ints, SequenceSet
 
-SHORT = 96  # samples: for fewer, comparing every pair is faster than sorting
+# samples: for fewer, comparing every pair is faster than sorting
+SHORT = 96
 
 Counts = npt.NDArray[np.int64]
 
@@ -58,9 +59,8 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
     order = np.argsort(scores)
     tree = np.zeros(length + 1, np.int64)
     total, position = 0, length - 1
-    for x in range(
-        length - 1, -1, -1
-    ):  # from the highest score down: samples of lower grade within the margin
+    # from the highest score down: samples of lower grade within the margin
+    for x in range(length - 1, -1, -1):
         a = order[x]
         while position >= 0 and scores[order[position]] > scores[a] - 1.0:
             _add(tree, lower[order[position]])
@@ -70,7 +70,8 @@ def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
         total += count
     tree[:] = 0
     position = 0
-    for b in order:  # from the lowest score up: samples of higher grade within the margin
+    # from the lowest score up: samples of higher grade within the margin
+    for b in order:
         while position < length and scores[b] > scores[order[position]] - 1.0:
             _add(tree, lower[order[position]])
             position += 1

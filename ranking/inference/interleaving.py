@@ -23,7 +23,8 @@ import numpy as np
 from ranking.core import Floats, Ints
 from ranking.inference.sorting import sort_descending
 
-LARGEST = 1e301  # of a score: sums over all samples stay finite
+# of a score: sums over all samples stay finite
+LARGEST = 1e301
 
 
 class Derivative(NamedTuple):
@@ -81,7 +82,8 @@ def search(scores: Floats, numbers: Ints, derivative: Derivative, ranks: Ints) -
         unimodal = min(top, j)
         low, high = 1, unimodal
         while low < high:
-            middle = (low + high) // 2  # does the next rank after `middle` gain?
+            # does the next rank after `middle` gain?
+            middle = (low + high) // 2
             i = middle - 1
             if (relevant[i] - score) - half_gains[i] * steps[i + j - 1] >= 0.0:
                 low = middle + 1
@@ -96,7 +98,8 @@ def halve(
     scores: Floats, numbers: Ints, before: int, low: int, high: int, derivative: Derivative, ranks: Ints
 ) -> None:
     """Do what `select` does with a run in descending order: split it in the middle, without rearranging."""
-    stack = np.empty((66, 4), np.int64)  # a side is at most half as long as the run it is split from
+    # a side is at most half as long as the run it is split from
+    stack = np.empty((66, 4), np.int64)
     stack[0] = 0, len(scores), low, high
     waiting = 1
     while waiting:

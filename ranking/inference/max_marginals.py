@@ -49,7 +49,8 @@ def max_marginals(
     model = checked_model(unary, edges, penalty, components)
     parts = model.components
     words = words_of(parts)
-    labels, flips = model.unary >= 0, np.ones(words[-1], np.uint64)  # right for components of one sample
+    # right for components of one sample
+    labels, flips = model.unary >= 0, np.ones(words[-1], np.uint64)
     connected = parts.larger_than(1)
     cut = {"auto": parts.larger_than(LARGEST_ENUMERATED), "enumerate": 0}.get(algorithm, connected)
     enumerate_labellings(model, cut, connected, labels, words, flips)

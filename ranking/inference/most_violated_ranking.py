@@ -26,7 +26,8 @@ from ranking.inference.sorting import sort_descending
 from ranking.losses import RankingLoss, as_loss
 from ranking.losses.base import loss_tables
 
-FEW = 12_000  # irrelevant samples: for fewer, sorting all of them is faster than `buckets`
+# irrelevant samples: for fewer, sorting all of them is faster than `buckets`
+FEW = 12_000
 ALGORITHMS = ("auto", "greedy", "search", "select", "buckets")
 AUTO, GREEDY, SEARCH, SELECT, _ = range(len(ALGORITHMS))
 
@@ -146,11 +147,13 @@ def _compare(
         np.empty(count + 1),
         np.empty(negatives + 1),
     )
-    for k in range(len(scores)):  # without branches: what is written too much is overwritten
+    # without branches: what is written too much is overwritten
+    for k in range(len(scores)):
         positives[p], relevant[p], irrelevant[n] = k, scores[k], scores[k]
         p += is_relevant[k]
         n += not is_relevant[k]
-        unusable += not abs(scores[k]) <= LARGEST  # NaN as well
+        # NaN as well
+        unusable += not abs(scores[k]) <= LARGEST
     if unusable:
         return None
     order, relevant_in_order = np.empty(count, np.int32), np.empty(count)
@@ -174,7 +177,8 @@ def _compare(
     return positions, product + of_relevant
 
 
-@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})  # lets the sum be vectorised
+# lets the sum be vectorised
+@nb.njit(cache=True, nogil=True, fastmath={"reassoc"})
 def _write_irrelevant(
     scores: Floats, is_relevant: Bools, ranks: Ints, positives: int, coefficients: Floats
 ) -> tuple[Ints, float]:

@@ -64,9 +64,8 @@ def _fill_votes(orders, weights, starts, rule, fused):  # type: ignore[no-untype
         begin, end = starts[number], starts[number + 1]
         n = end - begin
         mean_positions, votes, unplaced = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
-        next_unplaced = np.zeros(
-            len(orders), np.int64
-        )  # index in each order of the first sample that is not placed
+        # index in each order of the first sample that is not placed
+        next_unplaced = np.zeros(len(orders), np.int64)
         for r in range(len(orders)):
             for p in range(n if weights[r, number] > 0.0 else 0):
                 mean_positions[orders[r, begin + p]] += weights[r, number] * p

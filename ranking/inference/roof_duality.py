@@ -23,7 +23,8 @@ from ranking.inference.enumeration import enumerate_best, enumerate_labellings
 from ranking.inference.flip_words import pack, words_of
 from ranking.inference.flips import PairwiseMaxMarginals, finite, value_of
 
-ROUNDING = 2.0**-44  # times the total of a component: a bound this close to a labelling's value is attained
+# times the total of a component: a bound this close to a labelling's value is attained
+ROUNDING = 2.0**-44
 
 
 class HalfLabelling(NamedTuple):
@@ -74,7 +75,8 @@ def bounded_max_marginals(
     original, doubling = _checked(unary, edges, penalty, doubling)
     model = doubling.model(original)
     parts, words = model.components, words_of(model.components)
-    labels, flips = model.unary >= 0, np.ones(words[-1], np.uint64)  # right for components of one sample
+    # right for components of one sample
+    labels, flips = model.unary >= 0, np.ones(words[-1], np.uint64)
     enumerate_labellings(model, doubling.large, parts.larger_than(1), labels, words, flips)
     if doubling.large:
         network = doubling.network(model)

@@ -7,11 +7,15 @@ import numpy as np
 
 from ranking.core import Floats, Ints
 
-FEW = 64  # scores: fewer are sorted by insertion only
-BITS = 11  # of a digit; a key has two: 4 million bins, so that scores rarely share one
+# scores: fewer are sorted by insertion only
+FEW = 64
+# of a digit; a key has two: 4 million bins, so that scores rarely share one
+BITS = 11
 SIZE = 1 << BITS
-MOVES = 2  # per score, within bins: with more, comparisons are faster
-NARROWEST = 1e-290  # range of scores that bins can divide
+# per score, within bins: with more, comparisons are faster
+MOVES = 2
+# range of scores that bins can divide
+NARROWEST = 1e-290
 
 
 @nb.njit(cache=True, nogil=True)

@@ -10,8 +10,10 @@ import numpy as np
 
 from ranking.core import Bools, Floats, Ints
 
-ROUNDING = 1e-12  # times the total size of all windows: the least gain of a swap
-DRAWS = 50  # of a new start, before all permutations count as visited
+# times the total size of all windows: the least gain of a swap
+ROUNDING = 1e-12
+# of a new start, before all permutations count as visited
+DRAWS = 50
 
 
 class WindowModel(NamedTuple):
@@ -122,12 +124,15 @@ def _gain(a, b, state):  # type: ignore[no-untyped-def]
     placed, sums, roots = state.placed, state.sums, state.roots
     length, last = placed.shape[1], len(sums) - 1
     gain = 0.0
-    for w in range(max(0, a - length + 1), min(a, b - length, last) + 1):  # windows that hold a alone
+    # windows that hold a alone
+    for w in range(max(0, a - length + 1), min(a, b - length, last) + 1):
         gain += _root(sums[w] - placed[a, a - w] + placed[b, a - w]) - roots[w]
-    for w in range(max(0, b - length + 1), min(a, last) + 1):  # both
+    # both
+    for w in range(max(0, b - length + 1), min(a, last) + 1):
         change = placed[b, a - w] - placed[a, a - w] + placed[a, b - w] - placed[b, b - w]
         gain += _root(sums[w] + change) - roots[w]
-    for w in range(max(a, b - length) + 1, min(b, last) + 1):  # b alone
+    # b alone
+    for w in range(max(a, b - length) + 1, min(b, last) + 1):
         gain += _root(sums[w] - placed[b, b - w] + placed[a, b - w]) - roots[w]
     return gain
 
@@ -281,7 +286,8 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
     prices, samples, before = np.zeros(n + 1), np.full(n + 1, -1), np.zeros(n + 1, np.int64)
     worths = np.zeros(n)
     for i in range(n):
-        samples[n], p = i, n  # position n stands for none
+        # position n stands for none
+        samples[n], p = i, n
         cheapest, settled = np.full(n, np.inf), np.zeros(n + 1, np.bool_)
         while samples[p] >= 0:
             settled[p], sample, step, following = True, samples[p], np.inf, 0
@@ -375,7 +381,8 @@ def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignor
         begin, end = ends[number], ends[number + 1]
         n = end - begin
         state, numbers = _new_standing(model, members[begin:end]), np.arange(n)
-        totals = np.zeros(n + 1)  # of the windows that end before a position
+        # of the windows that end before a position
+        totals = np.zeros(n + 1)
         best, changed = -np.inf, 0
         while changed >= 0:
             for p in range(changed, n):

@@ -16,8 +16,10 @@ import numpy as np
 
 from ranking.core import Ints
 
-MIN_PART = 200_000  # samples: for fewer, waking another thread takes longer than its part of the work
-MAX_PARTS = min(4, os.cpu_count() or 1)  # more would only wait for memory
+# samples: for fewer, waking another thread takes longer than its part of the work
+MIN_PART = 200_000
+# more would only wait for memory
+MAX_PARTS = min(4, os.cpu_count() or 1)
 
 P = TypeVar("P")
 T = TypeVar("T")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numba
 import numpy as np
 
-MAX_ROUNDS = 40  # of a selection, before it sorts
+# of a selection, before it sorts
+MAX_ROUNDS = 40
 
 
 @numba.njit(cache=True, nogil=True)
@@ -41,12 +42,14 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
             value += s[i]
             sure += 1
     for j in range(len(core)):
-        if forced[core[j]] > 0:  # its partners that are free
+        # its partners that are free
+        if forced[core[j]] > 0:
             for x in range(count):
                 doubled[0, x] += 2.0 * F[j, free[x]]
             for x in range(turns):
                 mutual[0, x] += 2.0 * F[j, core[flips[x]]]
-            for i in range(len(s)):  # its partners that are forced inside: pairs within the core occur twice
+            # its partners that are forced inside: pairs within the core occur twice
+            for i in range(len(s)):
                 if forced[i] > 0:
                     value += (1.0 if is_core[i] else 2.0) * F[j, i]
     for y in range(turns):
@@ -55,9 +58,8 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
             doubled[1 + y, x] = 2.0 * F[j, free[x]]
         for x in range(turns):
             mutual[1 + y, x] = 2.0 * F[j, core[flips[x]]]
-        for i in range(
-            len(s)
-        ):  # labels forced inside that are not in the core: this is their only interaction
+        # labels forced inside that are not in the core: this is their only interaction
+        for i in range(len(s)):
             if forced[i] > 0 and not is_core[i]:
                 mutual[0, y] += 2.0 * F[j, i]
     return count, turns, sure, value
@@ -228,7 +230,8 @@ def _value(s, core, F, t):  # type: ignore[no-untyped-def]
             for i in range(len(s)):
                 if t[i]:
                     total += 2.0 * F[j, i]
-            for i in core:  # these pairs occur once from either end
+            # these pairs occur once from either end
+            for i in core:
                 if t[i]:
                     total -= F[j, i]
     return total

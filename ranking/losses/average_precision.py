@@ -24,7 +24,8 @@ class AveragePrecision(RankingLoss):
 
     order = 0
     measure = "AP"
-    unimodal = True  # Proposition 5
+    # Proposition 5
+    unimodal = True
 
     def gains(self, positives: int) -> Floats:
         return np.arange(1, positives + 1) / positives

@@ -40,7 +40,8 @@ class RankingLoss(Plugin, ABC):
     so that bisection finds it (quicksort, Proposition 5).
     """
 
-    name: ClassVar[str] = "a loss without a name"  # registered losses have a name
+    # registered losses have a name
+    name: ClassVar[str] = "a loss without a name"
     measure: ClassVar[str]
     unimodal: ClassVar[bool] = False
 

@@ -64,10 +64,10 @@ def best_threshold(relevance: Ints, scores: Floats) -> float:
     order = np.argsort(-scores, kind="stable")
     ranked, relevant = scores[order], relevance[order] > 0
     costs = misclassification_costs(relevant)
-    above = np.cumsum(
-        np.where(relevant, -costs, costs)
-    )  # what calling the first ones relevant adds to the loss
-    ends = np.append(ranked[:-1] > ranked[1:], True)  # no threshold separates equal scores
+    # what calling the first ones relevant adds to the loss
+    above = np.cumsum(np.where(relevant, -costs, costs))
+    # no threshold separates equal scores
+    ends = np.append(ranked[:-1] > ranked[1:], True)
     best = int(np.argmin(np.where(ends, above, np.inf)))
     if above[best] >= 0:
         return float(ranked[0])

@@ -17,7 +17,8 @@ from ranking.methods.order_method import Grid
 from ranking.methods.registry import METHODS
 from ranking.solvers.clock import Clock
 
-NEARLY_PERFECT = 1.0 - 1e-9  # mean quality at most: a perfect ranker would get an infinite weight
+# mean quality at most: a perfect ranker would get an infinite weight
+NEARLY_PERFECT = 1.0 - 1e-9
 
 
 @numba.njit(cache=True, nogil=True)
@@ -114,7 +115,8 @@ class AdaRank(LinearOrder):
         direction = self.direction = np.zeros(sequences.features.shape[1])
         reached, aside = rankers.quality(direction), np.zeros(2 * len(direction), np.bool_)
         shares, best_loss = np.full(len(ordered), 1.0 / len(ordered)), float(np.exp(-reached).mean())
-        with suppress(StopTraining):  # the best sum so far is the result
+        # the best sum so far is the result
+        with suppress(StopTraining):
             clock.report(0, best_loss, -np.inf, 1)
             for number in range(1, self.rounds + 1):
                 ranker, weight = rankers.best(shares, aside)

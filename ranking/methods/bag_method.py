@@ -27,7 +27,8 @@ from ranking.solvers.clock import Clock
 from ranking.solvers.relay import JoinedProgress
 
 SEVERAL = "several"
-START_TOLERANCE = 1e-2  # of the runs that give first weights
+# of the runs that give first weights
+START_TOLERANCE = 1e-2
 
 
 class Descents(JoinedProgress):
@@ -42,7 +43,8 @@ class Descents(JoinedProgress):
         zero = np.zeros(problem.windows.shape[1])
         self.problem, self.at_zero = problem, problem.at(zero).objective
         super().__init__(on_progress, ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero))
-        self.end: Place  # of the latest descent
+        # of the latest descent
+        self.end: Place
         self._tolerance, self._max_iterations = tolerance, max_iterations
         self._best: BagSolution | None = None
         self._clock = Clock(self.report)
@@ -68,7 +70,8 @@ class Descents(JoinedProgress):
     def report(self, event: ProgressEvent) -> None:
         """Pass on the progress of a descent, with the lowest objective of all descents."""
         before = self.before
-        if event.primal > before.primal:  # the lower bound of this round belongs to other weights
+        # the lower bound of this round belongs to other weights
+        if event.primal > before.primal:
             event = replace(event, primal=before.primal, dual=-math.inf, weights=before.weights)
         super().report(event)
 
@@ -129,14 +132,14 @@ class BagMethod(Method):
         formula=r"\frac{\text{objective} - \text{dual of its convex bound}}{\text{objective}} \le \text{tolerance}",
     )
     max_iterations: int = most_iterations(5000, "A start")
-    weights: Floats | None = field(default=None, init=False, repr=False)  # (d,) w; None before `fit`
+    # (d,) w; None before `fit`
+    weights: Floats | None = field(default=None, init=False, repr=False)
     certificate: Certificate | None = field(default=None, init=False, repr=False)
     # By start: the objective and the weights where training from it ended; not saved.
     ends: dict[str, tuple[float, Floats]] = field(default_factory=dict, init=False, repr=False)
     bias: float = field(default=0.0, init=False, repr=False)
-    learned: bool = field(
-        default=False, init=False, repr=False
-    )  # whether the objective is lower than at weights 0
+    # whether the objective is lower than at weights 0
+    learned: bool = field(default=False, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_settings(self)

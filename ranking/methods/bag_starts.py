@@ -16,10 +16,14 @@ from ranking.metrics.detection import overlap
 from ranking.solvers.bag_cccp import BagSolution
 from ranking.solvers.bag_risk import BagProblem
 
-MAX_WINDOWS = 20_000  # windows that are enough for their covariance
-SHRINKAGE = 0.1  # of the covariance towards a multiple of the identity
-SHARES = (0.25, 0.5, 0.75)  # of the images that show the object, those with the highest scores first
-Descend = Callable[[BagProblem, Floats | Ints, int | None], BagSolution]  # problem, start, rounds at most
+# windows that are enough for their covariance
+MAX_WINDOWS = 20_000
+# of the covariance towards a multiple of the identity
+SHRINKAGE = 0.1
+# of the images that show the object, those with the highest scores first
+SHARES = (0.25, 0.5, 0.75)
+# problem, start, rounds at most
+Descend = Callable[[BagProblem, Floats | Ints, int | None], BagSolution]
 
 
 def whole_image(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:

@@ -16,7 +16,8 @@ from ranking.core.settings import Json, Settings, setting
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.solvers.clock import Clock
 
-Objective = Callable[[Floats, object], tuple[Floats, Floats]]  # sums to the loss's first and second slopes
+# sums to the loss's first and second slopes
+Objective = Callable[[Floats, object], tuple[Floats, Floats]]
 
 # One thread and fixed choices, so that the same samples give the same trees.
 FIXED = {
@@ -80,7 +81,8 @@ class Boosted(OrderMethod):
         maximum=1_000_000,
         advanced=True,
     )
-    booster: Any = field(default=None, init=False, repr=False)  # lightgbm.Booster, None before training
+    # lightgbm.Booster, None before training
+    booster: Any = field(default=None, init=False, repr=False)
 
     @abstractmethod
     def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
@@ -107,17 +109,21 @@ class Boosted(OrderMethod):
             "let leaves have fewer samples, or train on more samples or other features",
         )
         try:
-            with suppress(StopTraining):  # the trees so far are the result
+            # the trees so far are the result
+            with suppress(StopTraining):
                 for number in range(self.rounds):
                     finished = booster.update(fobj=boosting.objective)
                     if finished and number == 0:
                         raise unsplit
                     clock.report(number, boosting.loss(booster), -np.inf, 0)
-                    if finished:  # no leaf can be split
+                    # no leaf can be split
+                    if finished:
                         break
-        except lightgbm.basic.LightGBMError as error:  # raised where no tree can be grown
+        except lightgbm.basic.LightGBMError as error:
+            # raised where no tree can be grown
             raise unsplit from error
-        self.booster = lightgbm.Booster(model_str=booster.model_to_string())  # without the training samples
+        # without the training samples
+        self.booster = lightgbm.Booster(model_str=booster.model_to_string())
 
     def outputs(self, features: Floats) -> Floats:
         """Return (n,) the sums of the trees for samples (n, d), or (n, K) the probability of each class."""

@@ -11,7 +11,8 @@ from ranking.core.settings import setting
 from ranking.inference import ALGORITHMS
 from ranking.losses.weighted_zero_one import unit_of_cost
 
-RANKING_UNIT, PAPER_UNIT = "ranking", "paper"  # of C
+# of C
+RANKING_UNIT, PAPER_UNIT = "ranking", "paper"
 
 
 def penalty(default: float, error: str) -> Any:
@@ -27,10 +28,11 @@ def penalty(default: float, error: str) -> Any:
     )
 
 
+# in a formula, by unit of C
 COST = {
     RANKING_UNIT: r"\tfrac{C}{4\,|\mathcal P|\,|\mathcal N|}",
     PAPER_UNIT: "C",
-}  # in a formula, by unit of C
+}
 
 
 def cost_unit(owner: str) -> Any:

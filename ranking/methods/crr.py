@@ -20,7 +20,8 @@ from ranking.methods.point_targets import PointTargets, with_constant
 from ranking.methods.registry import METHODS
 from ranking.solvers.clock import Clock
 
-REPORTS = 50  # of progress per training run
+# of progress per training run
+REPORTS = 50
 
 
 @numba.njit(cache=True, nogil=True)
@@ -92,7 +93,8 @@ class CRR(LinearOrder):
             loss = 0.5 * (self.alpha * single + (1.0 - self.alpha) * paired)
             return float(0.5 * weights @ weights + self.C * loss)
 
-        with suppress(StopTraining):  # the weights so far are the result
+        # the weights so far are the result
+        with suppress(StopTraining):
             for taken, after in itertools.pairwise(edges.tolist()):
                 clock.report(taken, objective(), -np.inf, 0)
                 first, second = self._sampled_pairs(pairs, after - taken, generator)
@@ -106,7 +108,8 @@ class CRR(LinearOrder):
         """Return (count,) rows of samples and their partners, -1 without; samples, and pairs, have the same chance."""
         lengths = np.diff(pairs.starts)
         owner_start, length = np.repeat(pairs.starts[:-1], lengths), np.repeat(lengths, lengths)
-        worse = length - pairs.lower  # samples of lower grade in the same sequence
+        # samples of lower grade in the same sequence
+        worse = length - pairs.lower
         number = generator.integers(0, pairs.number, count)
         ends = np.cumsum(worse)
         position = np.searchsorted(ends, number, side="right")

@@ -10,7 +10,8 @@ from ranking.core import Floats, Ints
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 
-HIGHEST = 1000  # grade: 2^-grade of a larger one is 0 in float64
+# grade: 2^-grade of a larger one is 0 in float64
+HIGHEST = 1000
 GAINS = ("linear", "exponential")
 
 

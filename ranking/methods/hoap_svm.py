@@ -26,9 +26,12 @@ from ranking.solvers.clock import Clock
 
 BOTH = "HOB-SVM and AP-SVM"
 STARTS = ("HOB-SVM", "AP-SVM", BOTH, "zero")
-START_TOLERANCE = 1e-2  # of the method that gives the first weights
-RAY_TOLERANCE = 1e-6  # of the objective: the accuracy of their length
-RAY_STEPS = 50  # at most for that; a few are enough unless rounding prevents progress
+# of the method that gives the first weights
+START_TOLERANCE = 1e-2
+# of the objective: the accuracy of their length
+RAY_TOLERANCE = 1e-6
+# at most for that; a few are enough unless rounding prevents progress
+RAY_STEPS = 50
 
 
 @METHODS.register("HOAP-SVM")

@@ -22,11 +22,13 @@ from ranking.solvers import Cut, LinearRisk, Solution, block_frank_wolfe, compon
 from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "Frank-Wolfe", "cutting plane")
-MANY = 2  # samples per component on average; with fewer, Frank-Wolfe steps are cheap and effective
+# samples per component on average; with fewer, Frank-Wolfe steps are cheap and effective
+MANY = 2
 # After this number of iterations, one-slack cutting planes stop if their relative gap exceeds this value, because the
 # next solver is then faster. The steps of Frank-Wolfe on small components are cheaper than component planes.
 BEFORE_FRANK_WOLFE, BEFORE_COMPONENT_PLANES = (1, 0.4), (6, 0.9)
-PATIENCE = 100  # iterations of each first-order solver; a few dozen are enough where it suits
+# iterations of each first-order solver; a few dozen are enough where it suits
+PATIENCE = 100
 
 
 @METHODS.register("HOB-SVM")
@@ -117,7 +119,8 @@ class HOBSVM(HighOrderMethod):
                     self.tolerance,
                     left,
                     relay.report,
-                    dual,  # not the combination of the planes: it has too few labellings
+                    # not the combination of the planes: it has too few labellings
+                    dual,
                     start.weights,
                 ),
                 PATIENCE if self.solver == "auto" else None,

@@ -14,8 +14,10 @@ from scipy.linalg import lapack, solve_triangular
 from ranking.core import Features, Floats, LabelSet
 from ranking.core.errors import InputError
 
-FOLDS = 5  # for scores of one-vs-all SVMs on training images
-RANK = 1e-10  # times the greatest kernel value: an image that adds less is not in the basis
+# for scores of one-vs-all SVMs on training images
+FOLDS = 5
+# times the greatest kernel value: an image that adds less is not in the basis
+RANK = 1e-10
 
 
 class LabelFeatures(NamedTuple):
@@ -104,7 +106,8 @@ class RBFMap(KernelMap):
 
     @staticmethod
     def kernel(left: Floats, right: Floats, width: float) -> Floats:
-        from scipy.spatial.distance import cdist  # loaded here, because listing the methods does not need it
+        # loaded here, because listing the methods does not need it
+        from scipy.spatial.distance import cdist
 
         return np.asarray(np.exp(-width * cdist(left, right, "sqeuclidean")))
 
@@ -117,14 +120,16 @@ class ChiSquareMap(KernelMap):
 
     @staticmethod
     def width_of(features: Floats, gamma: float) -> float:
-        from sklearn.metrics.pairwise import additive_chi2_kernel  # which takes a second to load
+        # which takes a second to load
+        from sklearn.metrics.pairwise import additive_chi2_kernel
 
         _check_histograms(features)
         return _relative(gamma, -float(additive_chi2_kernel(features).mean()))
 
     @staticmethod
     def kernel(left: Floats, right: Floats, width: float) -> Floats:
-        from sklearn.metrics.pairwise import chi2_kernel  # as above
+        # as above
+        from sklearn.metrics.pairwise import chi2_kernel
 
         _check_histograms(left)
         return np.asarray(chi2_kernel(left, right, gamma=width))
@@ -160,7 +165,8 @@ class OneVsAllMap:
 
     @classmethod
     def _trained(cls, features: Floats, labels: Any) -> Self:
-        from sklearn.svm import LinearSVC  # which takes a second to load
+        # which takes a second to load
+        from sklearn.svm import LinearSVC
 
         normals, offsets = np.zeros((features.shape[1], labels.shape[1])), np.empty(labels.shape[1])
         for i in range(labels.shape[1]):

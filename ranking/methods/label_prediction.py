@@ -10,7 +10,8 @@ import numpy.typing as npt
 from ranking.core import Floats, Ints
 from ranking.inference import BestTopKs, TopKMaxMarginals, best_top_ks, top_k_max_marginals
 
-Answers = npt.NDArray[np.int8]  # (M, L): 1 the image has the label, -1 it has not, 0 unanswered
+# (M, L): 1 the image has the label, -1 it has not, 0 unanswered
+Answers = npt.NDArray[np.int8]
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,8 @@ from ranking.solvers.top_k_planes import Planes, top_k_planes
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.solvers.top_k_subgradient import top_k_subgradient
 
-INNER = 0.3  # times the tolerance: the accuracy of the convex problems of CCCP
+# times the tolerance: the accuracy of the convex problems of CCCP
+INNER = 0.3
 SOLVERS = ("planes", "subgradient")
 
 
@@ -97,7 +98,8 @@ class LabelRanker(Method):
     usual_k: int = field(default=1, init=False, repr=False)
     columns: int = field(default=0, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
-    features: Any = field(default=None, init=False, repr=False)  # the fitted map
+    # the fitted map
+    features: Any = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -153,7 +155,8 @@ class LabelRanker(Method):
     def _solve(self, risk: TopKRisk, clock: Clock, start: TopKWeights | None) -> TopKSolution:
         if self.k == 0:
             return self._convex(risk, self.tolerance, self.max_iterations, clock, start)
-        planes: list[Planes] = []  # shared by all rounds: they are outputs of the same images
+        # shared by all rounds: they are outputs of the same images
+        planes: list[Planes] = []
 
         def convex(touching: TopKRisk, iterations: int, number: int) -> TopKSolution:
             planes[:] = planes or [Planes.at_truth(touching)]

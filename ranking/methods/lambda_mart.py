@@ -13,8 +13,10 @@ from ranking.methods.boosted import Boosted, Boosting
 from ranking.methods.gains import gain_setting, gains_of
 from ranking.methods.registry import METHODS
 
-TRUNCATION = 30  # positions: pairs of samples below it have no lambda, as in LightGBM
-NEAR = 0.01  # added to a difference of scores that divides a lambda, as in LightGBM
+# positions: pairs of samples below it have no lambda, as in LightGBM
+TRUNCATION = 30
+# added to a difference of scores that divides a lambda, as in LightGBM
+NEAR = 0.01
 
 
 @numba.njit(cache=True, nogil=True)

@@ -50,7 +50,8 @@ class LinearMethod(SampleMethod):
     max_iterations: int = most_iterations(5000)
     solution: Solution | None = field(default=None, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
-    pairs: int = field(default=0, init=False, repr=False)  # number of pairwise weights, the last ones
+    # number of pairwise weights, the last ones
+    pairs: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -153,7 +154,8 @@ class LinearMethod(SampleMethod):
             dual = Cut(arrays["dual"], header["dual_loss"])
             method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
             method.fingerprint = header["fingerprint"]
-            method.pairs = int(header.get("pairs", 0))  # the first files lack it
+            # the first files lack it
+            method.pairs = int(header.get("pairs", 0))
         except (KeyError, TypeError, ValueError) as error:
             raise saved.unreadable(path, error) from error
         return method
@@ -163,7 +165,8 @@ class LinearMethod(SampleMethod):
 class UnaryMethod(LinearMethod):
     """A method that scores each sample independently, by an inner product with learned weights."""
 
-    scale: ClassVar[float] = 1.0  # scores are scale X w for the weights w that the solver sees
+    # scores are scale X w for the weights w that the solver sees
+    scale: ClassVar[float] = 1.0
 
     @property
     def sharded(self) -> bool:

@@ -28,7 +28,8 @@ class LinearOrder(OrderMethod):
         return scores
 
     def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
-        directions = np.stack(weights)[:, : sequences.features.shape[1]]  # without an intercept
+        # without an intercept
+        directions = np.stack(weights)[:, : sequences.features.shape[1]]
         scores: Floats = (sequences.features @ directions.T).T
         return scores[:, sequences.members]
 

@@ -32,7 +32,8 @@ def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyp
         tails = np.full(length + 1, -np.inf)
         for a in range(length - 1, -1, -1):
             tails[a] = np.logaddexp(tails[a + 1], scores[rows[a]])
-        inverse, begun = -np.inf, 0  # of the positions whose lower grades have begun
+        # of the positions whose lower grades have begun
+        inverse, begun = -np.inf, 0
         for b in range(length):
             while begun < b and first_lower[begun] <= b:
                 inverse = np.logaddexp(inverse, -np.logaddexp(scores[rows[begun]], tails[first_lower[begun]]))

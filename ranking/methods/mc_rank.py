@@ -13,7 +13,8 @@ from ranking.methods.boosted import Boosted, Boosting
 from ranking.methods.order_method import Arrays
 from ranking.methods.registry import METHODS
 
-MAX_GRADES = 256  # per training run: each has a tree in every round
+# per training run: each has a tree in every round
+MAX_GRADES = 256
 
 
 @METHODS.register("McRank")
@@ -30,7 +31,8 @@ class McRank(Boosted):
     summary: ClassVar[str] = "Classifies grades with boosted trees and ranks images by their expected grade."
     objective: ClassVar[str] = r"\sum_i -\log p_{y_i}(x_i),\quad s = \sum_k k\,p_k(x)"
 
-    grades: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)  # of the outputs
+    # of the outputs
+    grades: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
 
     def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
         levels, classes = np.unique(sequences.grades[rows], return_inverse=True)
@@ -46,13 +48,15 @@ class McRank(Boosted):
         dataset_arguments = {
             "label": classes,
             "weight": counts / counts.mean(),
-            "init_score": np.zeros((len(rows), len(levels))),  # all grades are equally probable
+            # all grades are equally probable
+            "init_score": np.zeros((len(rows), len(levels))),
         }
         options = {"objective": "multiclass", "num_class": len(levels), "metric": "multi_logloss"}
         return Boosting(options, dataset_arguments, None, lambda booster: float(booster.eval_train()[0][2]))
 
     def scores_of(self, features: Floats) -> Floats:
-        chances = self.outputs(features).reshape(-1, len(self.grades))  # also of no samples
+        # also of no samples
+        chances = self.outputs(features).reshape(-1, len(self.grades))
         scores: Floats = chances @ self.grades
         return scores
 

@@ -23,9 +23,12 @@ from ranking.methods.subsequences import deltas, longest_subsequence, training_s
 from ranking.solvers.relay import JoinedProgress
 from ranking.solvers.sdca import PositionHinges, sdca
 
-FOLDS = 3  # of the training sequences, for the choice of the best length
-MAX_JUDGED = 300  # held-out sequences of a fold
-BATCH = 5  # of them; training can be stopped between those
+# of the training sequences, for the choice of the best length
+FOLDS = 3
+# held-out sequences of a fold
+MAX_JUDGED = 300
+# of them; training can be stopped between those
+BATCH = 5
 
 
 class LengthRanker(NamedTuple):
@@ -84,8 +87,10 @@ class MidRank(MidRankSettings):
 
     start: RankSVM | None = field(default=None, init=False, repr=False)
     rankers: dict[int, LengthRanker] = field(default_factory=dict, init=False, repr=False)
-    planned: range = field(default=range(0), init=False, repr=False)  # lengths, in training order
-    best_length: int = field(default=0, init=False, repr=False)  # 0 unless fusion chose one
+    # lengths, in training order
+    planned: range = field(default=range(0), init=False, repr=False)
+    # 0 unless fusion chose one
+    best_length: int = field(default=0, init=False, repr=False)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -163,7 +168,8 @@ class MidRank(MidRankSettings):
         for number in range(FOLDS):
             rest = sequences.part(np.flatnonzero(fold != number))
             held = np.flatnonzero(fold == number)[:MAX_JUDGED]
-            if not has_order(rest) or not len(held):  # of a single sequence nothing is left
+            # of a single sequence nothing is left
+            if not has_order(rest) or not len(held):
                 continue
             method = replace(self, fusion="weighted votes", shortest=lengths[0], longest=lengths[-1])
             if not progress.stopped:

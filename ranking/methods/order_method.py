@@ -33,9 +33,11 @@ class OrderMethod(Method):
 
     ranks: ClassVar[str] = "orders"
     grid: ClassVar[Grid]
-    enough_grades: ClassVar[int] = 2  # with fewer different grades RankSVM is better, and pages say so
+    # with fewer different grades RankSVM is better, and pages say so
+    enough_grades: ClassVar[int] = 2
 
-    columns: int = field(default=0, init=False, repr=False)  # number of features in training, 0 before
+    # number of features in training, 0 before
+    columns: int = field(default=0, init=False, repr=False)
     certificate: Certificate | None = field(default=None, init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -14,13 +14,14 @@ from ranking.core.errors import InputError
 from ranking.core.settings import Json
 
 VERSION = 1
+# raised for a damaged file
 UNREADABLE = (
     ValueError,
     EOFError,
     NotImplementedError,
     zipfile.BadZipFile,
     zlib.error,
-)  # raised for a damaged file
+)
 
 
 def write(path: Path | str, header: Json, arrays: Json) -> None:

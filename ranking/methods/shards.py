@@ -152,9 +152,8 @@ def _checked_shape(rows: Any) -> tuple[int, ...]:
 def _product(
     rows: Features, scale: float, product: Callable[..., Floats], values: tuple[Floats, ...]
 ) -> Floats:
-    result: Floats = product(
-        Block(as_floats(np.asarray(rows)), scale), *values
-    )  # as `check_features` takes them
+    # as `check_features` takes them
+    result: Floats = product(Block(as_floats(np.asarray(rows)), scale), *values)
     return result
 
 

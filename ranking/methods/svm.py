@@ -20,7 +20,8 @@ from ranking.solvers import Cut, Solution, coordinate_descent
 from ranking.solvers.relay import Relay
 
 SOLVERS = ("auto", "coordinate descent", "cutting plane")
-PATIENCE = 300  # rounds of coordinate descent, which needs either a few dozen or thousands
+# rounds of coordinate descent, which needs either a few dozen or thousands
+PATIENCE = 300
 
 
 @METHODS.register("SVM")

@@ -24,7 +24,8 @@ class TrainingSet:
     relevant: Bools
     parts: tuple[slice, ...]
     fingerprint: int
-    graph: SimilarityGraph | None = None  # None where no query has one
+    # None where no query has one
+    graph: SimilarityGraph | None = None
 
     @property
     def by_query(self) -> list[Bools]:

@@ -52,7 +52,8 @@ class Comparison:
                     "compare training runs of one image set and one query",
                 )
         scores = np.array([ranking.scores[sort] for ranking, sort in zip(rankings, sorts, strict=True)])
-        ranks = np.array([sort + 1 for sort in sorts])  # a ranking is sorted by rank
+        # a ranking is sorted by rank
+        ranks = np.array([sort + 1 for sort in sorts])
         return cls(tuple(rankings), samples, relevance, scores, ranks)
 
     def __len__(self) -> int:

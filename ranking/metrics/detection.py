@@ -15,7 +15,8 @@ from ranking.core import Floats, Ints, is_real
 from ranking.core.errors import InputError
 from ranking.metrics.measures import rank, ranking_order
 
-ENOUGH = 0.5  # of overlap: a box lies on an object
+# of overlap: a box lies on an object
+ENOUGH = 0.5
 
 
 def overlap(boxes: npt.ArrayLike, others: npt.ArrayLike) -> Floats:

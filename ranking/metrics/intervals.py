@@ -29,7 +29,8 @@ from ranking.core.errors import InputError
 
 DRAWS = 2000
 LEVEL = 0.95
-MAX_COUNTS = 2_000_000  # held at a time: 16 MB
+# held at a time: 16 MB
+MAX_COUNTS = 2_000_000
 
 
 class Interval(NamedTuple):
@@ -144,7 +145,8 @@ def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = (
     """
     upto = np.cumsum(counts, axis=1)
     copies, total = counts[:, relevant], upto[:, -1]
-    below = upto[:, relevant]  # ranks of the last of these copies
+    # ranks of the last of these copies
+    below = upto[:, relevant]
     above = below - copies
     relevant_upto = np.cumsum(copies, axis=1)
     positives = relevant_upto[:, -1] if relevant_upto.shape[1] else np.zeros(len(counts), np.int64)
@@ -157,7 +159,8 @@ def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = (
         "AP": _share(terms.sum(axis=1), positives, defined),
         "NDCG": _share((discounts[below] - discounts[above]).sum(axis=1), discounts[positives], defined),
     }
-    first = (above < max(cutoffs, default=0)).any(axis=0)  # the others are below every cutoff
+    # the others are below every cutoff
+    first = (above < max(cutoffs, default=0)).any(axis=0)
     for k in cutoffs:
         among = np.clip(k - above[:, first], 0, copies[:, first]).sum(axis=1)
         measures[f"P@{k}"] = _share(among, np.full(len(among), k), defined & (total >= k))

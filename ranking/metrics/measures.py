@@ -214,7 +214,8 @@ def _check_k(k: int, n: int) -> None:
 
 
 def _order(grades: Grades, scores: Floats) -> npt.NDArray[np.intp]:
-    return np.lexsort((grades, -scores))  # the last key sorts first; the sort is stable
+    # the last key sorts first; the sort is stable
+    return np.lexsort((grades, -scores))
 
 
 def _ranked(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> Grades:
@@ -268,7 +269,8 @@ def _ascents(numbers: Ints) -> int:
         ones, block = (numbers >> bit) & 1, numbers >> (bit + 1)
         zeros_before = np.cumsum(1 - ones)
         zeros_of_block = np.bincount(block[ones == 0], minlength=int(block.max()) + 1)
-        earlier = np.cumsum(zeros_of_block) - zeros_of_block  # zeros of the blocks before
+        # zeros of the blocks before
+        earlier = np.cumsum(zeros_of_block) - zeros_of_block
         pairs += int(ones @ (zeros_before - earlier[block]))
         numbers = numbers[np.argsort(numbers >> bit, kind="stable")]
     return pairs

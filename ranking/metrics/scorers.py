@@ -21,7 +21,8 @@ from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.metrics import measures
 
-Measure = Callable[[AnyArray, Floats], float]  # of grades (n,) and scores (n,)
+# of grades (n,) and scores (n,)
+Measure = Callable[[AnyArray, Floats], float]
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,8 @@ class RankingScorer:
         return replace(self, requests_groups=groups)
 
     def get_metadata_routing(self) -> Any:
-        from sklearn.utils.metadata_routing import MetadataRequest  # which takes half a second to load
+        # which takes half a second to load
+        from sklearn.utils.metadata_routing import MetadataRequest
 
         request = MetadataRequest(owner=self)
         request.score.add_request(param="groups", alias=self.requests_groups)
@@ -72,7 +74,8 @@ def _rankings(
     estimator: Any, y: AnyArray, scores: Floats, groups: npt.ArrayLike | None
 ) -> Iterator[tuple[AnyArray, Floats]]:
     """Yield grades and scores of each ranking."""
-    from sklearn.base import is_classifier  # which takes a second to load
+    # which takes a second to load
+    from sklearn.base import is_classifier
 
     if is_classifier(estimator):
         if len(estimator.classes_) != 2:

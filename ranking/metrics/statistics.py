@@ -16,7 +16,8 @@ from ranking.core.errors import InputError
 from ranking.metrics.intervals import Interval
 
 CONFIDENCE = 0.95
-EQUAL = 1e-12  # times the size of the values: smaller differences are rounding
+# times the size of the values: smaller differences are rounding
+EQUAL = 1e-12
 
 
 def mean_interval(values: Sequence[float]) -> Interval:
@@ -79,7 +80,8 @@ def holm(values: Sequence[float]) -> list[float]:
     [0.03, 0.06, 0.06]
     """
     p = np.asarray(values, np.float64)
-    order = np.argsort(p, kind="stable")  # NaN goes last
+    # NaN goes last
+    order = np.argsort(p, kind="stable")
     factors = len(p) - np.arange(len(p))
     corrected = np.empty(len(p))
     corrected[order] = np.minimum(np.maximum.accumulate(factors * p[order]), 1.0)

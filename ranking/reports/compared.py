@@ -21,7 +21,8 @@ from ranking.storage.store import Store
 
 MIN_RUNS, MAX_RUNS = 2, 4
 SPLITS = ("test", "train")
-TOP = 10  # default cutoff of rows and measures
+# default cutoff of rows and measures
+TOP = 10
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,8 +19,10 @@ from ranking.reports.markup import Markup, element
 from ranking.reports.prose import inline
 from ranking.reports.settings_words import settings_facts
 
-ITERATIONS = 5  # shown per run
-MOVERS = 6  # samples shown with the largest gains, and with the largest losses
+# shown per run
+ITERATIONS = 5
+# samples shown with the largest gains, and with the largest losses
+MOVERS = 6
 
 
 def comparison_html(shown: Compared, crops: Crops, top: int = TOP) -> str:

@@ -12,10 +12,12 @@ import plotly.graph_objects as go
 from ranking.core import Floats
 from ranking.reports.line_styles import GREY, LineStyle
 
-if TYPE_CHECKING:  # pages plot charts before anything is compiled
+# pages plot charts before anything is compiled
+if TYPE_CHECKING:
     from ranking.metrics.comparison import Comparison
 
-MAX_POINTS = 600  # per line; more cannot be distinguished
+# per line; more cannot be distinguished
+MAX_POINTS = 600
 
 
 def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:

@@ -17,7 +17,8 @@ from ranking.storage.run import Run
 AS_TRAINED = (
     "One query, and each method with the settings of its run. Experiments tune C and average over queries."
 )
-FEW = 100  # images; with fewer, intervals are measurably too narrow: see metrics/intervals.py
+# images; with fewer, intervals are measurably too narrow: see metrics/intervals.py
+FEW = 100
 CURVES = (
     "Precision and recall at every cutoff; AP is the area under the curve. **Notice** where curves cross: one method "
     "is better for a short list, another for a long list. The dotted line is the expected precision of a random order."

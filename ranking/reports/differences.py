@@ -67,7 +67,8 @@ def difference_on_test(findings: Findings, query: str, left: str, right: str) ->
         return None
     held = findings.plan.splits.all[None].held
     relevance = findings.images.relevance(query)[held]
-    units = blocks_of(findings.images, held)  # as in the folds
+    # as in the folds
+    units = blocks_of(findings.images, held)
     measure = findings.results.protocol.measure
     if len(np.unique(units)) < 2:
         return None

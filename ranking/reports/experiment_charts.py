@@ -15,7 +15,8 @@ from ranking.metrics.intervals import Interval
 from ranking.reports.differences import Difference
 from ranking.reports.line_styles import GREY, LineStyle
 
-LONGEST = 20  # letters of a name next to a chart
+# letters of a name next to a chart
+LONGEST = 20
 
 
 def difference_bars(rows: Sequence[Difference], style: LineStyle, measure: str, reach: float) -> go.Figure:

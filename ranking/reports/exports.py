@@ -11,7 +11,8 @@ from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, Value
 
 NOT_THERE = "–"
-MAX_ACROSS = 7  # columns of a LaTeX table
+# columns of a LaTeX table
+MAX_ACROSS = 7
 LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
@@ -19,14 +20,18 @@ LATEX = {
     "−": r"$-$",
     "–": "--",
     "\xa0": "~",
-    "<": r"\textless{}",  # unescaped, these three are other signs in LaTeX's default fonts
+    # unescaped, these three are other signs in LaTeX's default fonts
+    "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "`": "{`}",  # no "?`", which is another sign
+    # no "?`", which is another sign
+    "`": "{`}",
     "“": "``",
     "”": "''",
-    "△": r"$\bigtriangleup$",  # signs of significance; those that remain with Holm's correction are
-    "▽": r"$\bigtriangledown$",  # doubled, because plain LaTeX has no filled triangles
+    # signs of significance; those that remain with Holm's correction are
+    "△": r"$\bigtriangleup$",
+    # doubled, because plain LaTeX has no filled triangles
+    "▽": r"$\bigtriangledown$",
     "▲": r"$\bigtriangleup\!\bigtriangleup$",
     "▼": r"$\bigtriangledown\!\bigtriangledown$",
     **{sign: f"\\{sign}" for sign in "&%$#_{}"},
@@ -64,7 +69,8 @@ def trial_rows(results: Results) -> list[Json]:
 
 def rows_parquet(rows: Sequence[GivenJson]) -> bytes:
     """Rows with equal columns as Parquet."""
-    import pyarrow  # only now, because nothing else needs it
+    # only now, because nothing else needs it
+    import pyarrow
     from pyarrow import parquet
 
     stream = io.BytesIO()
@@ -111,7 +117,8 @@ def latex(table: Table) -> str:
     \end{table}
     <BLANKLINE>
     """
-    from pandas import DataFrame  # only now, because nothing else needs it
+    # only now, because nothing else needs it
+    from pandas import DataFrame
 
     frame = DataFrame(
         [_cells(row, r"\textbf{{{}}}", escaped) for row in table.rows],

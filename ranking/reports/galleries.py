@@ -16,10 +16,14 @@ from ranking.reports.findings import Findings, split_words
 from ranking.reports.line_styles import LineStyle, of_compared
 from ranking.reports.markup import Markup, data_url, element
 
-SIDE = 100  # of the square that a thumbnail is fitted into, in units of the drawing
-TOP = 8  # samples per row, as in Fig. 1
-FEW = 6  # samples per iteration
-ACROSS = 10  # most thumbnails next to each other
+# of the square that a thumbnail is fitted into, in units of the drawing
+SIDE = 100
+# samples per row, as in Fig. 1
+TOP = 8
+# samples per iteration
+FEW = 6
+# most thumbnails next to each other
+ACROSS = 10
 
 
 class Crops(Protocol):

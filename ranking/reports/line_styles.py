@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ranking.core.settings import Json
 from ranking.methods import method_names
 
-if TYPE_CHECKING:  # pages import this module before anything is compiled
+# pages import this module before anything is compiled
+if TYPE_CHECKING:
     from ranking.experiments.cross_validation.protocol import ComparedMethod
 
 

@@ -15,7 +15,8 @@ from ranking.reports.exports import shown
 from ranking.reports.figures import script_hashes, scripts
 from ranking.reports.markup import Markup, data_url, element, joined
 
-MAX_READABLE = 6  # columns of a table that fits a printed page in normal type
+# columns of a table that fits a printed page in normal type
+MAX_READABLE = 6
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src"
 
 

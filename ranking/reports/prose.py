@@ -74,6 +74,7 @@ def inline(markdown: str) -> Markup:
 
 @cache
 def _markdown() -> MarkdownIt:
-    from markdown_it import MarkdownIt  # only reports need it, and every page loads `escaped`
+    # only reports need it, and every page loads `escaped`
+    from markdown_it import MarkdownIt
 
     return MarkdownIt("zero").enable(["emphasis", "escape"])

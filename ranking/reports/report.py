@@ -34,8 +34,10 @@ from ranking.reports.markup import Markup, element, joined
 from ranking.reports.page import facts, files, note, page, section, value_table
 from ranking.storage.run_settings import Protocol
 
-CURVES = 320  # height in pixels of the effect of the settings
-HEAD, ROW = 120, 40  # heights in pixels: of everything around the bars, and of the bars of a query
+# height in pixels of the effect of the settings
+CURVES = 320
+# heights in pixels: of everything around the bars, and of the bars of a query
+HEAD, ROW = 120, 40
 
 
 def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: str = "") -> str:

@@ -27,8 +27,10 @@ from ranking.solvers.cutting_plane import GapTarget, PlaneSearch
 from ranking.solvers.line import Point
 from ranking.solvers.risk import WorkingSet, certified
 
-KEPT = 8  # windows of an image that a round begins with
-INNER = 0.25  # of the tolerance: how far cutting planes, and windows that they do not know, may leave a bound open
+# windows of an image that a round begins with
+KEPT = 8
+# of the tolerance: how far cutting planes, and windows that they do not know, may leave a bound open
+INNER = 0.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +73,8 @@ class _Descent:
     def __init__(self, problem: BagProblem, start: Floats | Ints, tolerance: float, clock: Clock) -> None:
         self.problem, self.tolerance, self.clock = problem, tolerance, clock
         self._target = GapTarget(tolerance)
-        self._number = self._iterations = self._passes = 0  # before this search
+        # before this search
+        self._number = self._iterations = self._passes = 0
         self._rows: Ints = np.empty(0, np.int64)
         of_windows = np.issubdtype(start.dtype, np.integer)
         place = problem.at(np.zeros(problem.windows.shape[1]) if of_windows else start.astype(np.float64))
@@ -153,7 +156,8 @@ class _Descent:
             self._search_in(np.concatenate([self._rows, problem.highest(there, KEPT)]), planes)
         elif there.objective < self.place.objective:
             self._begin(there, there.best, planes)
-        elif not self._touches:  # the windows of the start were not the best ones
+        elif not self._touches:
+            # the windows of the start were not the best ones
             self._begin(self.place, self.place.best, planes)
         else:
             return False

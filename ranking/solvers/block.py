@@ -10,9 +10,11 @@ import numpy as np
 from ranking.core import Features, Floats
 from ranking.core.errors import InputError
 
-ROWS_AT_ONCE = 256  # of the features converted to float64 at a time for an exact product: they fit the cache
+# of the features converted to float64 at a time for an exact product: they fit the cache
+ROWS_AT_ONCE = 256
 
-SMALL = 2**16  # entries: so few are cheap to multiply in float64, where rounding does not hide the optimum
+# entries: so few are cheap to multiply in float64, where rounding does not hide the optimum
+SMALL = 2**16
 
 
 def exact_product(features: Features, weights: Floats) -> Floats:

@@ -33,17 +33,27 @@ from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.line import Line, Point
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 
-SLOTS = 16  # labellings stored per component; beyond that two are merged
-SWEEPS = 4  # between two measurements of the gap, each of which costs about two
-EASE = 10.0  # how many times less an edge weighs than a sample with the anchor
+# labellings stored per component; beyond that two are merged
+SLOTS = 16
+# between two measurements of the gap, each of which costs about two
+SWEEPS = 4
+# how many times less an edge weighs than a sample with the anchor
+EASE = 10.0
 MOMENTUM = 0.7
-LONGEST = 4.0  # the weights are stretched at most by this factor
-TRIALS = 25  # oracle calls at most to find that factor
-CLOSE = 0.01  # of the gap: the accuracy of that search
-AT_REST = 0.01  # of the allowed gap: the most that skipped components may gain
-FEASIBLE = 1e-6  # rounding allowed in the shares of a start
-SLOW = 50  # measurements that must halve the gap; otherwise cutting planes are faster
-SAFETY = 0.9  # as for cutting planes
+# the weights are stretched at most by this factor
+LONGEST = 4.0
+# oracle calls at most to find that factor
+TRIALS = 25
+# of the gap: the accuracy of that search
+CLOSE = 0.01
+# of the allowed gap: the most that skipped components may gain
+AT_REST = 0.01
+# rounding allowed in the shares of a start
+FEASIBLE = 1e-6
+# measurements that must halve the gap; otherwise cutting planes are faster
+SLOW = 50
+# as for cutting planes
+SAFETY = 0.9
 
 
 def block_frank_wolfe(
@@ -102,7 +112,8 @@ def block_frank_wolfe(
             iteration += 1
             passes += 2 + round(SWEEPS * len(active) / max(len(components), 1))
     except StopTraining:
-        stopped = True  # the result so far is returned, with the certificate of its gap
+        # the result so far is returned, with the certificate of its gap
+        stopped = True
     certificate = certified(risk, best.weights, proof, tolerance, iteration, clock.seconds)
     return Solution(best.weights, proof, certificate, stopped=stopped)
 

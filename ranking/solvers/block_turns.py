@@ -11,9 +11,12 @@ import numpy as np
 
 from ranking.core import Bools, Features, Floats, Ints
 
-ENUMERATED = 10  # samples: components up to this size are enumerated, larger ones cut
-STEPS = 4  # at most per turn of a component
-ENOUGH = 0.1  # of the gain of the first step: the turn ends below it
+# samples: components up to this size are enumerated, larger ones cut
+ENUMERATED = 10
+# at most per turn of a component
+STEPS = 4
+# of the gain of the first step: the turn ends below it
+ENOUGH = 0.1
 
 
 @nb.njit(cache=True, nogil=True, fastmath={"reassoc", "contract", "nsz"})

@@ -21,7 +21,8 @@ from ranking.solvers.cutting_plane import GapTarget, PlaneSearch
 from ranking.solvers.line import Point
 from ranking.solvers.risk import LinearRisk, Solution, WorkingSet, certified
 
-STILL = 1.0  # a round ends once it can gain no more than this times what it has gained
+# a round ends once it can gain no more than this times what it has gained
+STILL = 1.0
 
 
 def no_shared_planes(planes: WorkingSet) -> None:
@@ -77,7 +78,8 @@ class _Descent:
     ) -> None:
         self.convexify, self.tolerance, self.clock = convexify, tolerance, clock
         self._target, self._patient = GapTarget(tolerance), False
-        self._number = self._iterations = self._passes = 0  # before this round
+        # before this round
+        self._number = self._iterations = self._passes = 0
         self._ceiling = math.inf
         self._begin(convexify(start), working_set)
 
@@ -104,7 +106,8 @@ class _Descent:
             return True
         if self._target.certificate is not None:
             return False
-        was, self._patient = self._patient, True  # rounding hides the gain: close the gap instead
+        # rounding hides the gain: close the gap instead
+        was, self._patient = self._patient, True
         return not was
 
     def jump(self, weights: Floats) -> bool:
@@ -125,9 +128,8 @@ class _Descent:
     def _begin(self, bound: UpperBound, planes: WorkingSet | None) -> None:
         self._bound, self._number = bound, self._number + 1
         translated = bound.translate(planes) if planes is not None and len(planes) else None
-        passes = (
-            2 if translated is None else 3
-        )  # the exact scores, the normal of the first cut, those adopted
+        # the exact scores, the normal of the first cut, those adopted
+        passes = 2 if translated is None else 3
         self._search = PlaneSearch(bound.risk, bound.point, translated, passes)
 
     def _enough(self) -> bool:
@@ -143,9 +145,8 @@ class _Descent:
     def _report(
         self, iteration: int, primal: float, dual: float, passes: int, planes: int, *, weights: Floats
     ) -> None:
-        self._ceiling = min(
-            self._ceiling, primal
-        )  # single precision may have given a lower value in the last round
+        # single precision may have given a lower value in the last round
+        self._ceiling = min(self._ceiling, primal)
         self.clock.report(
             self._iterations + iteration,
             self._ceiling,

@@ -24,20 +24,29 @@ from ranking.solvers.line import Line, Point
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 from ranking.solvers.simplex_qp import best_step
 
-GROUPS = 1000  # slacks at most; more components share them
-CLOSE = 0.1  # of the gap: the accuracy of the program over the planes
-ROUNDS = 50  # of steps in the program at most, before new planes are added
-SWEEPS = 5  # over the groups, between two Newton steps; twice as many where those gain little
+# slacks at most; more components share them
+GROUPS = 1000
+# of the gap: the accuracy of the program over the planes
+CLOSE = 0.1
+# of steps in the program at most, before new planes are added
+ROUNDS = 50
+# over the groups, between two Newton steps; twice as many where those gain little
+SWEEPS = 5
 MAX_SWEEPS = 100
-TRIALS = 5  # oracle calls on a line at most
-SAFETY = 0.9  # as for cutting planes
-MARGIN = 1e-9  # times its loss: by how much a new plane must exceed the existing ones
-SLOW = (
-    8  # iterations that must halve the gap; where planes nearly cancel, one-slack cutting planes are faster
-)
-NEWTON = 10  # Newton steps at a time; after each, planes leave or groups reach C
-ROUNDING = 1e-9  # times C: a group with less left has reached C
-RIDGE = 1e-12  # of the curvature, which makes a Newton step definite
+# oracle calls on a line at most
+TRIALS = 5
+# as for cutting planes
+SAFETY = 0.9
+# times its loss: by how much a new plane must exceed the existing ones
+MARGIN = 1e-9
+# iterations that must halve the gap; where planes nearly cancel, one-slack cutting planes are faster
+SLOW = 8
+# Newton steps at a time; after each, planes leave or groups reach C
+NEWTON = 10
+# times C: a group with less left has reached C
+ROUNDING = 1e-9
+# of the curvature, which makes a Newton step definite
+RIDGE = 1e-12
 
 
 def component_planes(
@@ -85,7 +94,8 @@ def component_planes(
             planes.add(risk.oracle(scores).coefficients, scores)
             iteration += 1
     except StopTraining:
-        stopped = True  # the result so far is returned, with the certificate of its gap
+        # the result so far is returned, with the certificate of its gap
+        stopped = True
     certificate = certified(risk, best.weights, planes.dual, tolerance, iteration, clock.seconds)
     return Solution(best.weights, planes.dual, certificate, stopped=stopped)
 
@@ -105,8 +115,10 @@ class _Planes:
         self.losses, self.shares = np.empty(0), np.empty(0)
         self.owner = np.empty(0, np.int64)
         self.free, self.bound_part = np.empty((0, risk.free)), np.empty((0, size - risk.free))
-        self.counted = np.zeros(size - risk.free, bool)  # which bound weights are below their bound
-        self.gram = np.empty((0, 0))  # of the normals, of their bound parts the counted columns
+        # which bound weights are below their bound
+        self.counted = np.zeros(size - risk.free, bool)
+        # of the normals, of their bound parts the counted columns
+        self.gram = np.empty((0, 0))
         self.settle()
 
     @property
@@ -250,7 +262,8 @@ def _face_optimum(
     try:
         step = linalg.cho_solve(linalg.cho_factor(square, check_finite=False), rise, check_finite=False)
     except linalg.LinAlgError:
-        return shares  # planes cancel up to rounding: leave it to the steps within groups
+        # planes cancel up to rounding: leave it to the steps within groups
+        return shares
     best[moving] = step
     np.subtract.at(best, opposite[tied], step[tied])
     return best
@@ -271,7 +284,8 @@ def _ascend(
                 left = C
                 for k in order[begin:end]:
                     left -= shares[k]
-                up, down, highest = -1, -1, 0.0  # -1: the true labels, whose slope is 0
+                # -1: the true labels, whose slope is 0
+                up, down, highest = -1, -1, 0.0
                 lowest = 0.0 if left > 1e-12 * C else np.inf
                 for k in order[begin:end]:
                     if slopes[k] > highest:

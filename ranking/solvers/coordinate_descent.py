@@ -15,10 +15,10 @@ from ranking.core import Features, Floats, Ints, OnProgress, StopTraining, relat
 from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
 
-SAFETY = 0.9  # as for cutting planes
-SLOW = (
-    200  # iterations that must halve the gap; where C is large, steps are small and cutting planes are faster
-)
+# as for cutting planes
+SAFETY = 0.9
+# iterations that must halve the gap; where C is large, steps are small and cutting planes are faster
+SLOW = 200
 
 
 def coordinate_descent(
@@ -60,7 +60,8 @@ def coordinate_descent(
             passes += state.sweep(margins, generator)
             iteration += 1
     except StopTraining:
-        stopped = True  # the result so far is returned, with the certificate of its gap
+        # the result so far is returned, with the certificate of its gap
+        stopped = True
     # A large C magnifies margins missed by rounding in single precision: fit the length in double.
     best = best_length(best, labels * risk.exact_scores(best), costs, risk.C)[0] * best
     seconds = clock.seconds
@@ -76,7 +77,8 @@ def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tu
     """
     square = float(weights @ weights)
     positive = margins > 0
-    kinks = costs[positive] / margins[positive]  # sample i counts while t < its kink
+    # sample i counts while t < its kink
+    kinks = costs[positive] / margins[positive]
     order = np.argsort(kinks)
     kinks = kinks[order]
     # After the k-th kink: the slope of the hinge, and its value at t = 0.
@@ -92,7 +94,8 @@ def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tu
     return float(lengths[best]), float(values[best])
 
 
-SWEEPS = 4  # between two measurements of the gap, each of which costs two passes
+# between two measurements of the gap, each of which costs two passes
+SWEEPS = 4
 
 
 class _State:
@@ -161,7 +164,8 @@ def _descend(
     weights: Features,
 ) -> None:
     """Minimise the dual along one variable after the other, keeping weights = scale X'(alpha y)."""
-    number = weights.dtype.type  # arithmetic in the features' own precision
+    # arithmetic in the features' own precision
+    number = weights.dtype.type
     for i in order:
         product = number(0)
         for k in range(len(weights)):

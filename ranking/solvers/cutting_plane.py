@@ -24,15 +24,24 @@ from ranking.solvers.simplex_qp import (
     solve_simplex_qp,
 )
 
-IDLE_ITERATIONS = 50  # a plane that carried no weight for so long is dropped
-BEYOND = 0.2  # of the way from the best weights to the model's optimum: where the cut is taken
-LONGER = 1.5  # the first step tried, as a multiple of the last one taken
-TRIALS = 3  # oracle calls on a line at most
-CLOSE = 0.05  # of the gap: the accuracy of the line search
-STALLED = 1e-3  # a cut that closes less of the gap than this is followed by one at the model's optimum
-STANDSTILL = 30  # iterations without a change of either bound: the rest of the gap is rounding
-SAFETY = 0.9  # times the tolerance, because the gap grows when it is recomputed in double precision
-SMALLEST_TARGET = 1e-9  # a smaller gap is rounding
+# a plane that carried no weight for so long is dropped
+IDLE_ITERATIONS = 50
+# of the way from the best weights to the model's optimum: where the cut is taken
+BEYOND = 0.2
+# the first step tried, as a multiple of the last one taken
+LONGER = 1.5
+# oracle calls on a line at most
+TRIALS = 3
+# of the gap: the accuracy of the line search
+CLOSE = 0.05
+# a cut that closes less of the gap than this is followed by one at the model's optimum
+STALLED = 1e-3
+# iterations without a change of either bound: the rest of the gap is rounding
+STANDSTILL = 30
+# times the tolerance, because the gap grows when it is recomputed in double precision
+SAFETY = 0.9
+# a smaller gap is rounding
+SMALLEST_TARGET = 1e-9
 
 
 class Report(Protocol):
@@ -91,7 +100,8 @@ class GapTarget:
         if certificate.converged or self.gap < SMALLEST_TARGET:
             self.certificate = certificate
             return True
-        self.gap *= 0.5  # single precision hid a part of the gap
+        # single precision hid a part of the gap
+        self.gap *= 0.5
         return False
 
 
@@ -211,12 +221,17 @@ class _Model:
         self.coefficients = _Rows(np.empty((0, samples)))
         self.losses = np.empty(0)
         self.normals = _Rows(np.empty((0, size)))
-        self.gram = np.empty((0, 0))  # of the normals' free parts
+        # of the normals' free parts
+        self.gram = np.empty((0, 0))
         self.idle = np.empty(0, dtype=int)
-        self.multipliers = np.empty(0)  # of the best combination so far
-        self.bound = 0.0  # the bound without planes
-        self.careful = False  # the program over the planes is solved by interior points
-        self.stuck = False  # interior points failed too
+        # of the best combination so far
+        self.multipliers = np.empty(0)
+        # the bound without planes
+        self.bound = 0.0
+        # the program over the planes is solved by interior points
+        self.careful = False
+        # interior points failed too
+        self.stuck = False
         self.weights = np.zeros(size)
         if working_set is not None and len(working_set):
             self.coefficients, self.losses = _Rows(working_set.coefficients), working_set.losses
@@ -279,7 +294,8 @@ class _Model:
         if not self.careful:
             try:
                 return self._solved(solve_simplex_qp, start)
-            except ArithmeticError:  # happens where C is large
+            except ArithmeticError:
+                # happens where C is large
                 self.careful = True
         try:
             return self._solved(solve_by_interior_point, start)

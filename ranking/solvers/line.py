@@ -46,7 +46,8 @@ class Line:
             float(origin.weights @ self.weights),
             0.5 * float(self.weights @ self.weights),
         )
-        self.heights: list[float] = [0.0]  # of the hinge at 0 and its slopes: it is never negative
+        # of the hinge at 0 and its slopes: it is never negative
+        self.heights: list[float] = [0.0]
         self.slopes: list[float] = [0.0]
         self._remember(origin.cut)
 

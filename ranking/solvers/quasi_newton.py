@@ -12,7 +12,8 @@ from ranking.core import Floats, StopTraining
 from ranking.core.settings import Settings
 from ranking.solvers.clock import Clock
 
-REMEMBERED = 20  # steps from which the curvature is estimated
+# steps from which the curvature is estimated
+REMEMBERED = 20
 
 
 @dataclass
@@ -41,7 +42,8 @@ def quasi_newton(
     conjugate gradients. Ends early where iterations run out, a callback raises StopTraining, or no step lowers the
     objective by more than rounding.
     """
-    from scipy.optimize import minimize  # takes a third of a second to load, and few runs need it
+    # takes a third of a second to load, and few runs need it
+    from scipy.optimize import minimize
 
     best = Best(start, *objective(start))
 
@@ -55,7 +57,8 @@ def quasi_newton(
         best.iterations += 1
         clock.report(best.iterations, best.value, bound(best), best.iterations)
         if enough(best):
-            raise StopIteration  # SciPy ends the search
+            # SciPy ends the search
+            raise StopIteration
 
     method: Settings = {
         "method": "L-BFGS-B",

@@ -22,7 +22,8 @@ import numpy as np
 from ranking.core import Certificate, Floats, relative_gap
 from ranking.solvers.block import Block, FeatureMatrix
 
-ROUNDING = 2.0**-46  # times the summands of a hinge, whose products are sums over all features
+# times the summands of a hinge, whose products are sums over all features
+ROUNDING = 2.0**-46
 
 
 class Cut(NamedTuple):

@@ -30,8 +30,10 @@ from ranking.solvers.coordinate_descent import best_length
 from ranking.solvers.risk import Cut
 from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
 
-SAFETY = 0.9  # as for cutting planes
-SWEEPS = 4  # between two measurements of the gap
+# as for cutting planes
+SAFETY = 0.9
+# between two measurements of the gap
+SWEEPS = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,9 +120,8 @@ def _ascended(
     ascent = _Ascent(work)
     generator = np.random.default_rng(seed)
     best, best_primal, bound = ascent.alpha, np.inf, -np.inf
-    weights = np.zeros(
-        problem.blocks.shape[0] * problem.features.shape[1] + 1
-    )  # theta, and the level of the constant
+    # theta, and the level of the constant
+    weights = np.zeros(problem.blocks.shape[0] * problem.features.shape[1] + 1)
     iteration = passes = 0
     stopped = False
     gaps: list[float] = []
@@ -143,10 +144,12 @@ def _ascended(
             passes += ascent.sweep(theta, level, margins, generator)
             iteration += 1
     except StopTraining:
-        stopped = True  # what was reached so far is the result, and its certificate says how far that is
+        # what was reached so far is the result, and its certificate says how far that is
+        stopped = True
     theta, level = weights[:-1].reshape(len(problem.blocks), -1), float(weights[-1])
     primal = problem.primal(theta, level)
-    dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(best)))  # they may cross by rounding
+    # they may cross by rounding
+    dual = min(primal, max(problem.dual(ascent.alpha), problem.dual(best)))
     converged = relative_gap(primal, dual) <= tolerance
     certificate = Certificate(primal, dual, primal - dual, iteration, clock.seconds, converged)
     return PositionWeights(theta, level, certificate, stopped)
@@ -217,12 +220,12 @@ class _Ascent:
     def __init__(self, problem: PositionHinges) -> None:
         self.problem = problem
         self.features = np.ascontiguousarray(problem.features, np.float64)
-        self.mixing = problem.blocks.T @ problem.blocks  # K = M'M
+        # K = M'M
+        self.mixing = problem.blocks.T @ problem.blocks
         squares = _square_lengths(self.features, problem.rows, self.mixing) + problem.constant**2
         self.curvatures = problem.deltas**2 * squares / problem.mu
-        self.alpha = np.where(
-            self.curvatures > 0, 0.0, problem.costs
-        )  # without features no margin is reached
+        # without features no margin is reached
+        self.alpha = np.where(self.curvatures > 0, 0.0, problem.costs)
 
     def sweep(self, theta: Floats, level: float, margins: Floats, generator: np.random.Generator) -> int:
         """Ascend over the subsequences that can move, SWEEPS times in random order; return the passes that it took."""

@@ -11,16 +11,23 @@ from scipy import sparse
 
 from ranking.core import Floats
 
-ROUNDING = 1e-14  # times the losses: smaller curvature is rounding
+# times the losses: smaller curvature is rounding
+ROUNDING = 1e-14
 # Planes outnumber weights: proximal steps make the program definite, and end at the optimum of the one given.
 PROXIMAL = 1e-6
-STRONGER = 1e2 * PROXIMAL  # where the weaker ones cycle
-STILL = 1e-9  # proximal steps end below it; at daqp's default 1e-6 they end too far from the optimum
-INTERIOR = 1e-12  # tolerances of the interior point method, as small as rounding allows
-ROUNDS = 50  # of steps where weights are bound: each guesses which weights are at their bound
-SETTLED = 1e-11  # times the value: the last step gains less
+# where the weaker ones cycle
+STRONGER = 1e2 * PROXIMAL
+# proximal steps end below it; at daqp's default 1e-6 they end too far from the optimum
+STILL = 1e-9
+# tolerances of the interior point method, as small as rounding allows
+INTERIOR = 1e-12
+# of steps where weights are bound: each guesses which weights are at their bound
+ROUNDS = 50
+# times the value: the last step gains less
+SETTLED = 1e-11
 
-Program = Callable[[Floats, Floats], Floats]  # of a quadratic and a linear term: the best x
+# of a quadratic and a linear term: the best x
+Program = Callable[[Floats, Floats], Floats]
 
 
 def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
@@ -31,7 +38,8 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
     scaled to length one, and then the largest loss to one. ArithmeticError where it fails all the same.
     """
     if linear.max() <= np.finfo(float).tiny * max(1.0, np.abs(quadratic).max()):
-        return np.zeros(len(linear))  # no plane gains anything
+        # no plane gains anything
+        return np.zeros(len(linear))
     height = float(np.abs(linear).max())
     curvature = np.where(np.abs(quadratic) < ROUNDING * height, 0.0, quadratic) / height
     scale = 1.0 / np.sqrt(np.maximum(curvature.diagonal(), 1.0))
@@ -57,7 +65,8 @@ def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
     """
     m, height = len(linear), float(np.abs(linear).max())
     if linear.max() <= 0:
-        return np.zeros(m)  # no plane gains anything
+        # no plane gains anything
+        return np.zeros(m)
     squares, vectors = np.linalg.eigh(quadratic)
     root = vectors * np.sqrt(np.maximum(squares, 0.0) / height)
     zeros, identity = sparse.csc_matrix((m, m)), sparse.eye(m, format="csc")

@@ -15,7 +15,8 @@ from dataclasses import dataclass
 from ranking.core import Certificate, Features, Floats, relative_gap
 from ranking.solvers.block import Block
 
-Loss = Callable[[Floats], tuple[float, Floats]]  # scores (n,) to the loss and its slope (n,)
+# scores (n,) to the loss and its slope (n,)
+Loss = Callable[[Floats], tuple[float, Floats]]
 
 
 def gap_of(gradient: Floats) -> float:

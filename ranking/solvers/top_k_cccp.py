@@ -17,7 +17,8 @@ from ranking.inference import best_top_ks
 from ranking.solvers.clock import Clock
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 
-Solve = Callable[[TopKRisk, int, int], TopKSolution]  # the risk, iterations at most, number of the round
+# the risk, iterations at most, number of the round
+Solve = Callable[[TopKRisk, int, int], TopKSolution]
 
 
 def tightest_truth(risk: TopKRisk, weights: TopKWeights) -> Bools:

@@ -20,14 +20,22 @@ from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 from ranking.solvers.weight_space import FEW_WEIGHTS, SLOW, planes_of_weights
 
-SLOTS = 6  # planes per image at first
-MAX_SWEEPS = 20  # over the stored planes, per round
-CLOSE = 0.3  # of the gap: sweeps end when the stored planes promise less
-BATCHES = 16  # per round for the second outputs of all images, each at the weights of that moment
-MOVES = 20  # of shares at most per image and sweep
-ENOUGH = 0.1  # of the promise of the first move: moves that promise less wait for the next sweep
-SAFETY = 0.9  # times the tolerance, because the gap is recomputed
-STANDSTILL = 30  # rounds without a change of either bound: the rest of the gap is rounding
+# planes per image at first
+SLOTS = 6
+# over the stored planes, per round
+MAX_SWEEPS = 20
+# of the gap: sweeps end when the stored planes promise less
+CLOSE = 0.3
+# per round for the second outputs of all images, each at the weights of that moment
+BATCHES = 16
+# of shares at most per image and sweep
+MOVES = 20
+# of the promise of the first move: moves that promise less wait for the next sweep
+ENOUGH = 0.1
+# times the tolerance, because the gap is recomputed
+SAFETY = 0.9
+# rounds without a change of either bound: the rest of the gap is rounding
+STANDSTILL = 30
 
 
 @dataclass(eq=False)
@@ -173,7 +181,8 @@ def _by_shares(
             iteration += 1
             passes += 2 * sweeps + 3
     except StopTraining:
-        stopped = True  # the result so far is returned, with the certificate of its gap
+        # the result so far is returned, with the certificate of its gap
+        stopped = True
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
     return TopKSolution(best, certificate, stopped)
 

@@ -23,8 +23,10 @@ from ranking.core import Bools, Certificate, Floats, Ints
 from ranking.inference import BestTopKs, best_top_ks
 from ranking.solvers.risk import Cut
 
-ROUNDING = 2.0**-40  # of the summands of both bounds
-MIN_GAIN = 1e-7  # times the objective at weights 0: with a smaller gain there is nothing to learn
+# of the summands of both bounds
+ROUNDING = 2.0**-40
+# times the objective at weights 0: with a smaller gain there is nothing to learn
+MIN_GAIN = 1e-7
 
 
 class TopKWeights(NamedTuple):
@@ -153,7 +155,8 @@ class TopKRisk:
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks
-        sums[:, self.core] += sums[:, self.core].T  # a matrix product may round the two differently
+        # a matrix product may round the two differently
+        sums[:, self.core] += sums[:, self.core].T
         sums[:, self.core] *= 0.5
         sums[np.arange(len(self.core)), self.core] = 0.0
         return sums

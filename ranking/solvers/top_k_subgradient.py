@@ -14,7 +14,8 @@ from ranking.core import StopTraining
 from ranking.solvers.clock import Clock
 from ranking.solvers.top_k_risk import TopKRisk, TopKSolution, TopKWeights
 
-BATCH = 32  # images whose outputs are computed at the same weights
+# images whose outputs are computed at the same weights
+BATCH = 32
 
 
 def top_k_subgradient(

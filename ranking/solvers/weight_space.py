@@ -16,10 +16,10 @@ from ranking.solvers.block import Block
 from ranking.solvers.cutting_plane import cutting_plane
 from ranking.solvers.risk import Cut, LinearRisk, Solution
 
-FEW_WEIGHTS = 1000  # the planes then hold an identity matrix of this size
-SLOW = (
-    30  # iterations that must halve the gap; where C is large, steps are small and cutting planes are faster
-)
+# the planes then hold an identity matrix of this size
+FEW_WEIGHTS = 1000
+# iterations that must halve the gap; where C is large, steps are small and cutting planes are faster
+SLOW = 30
 
 
 def planes_of_weights(

@@ -16,7 +16,8 @@ from typing import IO
 
 from ranking.core.errors import InputError
 
-PARTIAL = ".part"  # suffix of a file while it is written
+# suffix of a file while it is written
+PARTIAL = ".part"
 
 
 @dataclass(frozen=True)
@@ -76,7 +77,8 @@ def link(file: Path, target: Path) -> None:
     try:
         os.link(file, target)
     except FileExistsError:
-        return  # another process was faster
+        # another process was faster
+        return
     except OSError:
         partial = target.with_name(f"{target.name}.{os.getpid()}{PARTIAL}")
         shutil.copy2(file, partial)

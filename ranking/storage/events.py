@@ -22,11 +22,15 @@ from ranking.storage.run import Run, State
 
 Event = dict[str, Any]
 
-EVENT_SECONDS = 0.05  # at most 20 events a second of one kind
-FIRST_ITERATIONS = 50  # of a round: these are all written, so that short training runs have a curve too
+# at most 20 events a second of one kind
+EVENT_SECONDS = 0.05
+# of a round: these are all written, so that short training runs have a curve too
+FIRST_ITERATIONS = 50
 TAIL_BYTES = 1 << 16
-SAVING = "Saving the weights"  # reported when training has ended, before its files are written
-MEASURING = "Measuring the model"  # reported when the weights are saved
+# reported when training has ended, before its files are written
+SAVING = "Saving the weights"
+# reported when the weights are saved
+MEASURING = "Measuring the model"
 
 # The outcome of a training run that ended while its model was evaluated.
 WEIGHTS_ALONE = "{}. The weights were saved (model.npz) but not evaluated; train again"
@@ -88,7 +92,8 @@ def last_events(run: Run) -> list[Event]:
     except FileNotFoundError:
         return []
     tail, _ = events(run, max(0, size - TAIL_BYTES))
-    return tail[1:] if size > TAIL_BYTES else tail  # the first line may be incomplete
+    # the first line may be incomplete
+    return tail[1:] if size > TAIL_BYTES else tail
 
 
 def last_gap(run: Run) -> str:
@@ -126,7 +131,8 @@ def cancel_reason(run: Run) -> str:
     if not run.parts_done:
         return NOTHING_STORED
     if run.task == "experiment":
-        return "cancelled; the finished runs were kept"  # without a count, because others may still finish
+        # without a count, because others may still finish
+        return "cancelled; the finished runs were kept"
     return f"cancelled; the finished folds were kept: {run.parts_done} of {run.settings.get('folds')}"
 
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-FOLDER = Path(__file__).parents[2] / "data" / "examples"  # missing if the package was installed without data/
+# missing if the package was installed without data/
+FOLDER = Path(__file__).parents[2] / "data" / "examples"
 
 
 def is_example(folder: Path) -> bool:

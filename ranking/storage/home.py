@@ -25,10 +25,14 @@ from ranking.core.errors import HomeError, InputError, explained
 FOLDERS = ("sets", "runs", "edges", "vectors", "models", "features", "trash")
 # On a server: visitors' data folders, and the one that all may read.
 WORKSPACES, SHARED = "workspaces", "shared"
-PARTIAL, UNFINISHED = ".part", "unfinished-"  # suffix of a folder, and prefix of a file, while it is written
-ABANDONED_SECONDS = 3600  # a file that is being written changes more often
-DELETED_DAYS = 30  # how long what was deleted can be restored
-EARLIER = "ranking.sqlite"  # what only data folders of earlier versions contain
+# suffix of a folder, and prefix of a file, while it is written
+PARTIAL, UNFINISHED = ".part", "unfinished-"
+# a file that is being written changes more often
+ABANDONED_SECONDS = 3600
+# how long what was deleted can be restored
+DELETED_DAYS = 30
+# what only data folders of earlier versions contain
+EARLIER = "ranking.sqlite"
 
 
 class Home:
@@ -82,7 +86,8 @@ class Home:
         try:
             os.rename(folder, self.trash / secrets.token_hex(8))
         except FileNotFoundError:
-            return  # it does not exist, as intended
+            # it does not exist, as intended
+            return
 
     def empty_trash(self) -> None:
         """Remove the folders in the trash; those that cannot be removed now wait for the next call."""
@@ -101,7 +106,8 @@ def home_folder(path: Path | str | None = None) -> Path:
         )
     try:
         return Path(typed).expanduser().absolute()
-    except RuntimeError as error:  # ~ of an unknown user
+    except RuntimeError as error:
+        # ~ of an unknown user
         raise HomeError(
             f"the data folder {typed}", "there is no such user", "set RANKING_HOME to a full path"
         ) from error
@@ -174,7 +180,8 @@ def remove_partial_files(folders: Iterable[Path]) -> None:
     """Remove the files that crashed processes left half written: those that nobody has written to for an hour."""
     for folder in folders:
         for file in (*folder.rglob(f"*{PARTIAL}"), *folder.rglob(f"{UNFINISHED}*")):
-            with contextlib.suppress(FileNotFoundError):  # it was completed meanwhile
+            # it was completed meanwhile
+            with contextlib.suppress(FileNotFoundError):
                 status = file.stat()
                 if stat.S_ISREG(status.st_mode) and status.st_mtime < time.time() - ABANDONED_SECONDS:
                     file.unlink()

@@ -18,8 +18,10 @@ from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run
 
 WAITING = "Waiting for your decision"
-POLL_SECONDS = 0.2  # between two looks for the decision
-WAIT_HOURS = 24.0  # after which an import without a decision is cancelled
+# between two looks for the decision
+POLL_SECONDS = 0.2
+# after which an import without a decision is cancelled
+WAIT_HOURS = 24.0
 UNDECIDED = f"cancelled after {WAIT_HOURS:g} hours without a decision; import it again"
 
 
@@ -58,7 +60,8 @@ def open_question(run: Run) -> Question | None:
         return None
     try:
         question = Question(**json.loads(run.question_file.read_text()))
-    except FileNotFoundError:  # the import has just ended
+    except FileNotFoundError:
+        # the import has just ended
         return None
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError("the preview", "a readable file", "a damaged one", "cancel the import") from error

@@ -152,7 +152,8 @@ def _import_vectors(
             path, settings.file_name, images, target, settings.vectors, settings.ids, progress
         )
         if preview.refused and not preview.offers_others and not preview.problems:
-            raise ValueError(f"{settings.file_name}: {preview.refused}")  # there is nothing to decide
+            # there is nothing to decide
+            raise ValueError(f"{settings.file_name}: {preview.refused}")
         return preview
 
     preview, title = yield from _features_agreed("vectors", settings, read)
@@ -167,7 +168,8 @@ def _import_model(
 ) -> Steps:
     from ranking.features.uploads.model_preview import preview_model
 
-    if is_workspace(store.home):  # it could take the memory and the time of all other visitors
+    # it could take the memory and the time of all other visitors
+    if is_workspace(store.home):
         expected = "a file of vectors, because a model is run only where the app runs on your own computer"
         raise InputError(
             settings.file_name, expected, "an ONNX model", "compute the vectors, and upload them"
@@ -200,7 +202,8 @@ def _features_agreed(
 
 def import_own_image(store: Store, run: Run, progress: OnStep) -> Steps:
     """Compute the features of an image of the user. There is nothing to ask, and the page removes it."""
-    yield from ()  # a generator, as the other imports are
+    # a generator, as the other imports are
+    yield from ()
     progress("Computing the features of your image", 0, 1)
     from ranking.storage.uploaded_image import describe
 

@@ -39,13 +39,17 @@ __all__ = ["cancel", "events", "poll", "recover", "start", "start_once"]
 log = logging.getLogger(__name__)
 
 WORKER = (sys.executable, "-m", "ranking.commands.worker")
-LOCK_VARIABLE = "RANKING_WORKER_LOCK"  # number of the open file that holds the worker's lock
+# number of the open file that holds the worker's lock
+LOCK_VARIABLE = "RANKING_WORKER_LOCK"
 # Niceness of workers relative to pages: a page needs a tenth of a second now and then, for which it would otherwise
 # wait while training uses all cores. Workers still get all the time that pages leave.
 LESS_URGENT = 5
-STOP_SECONDS = 0.8  # between asking a worker to stop and killing it
-SAVE_SECONDS = 5.0  # the same, if it is saving a model
-MEASURE_SECONDS = 60.0  # the same, if it evaluates a model, which cannot be shown without
+# between asking a worker to stop and killing it
+STOP_SECONDS = 0.8
+# the same, if it is saving a model
+SAVE_SECONDS = 5.0
+# the same, if it evaluates a model, which cannot be shown without
+MEASURE_SECONDS = 60.0
 
 # The threads of linear algebra wait for each other by spinning. If a page needs a core too, training on all cores is
 # many times slower than training on all but one. Values that the user has set take precedence.
@@ -53,7 +57,8 @@ SPARE_A_CORE = {"OPENBLAS_NUM_THREADS": str(max(1, (os.cpu_count() or 2) - 1))}
 
 Fill = Callable[[Run], object]
 
-_children: dict[str, subprocess.Popen[bytes]] = {}  # the workers of this process, until they are reaped
+# the workers of this process, until they are reaped
+_children: dict[str, subprocess.Popen[bytes]] = {}
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -88,7 +93,8 @@ def _start(
     try:
         run = store.runs.create(kind, settings, lambda folder: locks.append(take_lock(folder)), once, request)
         if not locks:
-            return run  # it exists already, with its worker
+            # it exists already, with its worker
+            return run
         try:
             if fill is not None:
                 # Outside the lock of the data folder: an upload is long. If this process dies, the run ends.
@@ -99,7 +105,8 @@ def _start(
             return store.runs.get(run.id)
         store.runs.update(run.id, pid=child.pid)
     finally:
-        for lock in locks:  # the worker has its own handle by now
+        # the worker has its own handle by now
+        for lock in locks:
             os.close(lock)
     threading.Thread(target=_await_end, args=(store, run, child), daemon=True).start()
     return store.runs.get(run.id)
@@ -113,7 +120,8 @@ def _spawn(store: Store, run: Run, lock: int) -> subprocess.Popen[bytes]:
             stdout=output,
             stderr=output,
             pass_fds=[lock],
-            start_new_session=True,  # Ctrl-C on the server does not stop its workers
+            # Ctrl-C on the server does not stop its workers
+            start_new_session=True,
             env={**SPARE_A_CORE, **os.environ, LOCK_VARIABLE: str(lock)},
         )
     os.setpriority(os.PRIO_PROCESS, child.pid, os.getpriority(os.PRIO_PROCESS, 0) + LESS_URGENT)
@@ -130,7 +138,8 @@ def _await_end(store: Store, run: Run, child: subprocess.Popen[bytes]) -> None:
     try:
         poll(store, run.id)
     except HomeError:
-        return  # the next poll ends the run when the data folder is back, and needs the exit code
+        # the next poll ends the run when the data folder is back, and needs the exit code
+        return
     except InputError as error:
         log.warning("run %s has no folder any more: %s", run.id, error)
     _children.pop(run.id, None)
@@ -173,7 +182,8 @@ def cancel(store: Store, run_id: str) -> None:
 
 
 def _wait_until_ended(store: Store, run_id: str) -> None:
-    with contextlib.suppress(HomeError, InputError):  # as `_await_end`
+    # as `_await_end`
+    with contextlib.suppress(HomeError, InputError):
         while poll(store, run_id).state not in ENDED:
             time.sleep(0.02)
 
@@ -209,7 +219,8 @@ def _signal(run: Run, number: signal.Signals) -> None:
     the lock is checked belongs to the worker.
     """
     if run.pid is None:
-        return  # about to be started: the worker reads `cancelled` before it works
+        # about to be started: the worker reads `cancelled` before it works
+        return
     with contextlib.suppress(ProcessLookupError):
         if sys.platform == "linux":
             process = os.pidfd_open(run.pid)

@@ -14,8 +14,10 @@ from pathlib import Path
 from ranking.core.errors import HomeError, InputError
 
 MEMORY_VARIABLE = "RANKING_WORKER_MEMORY"
-MAX_MEMORY = 2**63 - 1  # bytes, the largest limit that the system accepts
-IMPORT_MEMORY = 4 * 2**30  # of a worker that reads uploads, if the variable is not set
+# bytes, the largest limit that the system accepts
+MAX_MEMORY = 2**63 - 1
+# of a worker that reads uploads, if the variable is not set
+IMPORT_MEMORY = 4 * 2**30
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -31,9 +33,11 @@ def limit_memory(default: int | None = None) -> None:
     if most is not None:
         import scipy.linalg  # noqa: F401 (its OpenBLAS waits for ever if it is loaded where memory is short)
 
-        statm = Path("/proc/self/statm")  # on Linux: the pages of memory that this process has
+        # on Linux: the pages of memory that this process has
+        statm = Path("/proc/self/statm")
         used = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
-        if used >= most:  # Python then fails anywhere, often with an error that does not mention memory
+        # Python then fails anywhere, often with an error that does not mention memory
+        if used >= most:
             raise MemoryError(f"its libraries alone take {used / 1e9:.2g} GB")
         # It stays, so that `lift_memory_limit` can restore it.
         _, allowed = resource.getrlimit(resource.RLIMIT_AS)
@@ -88,5 +92,6 @@ def _lost_memory(error: BaseException | None) -> bool:
 def release_memory() -> None:
     """Return memory that is no longer used to the system. Without this, a process keeps most of its highest use."""
     gc.collect()
-    with contextlib.suppress(AttributeError):  # it exists in the GNU C library only
+    # it exists in the GNU C library only
+    with contextlib.suppress(AttributeError):
         ctypes.CDLL(None).malloc_trim(0)

@@ -31,10 +31,12 @@ def enter(home: Path, run: Run) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     lock = os.open(folder, os.O_RDONLY)
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # two that enter at the same time see each other
+        # two that enter at the same time see each other
+        fcntl.flock(lock, fcntl.LOCK_EX)
         if _entry(folder, run) is None:
             last = max((int(entry.name[:20]) for entry in _entries(folder)), default=0)
-            number = max(time.time_ns(), last + 1)  # the clock may go back
+            # the clock may go back
+            number = max(time.time_ns(), last + 1)
             place = str(home / "runs" / run.id)
             write_whole(folder / f"{number:020}-{run.id}", lambda partial: partial.write_text(place))
     finally:
@@ -108,5 +110,6 @@ def _live(folder: Path) -> dict[Path, Path]:
             if is_held(run / LOCK):
                 live[entry] = run
         except (OSError, ValueError):
-            continue  # it was removed meanwhile, or is damaged
+            # it was removed meanwhile, or is damaged
+            continue
     return live

@@ -20,7 +20,8 @@ from ranking.storage.home import write_whole
 
 T = TypeVar("T")
 
-CACHED = 8192  # records that a process keeps parsed
+# records that a process keeps parsed
+CACHED = 8192
 
 
 class Damage(NamedTuple):
@@ -104,7 +105,8 @@ class Lines(Generic[T]):
         handle = os.open(self.file, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
         size = os.fstat(handle).st_size
         try:
-            if size and os.pread(handle, 1, size - 1) != b"\n":  # a line was cut, which must not cut the next
+            # a line was cut, which must not cut the next
+            if size and os.pread(handle, 1, size - 1) != b"\n":
                 lines = b"\n" + lines
             while lines:
                 lines = lines[os.write(handle, lines) :]

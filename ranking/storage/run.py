@@ -26,7 +26,8 @@ ENDED = ("finished", "cancelled", "failed")
 SAMPLES = TrainSettings.task
 # The task of a run whose settings do not name it.
 IMPLIED_TASKS = {"import": ImportSettings.task, "train": SAMPLES}
-LOCK, RECORD = "lock", "run.json"  # the names that are needed before there is a Run
+# the names that are needed before there is a Run
+LOCK, RECORD = "lock", "run.json"
 
 
 def task_of(kind: str, settings: GivenSettings) -> str:

@@ -260,8 +260,10 @@ class AblationSettings(StoredSettings):
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
-LEAST_SHARE = 0.05  # of the samples of a timing, so that both classes have some
-TIMED = ("tables", "tables and figures")  # of the paper about loss-augmented inference
+# of the samples of a timing, so that both classes have some
+LEAST_SHARE = 0.05
+# of the paper about loss-augmented inference
+TIMED = ("tables", "tables and figures")
 
 
 @dataclass(frozen=True)

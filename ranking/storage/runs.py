@@ -161,7 +161,8 @@ class Runs:
             run = self.own(run_id)
             if run.is_import and state != "finished" and run.state not in ENDED:
                 self._clear(run)
-        self._home.empty_trash()  # first: if the upload has filled the disk, no record can be written
+        # first: if the upload has filled the disk, no record can be written
+        self._home.empty_trash()
         with self._home.change():
             run = self.own(run_id)
             if run.state in ENDED:

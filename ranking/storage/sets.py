@@ -21,11 +21,13 @@ from ranking.storage.run import Run, is_set_key
 from ranking.storage.runs import Runs
 from ranking.storage.space import check_space
 
-if TYPE_CHECKING:  # what these import would double the time that a worker takes to start
+# what these import would double the time that a worker takes to start
+if TYPE_CHECKING:
     from ranking.core import ImageSet
 
 RECORD = "set.json"
-ADDED = "*.jsonl"  # the answers and corrections of a set, in its folder
+# the answers and corrections of a set, in its folder
+ADDED = "*.jsonl"
 
 
 @dataclass(frozen=True)
@@ -79,7 +81,8 @@ class Sets:
         """Return the folder of the image set with that key; ValueError that lists the existing ones otherwise."""
         own = self._home.sets / key
         if is_set_key(key) and (own / RECORD).exists() and read_row(own).deleted is None:
-            return own  # without reading the records of all sets
+            # without reading the records of all sets
+            return own
         rows = {row.key: row for row in self.rows()}
         if key in rows:
             return rows[key].folder
@@ -138,7 +141,8 @@ class Sets:
                         shutil.copy2(file, part)
                     self._home.throw_away(target)
                     move_durably(part, target)
-                except OSError:  # as on a full disk, whose last bytes the part would keep
+                except OSError:
+                    # as on a full disk, whose last bytes the part would keep
                     self._home.throw_away(part)
                     raise
         finally:
@@ -280,7 +284,8 @@ def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
     home.check()
     rows, damaged = SETS.read_all(home.sets, home.shared)
     for folder in filter(is_set, damaged):
-        with contextlib.suppress(InputError):  # `damage` names it
+        # `damage` names it
+        with contextlib.suppress(InputError):
             rows.append(read_row(folder))
     chosen = [row for row in rows if (row.deleted is not None) == deleted]
     return sorted(chosen, key=lambda row: (-row.created, row.key))

@@ -73,7 +73,8 @@ def bytes_of(folder: Path) -> int:
             try:
                 status = os.lstat(os.path.join(place, file))
             except FileNotFoundError:
-                continue  # it was removed meanwhile
+                # it was removed meanwhile
+                continue
             seen[status.st_dev, status.st_ino] += 1
             total += status.st_size if seen[status.st_dev, status.st_ino] == status.st_nlink else 0
     return total

@@ -14,7 +14,8 @@ from ranking.storage.records import Damage
 from ranking.storage.runs import Runs
 from ranking.storage.sets import Sets
 
-BUNDLED = (examples.FOLDER,)  # data folders that are shared with all others
+# data folders that are shared with all others
+BUNDLED = (examples.FOLDER,)
 
 
 class Store:

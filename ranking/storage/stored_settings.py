@@ -15,7 +15,8 @@ from ranking.core.text import readable
 # it must equal settings stored since.
 OPTIONAL = {"optional": True}
 
-Grids = dict[str, tuple[float, ...]]  # the values of settings, by their names
+# the values of settings, by their names
+Grids = dict[str, tuple[float, ...]]
 
 
 class Kind(NamedTuple):
@@ -166,4 +167,5 @@ KINDS: dict[Any, Kind] = {
     tuple[str, ...]: Kind("a list of names, as ['NAME']", _names, list),
     Grids: Kind("numbers by setting, as {'C': [1, 10]}", _grids, _lists),
 }
-_known: dict[type[Any], dict[str, Kind]] = {}  # by class, filled when first needed
+# by class, filled when first needed
+_known: dict[type[Any], dict[str, Kind]] = {}

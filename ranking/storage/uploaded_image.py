@@ -27,7 +27,8 @@ from ranking.storage.run_settings import OwnImageSettings
 from ranking.storage.store import Store
 
 POLL_SECONDS = 0.05
-SET = "set"  # the folder of the set of one image
+# the folder of the set of one image
+SET = "set"
 
 
 def name_of(data: bytes) -> str:

@@ -93,7 +93,8 @@ def add_vectors(folder: Path, set_key: str, draft: Path, vectors: KeptVectors) -
     blobs = vectors_in(folder, set_key)
     record = {name: value for name, value in asdict(vectors).items() if name not in ("name", "shared")}
     _put_json(blobs.records(), vectors.name, record)
-    blobs.put(vectors.name, draft)  # last, because a record without vectors is not listed
+    # last, because a record without vectors is not listed
+    blobs.put(vectors.name, draft)
 
 
 def kept_vectors(folder: Path, set_key: str, shared: bool = False) -> list[KeptVectors]:

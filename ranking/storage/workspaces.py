@@ -23,7 +23,8 @@ from ranking.storage.run import LOCK, is_held
 from ranking.storage.space import bytes_of, check_space
 
 LETTERS = string.ascii_lowercase + string.digits
-LENGTH = 26  # characters of a name: 134 bits
+# characters of a name: 134 bits
+LENGTH = 26
 VISITED = "visited"
 
 
@@ -57,7 +58,8 @@ def find(server: Path, name: str) -> Path | None:
 
 def visit(workspace: Path) -> None:
     """Record a visit."""
-    with explained("this workspace"), contextlib.suppress(FileNotFoundError):  # it is being removed
+    # it is being removed
+    with explained("this workspace"), contextlib.suppress(FileNotFoundError):
         (workspace / VISITED).touch()
 
 
@@ -77,9 +79,8 @@ def remove(server: Path, name: str) -> None:
         raise InputError(
             f"workspace {name}", "no live runs", live, "wait until they have ended, or cancel them there"
         )
-    gone = folder.with_name(
-        f"{name}.removed"
-    )  # out of sight in one step; what is left is removed with the next
+    # out of sight in one step; what is left is removed with the next
+    gone = folder.with_name(f"{name}.removed")
     os.rename(folder, gone)
     for rubbish in gone.parent.glob("*.removed"):
         shutil.rmtree(rubbish, ignore_errors=True)

@@ -142,7 +142,8 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(sto
         ("report", "output", tmp_path / "none" / "report.html"),
     ):
         assert fails(command, file, f"--{option}={output}").startswith(f"--{option}: ")
-    for option in ("output", "csv", "parquet", "latex", "protocol"):  # of labels there are no reports
+    # of labels there are no reports
+    for option in ("output", "csv", "parquet", "latex", "protocol"):
         labels = ("experiment", images.key, "--methods", "C-star p@k", f"--{option}={tmp_path / 'x'}")
         assert fails(*labels).startswith(f"--{option}: ")
     assert len(store.runs.all()) == before

@@ -118,7 +118,8 @@ def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
     def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
         def tell(self: Report, *given: Any) -> None:
             if kind == "progress":
-                reports[kind](self, *given)  # so it ends at the next one
+                # so it ends at the next one
+                reports[kind](self, *given)
             if condition(*given):
                 act()
             if kind != "progress":
@@ -210,7 +211,8 @@ def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
     settings = {"source": "Digits", "source_settings": {}}
     run = jobs.start(empty, "import", settings, lambda run: run.uploaded_file.write_bytes(b"zip"))
     assert heard(run, what="Importing images")["total"] == 1797
-    if sys.platform == "linux":  # it works in the worker itself, so there is nobody to be left behind
+    # it works in the worker itself, so there is nobody to be left behind
+    if sys.platform == "linux":
         assert {file.read_text() for file in Path(f"/proc/{run.pid}/task").glob("*/children")} == {""}
     jobs.cancel(empty, run.id)
     assert ended(empty, run).state == "cancelled"
@@ -235,7 +237,8 @@ def zoo(tmp_path: Path) -> Path:
 
 UPLOAD = ImportSettings(upload="My zoo.zip").to_json()
 CLASS_FOLDERS = ImportSettings("Class folders", upload="My zoo.zip").to_json()
-ALWAYS = RECORDS | {"events.jsonl"}  # what is in the folder of every run
+# what is in the folder of every run
+ALWAYS = RECORDS | {"events.jsonl"}
 
 
 def uploaded(store: Store, zoo: Path) -> Run:
@@ -315,7 +318,8 @@ def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, 
     assert set(problems[0]) == {"file", "expected", "came", "done"}
     assert any("broken.png" in problem["file"] for problem in problems)
     assert empty.sets.get(run.result["key"]).classes == ("cat", "dog")
-    wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))  # of its limit
+    # of its limit
+    wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))
     assert {path.name for path in run.folder.iterdir()} == {"problems.json", *ALWAYS}
     assert list(empty.home.rglob("*.zip")) == []
     stop("progress", lambda what, done, total: what == "Importing images")
@@ -390,7 +394,8 @@ def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, mon
     monkeypatch.setattr(worker.os, "_exit", codes.put)
 
     def ask(run: Run, report: Report, question: Question) -> Decision:
-        time.sleep(2.0)  # longer than it may work
+        # longer than it may work
+        time.sleep(2.0)
         waited.append(codes.empty())
         return Decision(question.number)
 
@@ -414,7 +419,8 @@ def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, mon
 def trained(store: Store, digits: ImageSet) -> Run:
     """By a process of its own."""
     run = ended(store, jobs.start(store, "train", training(digits, features=[["HOG", SMALL], *COLOUR])))
-    wait(lambda: not run.alive)  # its process ends a little later than its work
+    # its process ends a little later than its work
+    wait(lambda: not run.alive)
     return run
 
 
@@ -514,7 +520,8 @@ def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits
     iterate = Report.iteration
 
     def watched(self: Report, event: Any) -> None:
-        live = next(run for run in store.runs.all("train") if run.state not in ENDED)  # the newest
+        # the newest
+        live = next(run for run in store.runs.all("train") if run.state not in ENDED)
         shapes.append(np.load(live.scores_so_far_file).shape)
         iterate(self, event)
 
@@ -569,7 +576,8 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, ta
         assert all(chance < run.result[part][measure] <= 1.0 for part in ("train", "test"))
         assert method_class(run.settings["method"]).load(run.model_file).certificate.converged
         assert (run.has_model, run.has_scores) == (True, task != "labels")
-        assert [step for step in steps_of(run) if step != "Colour"] == steps  # it may be kept from before
+        # it may be kept from before
+        assert [step for step in steps_of(run) if step != "Colour"] == steps
         rounds = {event["round"] for event in events_of(run, "iteration")}
         assert rounds == ({0, 1, 2} if task == "orders" else {0})
     assert np.load(run.scores_file).shape == (20 * 5,)

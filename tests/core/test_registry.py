@@ -107,7 +107,8 @@ def test_a_plugin_may_have_no_settings():
 
 def test_two_classes_cannot_share_a_name(package):
     for module in "ab":
-        package.write(module, "Round")  # of the same qualified name, in another file
+        # of the same qualified name, in another file
+        package.write(module, "Round")
     with refused("thing 'Round'") as caught:
         package.things.names()
     assert all(f"{package.name}.{module}.Thing" in str(caught.value.came) for module in "ab")
@@ -164,9 +165,8 @@ WHOLE: dict[str, Any] = {"corners": 4, "area": lambda self: 1.0}
 def test_a_class_with_all_that_its_base_asks_for_is_registered():
     square = given(**WHOLE)
     assert (square().area(), square.is_round, square().outline) == (1.0, False, "solid")
-    assert not hasattr(
-        given(**WHOLE, _is_rond=True, side=2), "rond"
-    )  # private, or like nothing that is declared
+    # private, or like nothing that is declared
+    assert not hasattr(given(**WHOLE, _is_rond=True, side=2), "rond")
 
 
 def test_a_class_that_lacks_something_is_refused_by_its_name():

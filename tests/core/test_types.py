@@ -250,7 +250,8 @@ def test_what_is_no_bag_set_is_refused():
             for dtype in (np.float16, float)
         ),
         ("starts", [0, 1, 3]),
-        ("starts", [0, 1, 1, 4]),  # an image without windows
+        # an image without windows
+        ("starts", [0, 1, 1, 4]),
         ("starts", [1, 4]),
         ("starts", []),
         ("starts", [0.0, 1.0, 4.0]),
@@ -259,7 +260,8 @@ def test_what_is_no_bag_set_is_refused():
         ("boxes", boxes(1, [np.nan, 2, 8, 6])),
         ("boxes", boxes(1, [2, 2, 2, 6])),
         ("boxes", boxes(1, [2, 6, 8, 2])),
-        ("boxes", boxes(3, [1, 2, 4, 3])),  # outside the image
+        # outside the image
+        ("boxes", boxes(3, [1, 2, 4, 3])),
         ("boxes", boxes(3, [3, 2, 4, 7])),
         ("relevance", [1]),
         ("relevance", [1, 0.5]),

@@ -84,7 +84,8 @@ UNUSABLE = {
 }
 
 
-@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")  # the builder itself must raise it
+# the builder itself must raise it
+@pytest.mark.filterwarnings("ignore::PIL.Image.DecompressionBombWarning")
 def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path):
     image_set, problems = build_with(
         tmp_path, *(image(name, data=data) for name, (data, _) in UNUSABLE.items())
@@ -98,7 +99,8 @@ def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path):
 BOXES = [
     ((0, 0, 40, 30), (0, 0, 40, 30), ""),
     ((0.4, 0.6, 39.6, 30.4), (0, 1, 40, 30), ""),
-    ((1.5, 2.5, 2.5, 3.5), (2, 3, 3, 4), ""),  # a pixel
+    # a pixel
+    ((1.5, 2.5, 2.5, 3.5), (2, 3, 3, 4), ""),
     ((-0.5, 0.5, 0.5, 1.5), (0, 1, 1, 2), ""),
     ((-5, 2, 10, 99), (0, 2, 10, 30), "box 2: -5, 2, 10, 99"),
     ((40, 0, 50, 10), None, "box 2: 40, 0, 50, 10"),

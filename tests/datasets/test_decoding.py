@@ -145,7 +145,8 @@ def test_the_hash_is_of_what_came_and_of_how_it_is_turned(tmp_path, monkeypatch)
     assert hash_of(data, upright=True) != first
     assert hash_of(encoded("JPEG", 1)) != first
     assert decode(SourceImage("a", data, (BOX,)), Limits()).hash != first
-    monkeypatch.setattr(decoding, "QUALITY", 50)  # as another release of the encoder would have it
+    # as another release of the encoder would have it
+    monkeypatch.setattr(decoding, "QUALITY", 50)
     assert hash_of(data) == first
 
 

@@ -98,7 +98,8 @@ def test_every_sample_is_equally_likely():
 
 def test_sequences_without_order_are_resampled():
     years = np.full(80, 1950.0)
-    years[:4] = 1960  # two of forty in each split
+    # two of forty in each split
+    years[:4] = 1960
     train, _ = sampled(dated(years), length=2, train=200)
     for number in range(200):
         assert sorted(train.sequences.grades[train.sequences.sequence(number)].tolist()) == [0, 1]

@@ -57,7 +57,8 @@ def png(seed: int) -> bytes:
     return stream.getvalue()
 
 
-SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2]  # the last two are copies of the first two
+# the last two are copies of the first two
+SEEDS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 1, 2]
 TEST = [False] * 2 + [False, True] * 5 + [True, True]
 
 
@@ -194,7 +195,8 @@ def test_frames_of_scenes_are_split_again_so_that_both_sides_stay():
 def test_the_largest_units_are_assigned_first():
     units = np.repeat(np.arange(5), [1, 2, 3, 6, 8])
     test = np.isin(np.arange(20), [0, 1, 3, 4, 6, 7, 8, 12, 13, 14])
-    units[0] = 1  # no unit is on one side alone
+    # no unit is on one side alone
+    units[0] = 1
     units[[1, 2]] = 0
     assert on_one_side(test, units).sum() == 10
 

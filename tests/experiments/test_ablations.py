@@ -136,7 +136,8 @@ def test_times_are_taken_of_lengths_that_the_pool_has(painted, cache, monkeypatc
     monkeypatch.setattr(ablations, "EXHAUSTIVE_LENGTHS", (2, 4, 8))
     monkeypatch.setattr(ablations, "SEARCH_LENGTHS", (4, 8, 12, 40))
     study_result = study(painted, cache, "time")
-    assert study_result[SEARCH].at == [4, 8, 12]  # there are 19 test samples, and no ranker is shorter than 3
+    # there are 19 test samples, and no ranker is shorter than 3
+    assert study_result[SEARCH].at == [4, 8, 12]
     assert study_result[EXHAUSTIVE].at == [4, 8]
     four, eight = study_result[EXHAUSTIVE].measures[SECONDS].mean
     assert eight > 20 * four > 0
@@ -146,7 +147,8 @@ def test_progress_comes_to_its_end_and_is_heeded_within_a_training(painted, cach
     steps: list[tuple[str, int, int]] = []
     settings = replace(SETTINGS, study="number of trees")
     MidRankStudy().run(settings, Context(painted, cache, on_step=lambda *step: steps.append(step)))
-    own = [step for step in steps if step[2] == 7]  # not of features
+    # not of features
+    own = [step for step in steps if step[2] == 7]
     assert [done for _, done, _ in own] == sorted(done for _, done, _ in own)
     assert own[-1][1:] == (7, 7) == (FIGURES["number of trees"].steps,) * 2
     [of_four] = {what for what, *_ in own if what.startswith("Training") and "4" in what}

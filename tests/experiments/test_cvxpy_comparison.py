@@ -18,7 +18,8 @@ from ranking.storage.examples import folder_of
 from ranking.storage.run_settings import CvxpySettings
 
 QUERY = "playing instrument"
-MAX_SAMPLES = 60  # samples, for speed
+# samples, for speed
+MAX_SAMPLES = 60
 
 
 @pytest.fixture(scope="module")

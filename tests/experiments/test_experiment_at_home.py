@@ -59,7 +59,8 @@ def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(s
     def stop_and_report(self: Report, what: str, done: float, total: int) -> None:
         if done >= 5 and what.startswith("day"):
             os.kill(os.getpid(), signal.SIGTERM)
-            wait(lambda: self.stopped)  # the main thread hears it
+            # the main thread hears it
+            wait(lambda: self.stopped)
         report_progress(self, what, done, total)
 
     with monkeypatch.context() as patched:

@@ -32,7 +32,8 @@ def test_paths_hold_every_cell_once_and_each_after_what_it_begins_from():
     paths = paths_of(PLAN.validation.values())
     keys = [cell.key for path in paths for cell in path]
     assert len(keys) == len(set(keys)) == len(PLAN.validation) == 3 * (2 + 2 + 4 + 4)
-    assert sorted(map(len, paths)) == sorted(3 * [2, 2, 4, 4])  # HOB-SVM and HOAP-SVM share one for each eta
+    # HOB-SVM and HOAP-SVM share one for each eta
+    assert sorted(map(len, paths)) == sorted(3 * [2, 2, 4, 4])
     both = max(paths, key=len)
     assert [(cell.method, cell.settings["C"]) for cell in both] == [
         ("HOB-SVM", 1.0), ("HOAP-SVM", 1.0), ("HOB-SVM", 10.0), ("HOAP-SVM", 10.0)
@@ -64,7 +65,8 @@ def test_a_key_changes_with_all_that_decides_the_numbers_and_with_nothing_else()
         planned(IMAGES, seed=1).validation[place],
         planned(IMAGES, folds=4).validation[place],
         planned(IMAGES, tolerance=1e-4).validation[place],
-        planned(IMAGES, grids={"C": (2.0, 10.0)}).validation[place],  # its path begins elsewhere
+        # its path begins elsewhere
+        planned(IMAGES, grids={"C": (2.0, 10.0)}).validation[place],
         planned(images(seed=1)).validation[place],
         PLAN.validation["jump", "AP-SVM", (("C", 1.0),), 1],
         PLAN.validation["jump", "SVM", (("C", 10.0),), 1],
@@ -183,7 +185,8 @@ def test_only_what_is_missing_or_needed_is_trained():
     for missing, trained in (
         ([hob], [hob]),
         ([hob_10], [hob, hob_10]),
-        ([hoap_10], [hob, hoap, hob_10, hoap_10]),  # all that it begins from
+        # all that it begins from
+        ([hoap_10], [hob, hoap, hob_10, hoap_10]),
     ):
         assert of(remaining_path(PATH, [keys[one] for one in missing])) == trained
 

@@ -65,7 +65,8 @@ VALUES = tuple(map(float, range(1, 10_001)))
         ({"methods": (HOB,), "grids": {"C": VALUES, "eta": VALUES}}, "grids of HOB-SVM", 100_000_000),
         ({"grids": {"C": ()}}, "grid of C", []),
         ({"grids": {"C": (1.0, 1.0)}}, "grid of C", [1.0, 1.0]),
-        ({"methods": (SVM,), "graph": "friends"}, "similarity graph", "'friends'"),  # as others check it
+        # as others check it
+        ({"methods": (SVM,), "graph": "friends"}, "similarity graph", "'friends'"),
         ({"methods": (("SWM", {}),)}, "method", "'SWM'"),
         ({"grids": {"C": (-1.0,)}}, "C of SVM", -1.0),
     ],
@@ -110,7 +111,8 @@ def test_trials_are_counted_over_queries_folds_and_points(monkeypatch):
 
 
 def test_precision_at_k_needs_k_samples_in_each_fold():
-    for fold_of in ([0, 1, -1], [0, 1]):  # with and without a test
+    # with and without a test
+    for fold_of in ([0, 1, -1], [0, 1]):
         splits = Splits(np.repeat(fold_of, 10), 2)
         plan_module._check_places("P@10", splits)
         with refused("samples per fold", 10):

@@ -38,7 +38,8 @@ def heard(store):
     def hear(progress: Progress) -> None:
         assert inside.acquire(blocking=False), "progress comes from one thread at a time"
         heard.append(progress)
-        time.sleep(0.001)  # others may try to come in
+        # others may try to come in
+        time.sleep(0.001)
         inside.release()
 
     def check() -> None:

@@ -77,7 +77,8 @@ def test_queries_need_irrelevant_samples_to_learn_from_and_no_relevant_ones_to_t
     image_set = images(30)
     splits = splits_of(image_set, 3, seed=0)
     labels = np.ones((len(image_set), 2), bool)
-    labels[splits.all[1].held[0], 0] = False  # the only one: who holds it out learns without
+    # the only one: who holds it out learns without
+    labels[splits.all[1].held[0], 0] = False
     labels[image_set.test, 1] = False
     labels[[split.learn[0] for split in splits.all.values()], 1] = False
     shown = replace(image_set, classes=("almost all", "no test"), labels=labels)

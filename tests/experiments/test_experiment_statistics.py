@@ -24,8 +24,10 @@ def test_the_paired_t_test_is_student_s_and_so_is_the_interval_of_differences():
 def test_differences_that_tell_nothing_of_how_they_vary_have_one_outcome():
     for first, second, p in (
         ([0.1, 0.2], [0.1, 0.2], 1.0),
-        ([0.1 + 0.2, 0.5], [0.3, 0.5], 1.0),  # apart by rounding alone
-        ([0.2, 0.3], [0.1, 0.2], math.nan),  # equal differences
+        # apart by rounding alone
+        ([0.1 + 0.2, 0.5], [0.3, 0.5], 1.0),
+        # equal differences
+        ([0.2, 0.3], [0.1, 0.2], math.nan),
         ([0.9 + 1e-5, 0.7 + 1e-5], [0.9, 0.7], math.nan),
         ([0.2], [0.1], math.nan),
     ):

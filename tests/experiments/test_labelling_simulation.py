@@ -115,7 +115,8 @@ def test_what_is_done_grows_from_fold_to_fold_and_within_a_training(image_set, t
     LabellingSimulation().run(
         settings, Context(image_set, tmp_path, on_step=lambda *step: heard.append(step))
     )
-    heard = [step for step in heard if step[2] == 2]  # folds, not features
+    # folds, not features
+    heard = [step for step in heard if step[2] == 2]
     steps = list(dict.fromkeys(what for what, _, _ in heard))
     alone, star = ALONE[0], STAR[0]
     order = [(alone,), (alone, "random"), (star,), (star, "core first"), (star, "random")]

@@ -92,7 +92,8 @@ def test_relevance_is_the_position_in_a_sampled_sequence_and_the_grade_in_a_grou
 
 
 def test_sequences_as_a_method_orders_them():
-    scores = np.array([3.0, 2.0, 1.0, 1.0, 2.0])  # relevance 2 0 1, then 0 1: one pair wrong, then none
+    # relevance 2 0 1, then 0 1: one pair wrong, then none
+    scores = np.array([3.0, 2.0, 1.0, 1.0, 2.0])
     ordered = Ordered.of(handmade_sequences(), scores, make_drawing({}))
     np.testing.assert_allclose(ordered.measures.tau, [1 / 3, 1.0])
     assert len(ordered) == 2

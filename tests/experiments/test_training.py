@@ -185,7 +185,8 @@ def test_what_could_not_be_scored_is_not_trained(digits, tmp_path, monkeypatch):
     edges = np.sort(np.concatenate([[learn[:2]], np.stack([test[:20], test[1:21]], axis=1)]), axis=1)
     settings = with_graph("HOB-SVM", edges_name(edges), potentials=PairsOfEitherSign.name, max_iterations=1)
     iterations: list[ProgressEvent] = []
-    with pytest.raises(ValueError, match=r"\b21\b"):  # samples in one component
+    # samples in one component
+    with pytest.raises(ValueError, match=r"\b21\b"):
         train(digits, settings, tmp_path, on_iteration=iterations.append, edges=edges)
     assert not iterations
     assert len(train(digits, settings, tmp_path, edges=edges[:-1]).scores) == len(digits)

@@ -128,7 +128,8 @@ def test_operations_are_what_the_paper_says_of_them():
     assert traces["greedy"].derivatives == positives * negatives
     assert traces["greedy"].comparisons == traces["search"].comparisons
     assert negatives - 1 <= traces["greedy"].comparisons <= negatives * math.ceil(math.log2(negatives))
-    linear = positives * positives  # the first |P| samples: on from the mode, one by one
+    # the first |P| samples: on from the mode, one by one
+    linear = positives * positives
     assert traces["search"].derivatives <= negatives * math.ceil(math.log2(positives + 1)) + linear
     # Proposition 3: T_pos <= C'(p - 1) log(1 + n); on one level of the recursion ranks overlap in their ends only.
     assert traces["select"].derivatives <= positives * math.ceil(math.log2(1 + negatives))

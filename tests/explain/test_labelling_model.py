@@ -37,7 +37,8 @@ def slow_question(model: LabellingModel, position: Position) -> tuple[int, float
     open_ = [i for i in range(LABELS) if position.answers[i] == 0 and not position.skipped[i]]
     urgency = model.urgency(prediction)[0]
     sign = 1.0 if (position.answers > 0).sum() == prediction.k[0] else -1.0
-    label = max(  # of settled labels first what its own score doubts
+    # of settled labels first what its own score doubts
+    label = max(
         open_, key=lambda i: (urgency[i], sign * prediction.unary[0, i] if urgency[i] == -np.inf else -i)
     )
     maxima = prediction.max_marginals
@@ -75,7 +76,8 @@ def test_the_order_of_urgency_begins_with_the_question_and_holds_each_open_label
 
 def test_skipped_labels_are_no_questions_even_if_all_others_are_settled():
     model, position = labelling_model(), nothing()
-    position.answers[:K] = 1  # the top k is full: the others have no choice, but may be answered
+    # the top k is full: the others have no choice, but may be answered
+    position.answers[:K] = 1
     position.skipped[K] = True
     labels = []
     while (label := model.question(position).label) >= 0:
@@ -97,7 +99,8 @@ def test_settled_labels_are_chosen_by_how_far_their_own_scores_contradict():
 
 def test_answers_go_before_what_only_follows_from_them():
     model = labelling_model(1)
-    for sign in (1, -1):  # yes to the least likely, or the likeliest
+    # yes to the least likely, or the likeliest
+    for sign in (1, -1):
         position, labels = nothing(), np.argsort(sign * model.alone.unary[0])
         position.answers[labels[:K]], position.answers[labels[-1]] = 1, -1
         order = model.order(model.scores(position), position)

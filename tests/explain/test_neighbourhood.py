@@ -71,7 +71,8 @@ def wrong_pairs(i: int, scores: np.ndarray, relevant: np.ndarray, test: np.ndarr
 def test_help_is_counted_in_pairs_of_a_relevant_and_an_irrelevant_sample():
     for seed in range(25):
         unary, edges, penalty, relevant, test = random_model(seed)
-        unary = np.round(2 * unary) / 2  # ties too
+        # ties too
+        unary = np.round(2 * unary) / 2
         solved = attractive(unary, edges, np.round(penalty), relevant, test)
         for i in range(len(unary)):
             before = wrong_pairs(i, unary, relevant, test)
@@ -88,7 +89,8 @@ def test_which_labels_flip_with_a_sample_and_which_edges_are_cut():
             flips = np.flatnonzero(solved.turning(i))
             assert i in flips, seed
             assert set(flips) <= set(solved.members(int(solved.components.component_of[i]))), seed
-            signs = np.where(solved.marginals.labelling(i, True), 1.0, -1.0)  # some may flip the other way
+            # some may flip the other way
+            signs = np.where(solved.marginals.labelling(i, True), 1.0, -1.0)
             assert (signs * solved.unary)[flips].sum() == pytest.approx(solved.unary_part[i]), seed
         labels = solved.marginals.map
         assert solved.cut.tolist() == [bool(labels[a] != labels[b]) for a, b in edges], seed

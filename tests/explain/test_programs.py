@@ -12,7 +12,8 @@ from twins import TWINS, farthest
 
 from ranking.explain import programs
 
-BLACKBOARD = 25  # lines
+# lines
+BLACKBOARD = 25
 
 
 @pytest.mark.parametrize("name", TWINS)

@@ -17,7 +17,8 @@ from ranking.features import FEATURES, cached_features, extract, feature_columns
 
 BOTH = [("HOG", {}), ("Colour", {"bins": 4})]
 ALL = ["HOG", "Colour", "GIST", "HOG of the image", "Colour of the image", "GIST of the image"]
-BOXES, IMAGES = 9, 4  # of the set `noise`
+# of the set `noise`
+BOXES, IMAGES = 9, 4
 
 
 @pytest.fixture
@@ -36,7 +37,8 @@ def calls(monkeypatch):
 
     record(ImageSet, "open_image", lambda _, image: image, images)
     for cls in {FEATURES.get(name) for name in FEATURES.names()}:
-        if "describe" in vars(cls):  # the others inherit it
+        # the others inherit it
+        if "describe" in vars(cls):
             record(cls, "describe", lambda feature, _: feature.name, names)
     return images, names
 
@@ -81,7 +83,8 @@ def test_parts_weigh_the_same_and_rows_have_length_1(noise, tmp_path):
     joined = np.hstack([hog, colour])
     assert [columns for _, columns in feature_columns(BOTH)] == [slice(0, 1764), slice(1764, 1764 + 64)]
     assert matrix == pytest.approx(joined / np.linalg.norm(joined, axis=1, keepdims=True), abs=1e-6)
-    flat = (noise.boxes[:, 2] - noise.boxes[:, 0]) == 1  # a box of one pixel has no shape, only a colour
+    # a box of one pixel has no shape, only a colour
+    flat = (noise.boxes[:, 2] - noise.boxes[:, 0]) == 1
     assert flat.any()
     assert (hog.any(axis=1) == ~flat).all()
 

@@ -46,7 +46,8 @@ def test_the_contract_of_a_feature(name):
     cls = feature_class(name)
     assert cls.version >= 1
     assert cls.whole_image in (True, False)
-    for settings in variants(name) if not cls.whole_image else [{}]:  # which describe as those of boxes do
+    # which describe as those of boxes do
+    for settings in variants(name) if not cls.whole_image else [{}]:
         feature = make_feature(name, **settings)
         vectors = [feature.describe(crop) for crop in CROPS]
         for vector, crop in zip(vectors, CROPS, strict=True):
@@ -248,6 +249,7 @@ def test_the_middle_of_a_bin_is_counted_in_it():
         assert colour.middles.shape == (64, 3)
         for number, (red, green, blue) in enumerate(colour.middles.tolist()):
             if space == "HSV" and len({red, green, blue}) == 1:
-                continue  # so dark or so pale that 8 bits keep no hue
+                # so dark or so pale that 8 bits keep no hue
+                continue
             vector = colour.describe(Image.new("RGB", (2, 2), (red, green, blue)))
             assert int(vector.argmax()) == number, space

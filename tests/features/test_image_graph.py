@@ -15,7 +15,8 @@ from ranking.features.graph import image_graph as module
 from ranking.features.graph.image_graph import GRAPHS, NEAREST, image_graph
 from ranking.features.graph.uploaded_pairs import edges_name
 
-BOX = [("Colour", {"bins": 2})]  # 8 columns
+# 8 columns
+BOX = [("Colour", {"bins": 2})]
 WHOLE = [
     (
         next(name for name in feature_names() if feature_class(name).whole_image and "olour" in name),

@@ -68,7 +68,8 @@ def test_an_error_while_parts_are_put_side_by_side_leaves_no_partial_file(noise,
 
     def end(what, done, total):
         steps.append((what, done, total))
-        if total == len(noise):  # rows and no longer images
+        # rows and no longer images
+        if total == len(noise):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):

@@ -110,7 +110,8 @@ def test_samples_that_do_not_differ_have_no_directions() -> None:
 def test_blocks_change_nothing_but_rounding(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = samples(70, 9)
     whole = PCA(5).fitted(rows)
-    monkeypatch.setattr(module, "BLOCK", 20)  # two rows at a time
+    # two rows at a time
+    monkeypatch.setattr(module, "BLOCK", 20)
     parts = PCA(5).fitted(rows)
     np.testing.assert_allclose(parts.directions, whole.directions, atol=1e-12)
     np.testing.assert_allclose(parts(rows), whole(rows), atol=1e-6)

@@ -40,7 +40,8 @@ def test_the_nearest_are_those_of_least_distance(monkeypatch):
         for seed in range(10):
             generator = np.random.default_rng(seed)
             n, d = generator.integers(2, 25), generator.integers(1, 4)
-            features = generator.integers(-3, 4, (n, d)).astype(precision)  # many distances tie
+            # many distances tie
+            features = generator.integers(-3, 4, (n, d)).astype(precision)
             k = int(generator.integers(1, n))
             edges = list(map(tuple, nearest(features, k).tolist()))
             assert edges == nearest_of(features, k), (block, precision, seed)

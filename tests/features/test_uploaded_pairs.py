@@ -25,7 +25,8 @@ KEY = "a" * 64
 
 def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
     store = Store(tmp_path)
-    (tmp_path / "edges").rmdir()  # a home of before there were any
+    # a home of before there were any
+    (tmp_path / "edges").rmdir()
     name = store.features.add_edges(KEY, EDGES)
     assert is_edges_name(name)
     assert name == edges_name(EDGES.astype(np.int32)) != edges_name(EDGES[:2])

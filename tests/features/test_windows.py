@@ -240,7 +240,8 @@ def test_damaged_files_are_logged_and_written_again(scenes, tmp_path, caplog):
     for file in sorted(tmp_path.iterdir()):
         whole = file.read_bytes()
         for damaged in (b"", whole[:200], whole[:-4], whole[:-4] + b"\xff" * 4):
-            file.unlink()  # which the mapped matrix of above survives
+            # which the mapped matrix of above survives
+            file.unlink()
             file.write_bytes(damaged)
             caplog.clear()
             with caplog.at_level(logging.WARNING):

@@ -21,8 +21,10 @@ from ranking.files import Limits, Unusable, open_tree
 from ranking.files.limits import variable
 
 ROOT = Path(__file__).parents[2]
-Beyond = Callable[[Path], Iterator[str]]  # goes beyond a limit that is set to LEAST; what was said, each time
-LEAST = {"vector_bytes": 200, "name_length": 5, "entries": 2}  # where 1 would refuse everything else too
+# goes beyond a limit that is set to LEAST; what was said, each time
+Beyond = Callable[[Path], Iterator[str]]
+# where 1 would refuse everything else too
+LEAST = {"vector_bytes": 200, "name_length": 5, "entries": 2}
 
 
 def error_of(work: Callable[[], Any]) -> str:
@@ -44,7 +46,8 @@ def entries(folder: Path) -> Iterator[str]:
 
 
 def of_a_zip_file(folder: Path) -> Iterator[str]:
-    zeros = bytes(17 * 2**20)  # more than a small file may always expand to
+    # more than a small file may always expand to
+    zeros = bytes(17 * 2**20)
     yield error_of(lambda: open_tree(packed(folder / "x.zip", {"a.jpg": zeros})))
 
 
@@ -89,7 +92,8 @@ def vectors(folder: Path) -> Iterator[str]:
     rows = np.random.default_rng(0).integers(0, 9, (2, 60)).astype(np.uint8)
     images = cards(folder / "set", [1, 1])
     np.save(folder / "wide.npy", rows.astype(np.float64))
-    np.save(folder / "bytes.npy", rows[:, :30])  # within the limit, its rows as they are kept are not
+    # within the limit, its rows as they are kept are not
+    np.save(folder / "bytes.npy", rows[:, :30])
     as_parquet(folder / "x.parquet", {"x": list(rows.astype(np.float32))})
     for name in ("wide.npy", "bytes.npy", "x.parquet"):
         target = folder / f"run of {name}" / "vectors.npy"

@@ -234,7 +234,8 @@ def test_entries_that_are_no_files_are_reported_in_one_row(tmp_path, entries, ke
 def test_names_in_utf8_without_its_flag(tmp_path):
     path = packed(tmp_path / "x.zip", {"\u00e9t\u00e9.jpg": b"x"})
     data = path.read_bytes()
-    path.write_bytes(data.replace(b"\x00\x08", b"\x00\x00"))  # the flag, in both headers
+    # the flag, in both headers
+    path.write_bytes(data.replace(b"\x00\x08", b"\x00\x00"))
     with zipfile.ZipFile(path) as file:
         assert file.namelist() != ["été.jpg"]
     assert ZipTree(path).names == ("été.jpg",)
@@ -267,7 +268,8 @@ def marked(data, place, value):
 
 def at_one_place(data):
     second = data.rindex(b"PK\x01\x02")
-    return data[: second + 42] + bytes(4) + data[second + 46 :]  # both begin at byte 0
+    # both begin at byte 0
+    return data[: second + 42] + bytes(4) + data[second + 46 :]
 
 
 ONE = {"a": b"x" * 100}

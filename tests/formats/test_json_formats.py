@@ -70,7 +70,8 @@ def test_the_size_that_is_claimed(tmp_path):
 def test_one_bad_file_of_two_is_a_row(tmp_path):
     folder = some_coco(tmp_path / "x")
     (folder / "annotations/instances_val2017.json").write_text('{"images": [')
-    (folder / "annotations/instances_test2017.json").symlink_to("nothing")  # is not recognised
+    # is not recognised
+    (folder / "annotations/instances_test2017.json").symlink_to("nothing")
     images, problems = read("COCO", folder)
     assert len(images) == 2
     check_rows(problems, ("annotations/instances_val2017.json",))

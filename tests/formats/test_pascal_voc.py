@@ -35,7 +35,8 @@ def voc(empty_voc):
 
 
 def test_names_with_spaces_accents_and_labels_in_lists(empty_voc):
-    for name in ("hat 1", "e\u0301te\u0301", "c"):  # decomposed, as some file systems store it
+    # decomposed, as some file systems store it
+    for name in ("hat 1", "e\u0301te\u0301", "c"):
         empty_voc.add(name)
     empty_voc.list("trainval", "\ufeffhat 1", "c  -1")
     empty_voc.list("test", "été  1")
@@ -119,9 +120,11 @@ def split_of(voc, **settings):
         ({"train": "a", "val": "b", "trainval": "ab", "test": "c"}, {}, "ab", "c", []),
         ({"one": "ab", "two": "c"}, {"train_list": "two", "test_list": "one"}, "c", "ab", []),
         ({"train": "a", "val": "b", "test": "c"}, {"test_list": "val"}, "a", "b", []),
-        ({"Train": "ab", "Test": "c", "Validation": "d"}, {}, "ab", "c", []),  # as CVAT calls them
+        # as CVAT calls them
+        ({"Train": "ab", "Test": "c", "Validation": "d"}, {}, "ab", "c", []),
         ({"Train": "bc", "val": "d", "Validation": "a"}, {}, "bc", "a", []),
-        ({"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}, {}, "a", "b", []),  # none is annotated
+        # none is annotated
+        ({"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}, {}, "a", "b", []),
         ({"test": "d"}, {}, "abc", "d", ["none (lists: test)"]),
         ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
     ],
@@ -238,7 +241,8 @@ def test_a_bad_list_is_a_row_unless_it_is_needed(voc):
     images, problems = read("PASCAL VOC", voc.root)
     assert list(images) == ["a", "b"]
     check_rows(problems, ("val.txt", LEADS_OUT))
-    path.with_name("test.txt").unlink()  # without which val is the customary one
+    # without which val is the customary one
+    path.with_name("test.txt").unlink()
     for test_list in ("val", ""):
         with refused("val.txt", LEADS_OUT):
             len(voc.source(test_list=test_list))
@@ -337,15 +341,18 @@ OWNER = "<owner><name>Label Studio</name></owner>"
             ("Annotations", "JPEGImages"),
             {"labelmap_txt": "# label:color_rgb:parts\ncat:1,2,3::\n"},
             0,
-        ),  # CVAT
+            # CVAT
+        ),
         (("Annotations", "JPEGImages"), {"labelmap_txt": "my own notes"}, 1),
-        (("labels", "data"), {}, 0),  # FiftyOne
+        # FiftyOne
+        (("labels", "data"), {}, 0),
         (("Annotations", "images"), {"more": OWNER}, 0),
         (("annotations", "images"), {}, 1),
         (("labels", "images"), {}, 1),
         (("xml", "images"), {}, 1),
         (("xmls", "images"), {}, 1),
-        (("", ""), {}, 1),  # LabelImg
+        # LabelImg
+        (("", ""), {}, 1),
     ],
 )
 def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel):

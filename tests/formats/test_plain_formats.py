@@ -73,11 +73,14 @@ def test_labels_that_cannot_be_read(tmp_path):
         ("names: {0: cat, 4: 'd, e'}", {0: "cat", 4: "d, e"}),
         ("names: ['a', \"b\",\n  dog's bed]  # c\nnc: 3", {0: "a", 1: "b", 2: "dog's bed"}),
         ("names: ['driver''s licence', b]", {0: "driver's licence", 1: "b"}),
-        ('names:\n- "\\xDCbung"\n- "\\u732B"\n', {0: "Übung", 1: "猫"}),  # as PyYAML writes what is not ASCII
-        (r'names: ["say \"a, b\"", "\ud83d\ude00", "c\\"]', {0: 'say "a, b"', 1: "😀", 2: "c\\"}),  # as JSON
+        # as PyYAML writes what is not ASCII
+        ('names:\n- "\\xDCbung"\n- "\\u732B"\n', {0: "Übung", 1: "猫"}),
+        # as JSON
+        (r'names: ["say \"a, b\"", "\ud83d\ude00", "c\\"]', {0: 'say "a, b"', 1: "😀", 2: "c\\"}),
         (r'names: ["\ud83d"]', {0: "\ufffd"}),
         ("names: [no, 12, 2020-01-01, [deep]]", {0: "no", 1: "12", 2: "2020-01-01"}),
-        ("names: !!python/object/apply:os.system [ls]", {0: "ls"}),  # a text, and never a call
+        # a text, and never a call
+        ("names: !!python/object/apply:os.system [ls]", {0: "ls"}),
         ("a: &a [x]\nnames: *a", {0: "x"}),
         ("nc: 3", {}),
         ("- names", {}),

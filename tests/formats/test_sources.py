@@ -66,7 +66,8 @@ def test_a_new_source_is_offered(monkeypatch):
 
 def test_a_visitor_of_a_server_has_no_file_of_it_read(tmp_path, monkeypatch):
     @dataclass
-    class New(Source):  # it declares nothing
+    # it declares nothing
+    class New(Source):
         image_file: str = ""
 
     monkeypatch.setitem(SOURCES._classes, "New", New)

@@ -68,7 +68,8 @@ FORMS = [
     ("x0,y0,x1,y1", "2,3,10,9", (2, 3, 10, 9)),
     ("bbox_x,bbox_y,bbox_width,bbox_height", "2,3,8,6", (2, 3, 10, 9)),
     ("left,top,width,height", "2,3,8,6", (2, 3, 10, 9)),
-    ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),  # pixels, few as they are
+    # pixels, few as they are
+    ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),
     ("x_center,y_center,width,height", "6,6,8,6", (2, 3, 10, 9)),
     ("bbox", '"[20, 13, 8.0, 6]"', (20, 13, 28, 19)),
     ("corners", '"(2, 3, 10, 9)"', (2, 3, 10, 9)),

@@ -89,11 +89,14 @@ def check_ranking(ranking: MostViolatedRanking, scores: np.ndarray, relevant: np
     positives, negatives = int(relevant.sum()), int((~relevant).sum())
 
     kinds = relevant[list(order)]
-    above = np.where(kinds, np.cumsum(~kinds), np.cumsum(kinds))  # of the other kind
-    from_pairs = np.empty(len(scores))  # each pair adds +1 to the higher and -1 to the lower sample
+    # of the other kind
+    above = np.where(kinds, np.cumsum(~kinds), np.cumsum(kinds))
+    # each pair adds +1 to the higher and -1 to the lower sample
+    from_pairs = np.empty(len(scores))
     from_pairs[list(order)] = np.where(kinds, negatives - 2 * above, positives - 2 * above)
     whole = ranking.coefficients * positives * negatives
-    np.testing.assert_allclose(whole, from_pairs, atol=1e-6)  # integers
+    # integers
+    np.testing.assert_allclose(whole, from_pairs, atol=1e-6)
     np.testing.assert_array_equal((positives + 2 - np.rint(whole[~relevant])) / 2, ranking.interleaving_ranks)
 
     positions = reference.positions_of_relevant(order, relevant)

@@ -30,7 +30,8 @@ from ranking.inference.components import Components
 from ranking.inference.doubling import Doubling
 from ranking.inference.rank_fusion import weighted_votes
 
-Row = tuple[str, Any, Callable[[], object]]  # the subject, what came, and a call that is refused
+# the subject, what came, and a call that is refused
+Row = tuple[str, Any, Callable[[], object]]
 
 violated = most_violated_ranking
 TWO = [1.0, 2.0], [True, False]

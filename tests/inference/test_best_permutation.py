@@ -98,7 +98,8 @@ def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: 
         best = worth[linear_sum_assignment(worth, maximize=True)].sum()
         record = search_trees(scores, np.random.default_rng(seed).permutation(n), trees=2)
         totals = scores.windows(record.orders).sum(axis=1)
-        if (totals[record.trees == 0] < best - 1e-9).all():  # else the first tree may have seen it
+        # else the first tree may have seen it
+        if (totals[record.trees == 0] < best - 1e-9).all():
             assert totals[record.trees == 1][0] == pytest.approx(best)
             compared += 1
     assert compared

@@ -26,7 +26,8 @@ def test_violated_pairs_are_counted() -> None:
         rng = np.random.default_rng([seed, 1])
         scores = rng.normal(size=len(made.features))
         if seed % 3 == 0:
-            scores = np.round(scores)  # scores that tie, and pairs that are just a margin apart
+            # scores that tie, and pairs that are just a margin apart
+            scores = np.round(scores)
         pairs, expected_counts = GradedPairs(made), expected(made, scores)
         for short in (0, 5, 100):
             counts, violated = pairs.violations(scores, short)

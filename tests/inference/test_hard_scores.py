@@ -77,7 +77,8 @@ def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives() -> None:
         assert grid is not None
         for number in range(3, grid.bins - 3):
             edge = grid.top - number / grid.scale
-            around = scores.copy()  # the edge and its neighbours, at positions that the grid does not sample
+            # the edge and its neighbours, at positions that the grid does not sample
+            around = scores.copy()
             around[2:13] = edge + np.spacing(edge) * np.arange(-5, 6)
             # There both ranks of a sample at the edge are equally good.
             around[1] = edge + 0.5 * (n - 1) * 2.0**-12

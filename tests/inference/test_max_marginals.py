@@ -150,7 +150,8 @@ def test_degenerate_models(algorithm: str) -> None:
     assert lonely.map.tolist() == [True, False, True]
     free = max_marginals([2.0, -1e-300], [[1, 0]], [0.0], algorithm)
     assert free.difference.tolist() == [2.0, -1e-300]
-    if algorithm in CUTS:  # sums of values cannot tell 2 from 2 - 1e-300
+    # sums of values cannot tell 2 from 2 - 1e-300
+    if algorithm in CUTS:
         assert free.map.tolist() == [True, False]
     tied = max_marginals([1.0, -1.0], [[0, 1]], [-5.0], algorithm)
     assert tied.difference.tolist() == [0.0, 0.0]

@@ -40,7 +40,8 @@ def test_steps_are_differences_of_the_discount_without_their_cancellation(name: 
     loss = make_loss(name)
     assert loss.steps(50) == pytest.approx(RankingLoss.steps(loss, 50), rel=1e-12)
     steps = loss.steps(1_000_000)
-    assert (np.diff(steps) <= 0).all()  # convex to the last place; plain differences are not
+    # convex to the last place; plain differences are not
+    assert (np.diff(steps) <= 0).all()
     assert steps.sum() == pytest.approx(
         float(loss.discount(np.ones(1))[0] - loss.discount(np.array([1e6 + 1]))[0])
     )
@@ -68,7 +69,8 @@ def test_losses_that_greedy_inference_would_get_wrong_are_refused() -> None:
 
 
 def test_tables_are_of_gains_and_steps_and_cannot_be_written() -> None:
-    gains, steps = loss_tables(Made(lambda at: -0.1 * at, gain=2.0), 2, 3)  # a line is convex enough
+    # a line is convex enough
+    gains, steps = loss_tables(Made(lambda at: -0.1 * at, gain=2.0), 2, 3)
     assert gains.tolist() == [2, 2]
     assert steps == pytest.approx(np.full(5, 0.1))
     assert not gains.flags.writeable
@@ -88,7 +90,8 @@ def test_labels_by_sign_cost_the_mean_of_the_shares_of_errors_of_both_kinds() ->
     rng = np.random.default_rng(0)
     for _ in range(20):
         relevance = np.array([0, 2, *rng.integers(0, 3, 12)])
-        scores = rng.integers(-2, 3, 14).astype(np.float64)  # with zeros, which say irrelevant
+        # with zeros, which say irrelevant
+        scores = rng.integers(-2, 3, 14).astype(np.float64)
         relevant, irrelevant = scores[relevance > 0], scores[relevance == 0]
         expected = (np.mean(relevant <= 0) + np.mean(irrelevant > 0)) / 2
         assert weighted_zero_one(relevance, scores) == pytest.approx(expected, abs=1e-14)

@@ -78,7 +78,8 @@ def descends(seed: int) -> int:
     places = list(weights.values())
     values = [objective(method, place, bags) for place in [*places, method.weights]]
     assert all(b <= a * (1 + 1e-12) for a, b in itertools.pairwise(values)), seed
-    for number in range(1, len(places) - 1):  # the first round begins with the windows of the start
+    # the first round begins with the windows of the start
+    for number in range(1, len(places) - 1):
         method.weights = places[number]
         bound = objective(method, places[number + 1], bags, method.best_windows(bags))
         assert values[number + 1] * (1 - 1e-12) <= bound, seed

@@ -17,7 +17,8 @@ from order_problems import rows_of, sequences
 from ranking import BagSet, LabelSet, Query, SequenceSet, make_method, method_class, method_names
 from ranking.core.settings import settings_of
 
-Refused = tuple[Any, str]  # training data, and the subject of the error
+# training data, and the subject of the error
+Refused = tuple[Any, str]
 # For methods that have such a setting; optima are compared with those of the paper's own objective.
 QUICK = {"rounds": 30, "steps": 20_000, "unit": "paper", "start_C": 10.0}
 
@@ -27,10 +28,14 @@ class Case:
     """A registered method and small problems for it: what a kind of methods takes and gives."""
 
     name: str
-    optional: ClassVar[set[str]] = set()  # what may be missing in a file
-    starts: ClassVar[bool] = True  # whether another run may be its start
-    needs: ClassVar[set[str]] = set()  # settings that it has
-    features: ClassVar[str] = "features"  # the field of the data that holds them
+    # what may be missing in a file
+    optional: ClassVar[set[str]] = set()
+    # whether another run may be its start
+    starts: ClassVar[bool] = True
+    # settings that it has
+    needs: ClassVar[set[str]] = set()
+    # the field of the data that holds them
+    features: ClassVar[str] = "features"
     wrong_features: ClassVar[str] = "features of the query"
 
     def __str__(self) -> str:
@@ -40,7 +45,8 @@ class Case:
         """The method, with settings that let it train in a moment."""
         known = {item.name for item in settings_of(method_class(self.name))}
         quick = {key: value for key, value in QUICK.items() if key in known}
-        if "unit" in known:  # at the default C, classes on which a bound is loose take a second
+        # at the default C, classes on which a bound is loose take a second
+        if "unit" in known:
             quick["C"] = 10.0
         return make_method(self.name, **{**quick, **settings})
 
@@ -61,9 +67,11 @@ class Case:
 class RanksSamples(Case):
     """Learns from queries, and scores the samples of one."""
 
-    graph: bool = False  # whether some samples are similar to each other
+    # whether some samples are similar to each other
+    graph: bool = False
     solver: str = ""
-    optional: ClassVar[set[str]] = {"pairs", "cut_losses"}  # the first files had no pairs; not all keep cuts
+    # the first files had no pairs; not all keep cuts
+    optional: ClassVar[set[str]] = {"pairs", "cut_losses"}
     needs: ClassVar[set[str]] = {"C", "tolerance", "max_iterations"}
 
     def __str__(self) -> str:

@@ -53,7 +53,8 @@ def test_the_objective_is_the_one_over_all_rankings_and_windows() -> None:
         starts = np.append(0, np.cumsum(rng.integers(1, 4, positives + negatives)))
         windows, weights = rng.normal(size=(starts[-1], 2)), rng.normal(size=2)
         if seed % 3 == 0:
-            windows, weights = np.round(windows), np.round(weights)  # ties
+            # ties
+            windows, weights = np.round(windows), np.round(weights)
         relevance = (np.arange(positives + negatives) < positives).astype(int)
         bags = BagSet(windows, starts, boxes_of(rng, starts), relevance)
         name = list(RANKING)[seed % 2]
@@ -66,7 +67,8 @@ def test_the_objective_is_the_one_over_all_rankings_and_windows() -> None:
         shares = (1 - R) / (positives * negatives)
         of_P = shares.sum(axis=2) @ choices(by_image[:positives]).T
         of_N = shares.sum(axis=1) @ choices(by_image[positives:]).T
-        values = losses[RANKING[name]][:, None, None] - of_P[:, :, None] + of_N[:, None, :]  # R, P, N
+        # R, P, N
+        values = losses[RANKING[name]][:, None, None] - of_P[:, :, None] + of_N[:, None, :]
         after, before = values.min(axis=1).max(), values.max(axis=(0, 2)).min()
         assert after == pytest.approx(before, abs=1e-12), seed
         expected = weights @ weights / 2 + 2.0 * after
@@ -86,7 +88,8 @@ def test_the_output_of_mi_svm_attains_the_least_hinge_over_the_bias() -> None:
         assert cut.loss + cut.coefficients @ scores == pytest.approx(expected, abs=1e-12), seed
         assert (cut.coefficients[relevant] <= 0).all()
         assert (cut.coefficients[~relevant] >= 0).all()
-        for threshold in rng.normal(size=(20, len(scores))):  # a cut lies nowhere above the hinge
+        # a cut lies nowhere above the hinge
+        for threshold in rng.normal(size=(20, len(scores))):
             assert (
                 cut.loss + cut.coefficients @ threshold
                 <= reference.bag_slack(threshold, relevant, None) + 1e-12
@@ -155,7 +158,8 @@ def test_images_of_one_window_are_samples() -> None:
 
 def test_the_objective_never_rises_over_rounds(monkeypatch: pytest.MonkeyPatch) -> None:
     """tests/slow has 300 seeds."""
-    monkeypatch.setattr(bag_cccp, "KEPT", 1)  # so that rounds lack windows at first
+    # so that rounds lack windows at first
+    monkeypatch.setattr(bag_cccp, "KEPT", 1)
     rounds = 0
     for seed in range(20):
         rounds += descends(seed)
@@ -301,9 +305,8 @@ def test_passes_are_the_products_with_all_windows(
     monkeypatch: pytest.MonkeyPatch, start: str, kept: int
 ) -> None:
     bags, made, events = bag_set(5, n=60, d=12, positives=20, most=40), [0], list[ProgressEvent]()
-    rows = (
-        len(bags.windows) - int(np.diff(bags.starts)[:20].sum()) + 20
-    )  # one of each image that shows the object
+    # one of each image that shows the object
+    rows = len(bags.windows) - int(np.diff(bags.starts)[:20].sum()) + 20
 
     def counted(product: Any, of_all: Any) -> Any:
         def count(matrix: Any, *arguments: Any) -> Any:

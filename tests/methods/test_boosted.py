@@ -123,7 +123,8 @@ def test_files_without_their_trees_are_refused(tmp_path: Path, name: str) -> Non
         with refused(str(path)) as caught:
             type(method).load(path)
         assert caught.value.remedy == "train and save it again"
-    saved.write(path, header, {"forest_feature": np.zeros(1)})  # as versions before LightGBM kept its trees
+    # as versions before LightGBM kept its trees
+    saved.write(path, header, {"forest_feature": np.zeros(1)})
     with refused(str(path)) as caught:
         type(method).load(path)
     assert caught.value.remedy == "train and save it again"

@@ -59,7 +59,8 @@ def test_a_core_of_no_labels_is_the_independent_model() -> None:
     np.testing.assert_array_equal(star.scores(label_set), independent.scores(label_set))
     assert star.certificate.primal == independent.certificate.primal
     with_core = make_method("C-star p@k", core_size=1, C=5.0).fit(label_set)
-    assert with_core.certificate.primal < independent.certificate.primal  # the interactions are not idle
+    # the interactions are not idle
+    assert with_core.certificate.primal < independent.certificate.primal
 
 
 @EACH
@@ -101,6 +102,7 @@ def test_labels_that_are_hard_to_predict_are_learned_all_the_same() -> None:
     method = make_method("Independent p@k", C=10.0)
     method.fit(LabelSet(features, labels, tuple(map(str, range(60)))))
     assert method.certificate.converged
-    least = 10.0 - method.certificate.dual  # at weights 0 every image has the loss 1
+    # at weights 0 every image has the loss 1
+    least = 10.0 - method.certificate.dual
     assert least < 0.05
     assert method.certificate.gap <= method.tolerance * least

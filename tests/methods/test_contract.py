@@ -162,7 +162,8 @@ def test_features_as_large_as_they_may_be_are_learned_from_and_larger_ones_refus
 def test_equal_runs_are_equal_and_leave_their_data_alone(case: Any) -> None:
     data, before = case.problem(2, np.float32), case.problem(2, np.float32)
     used, fresh = case.make().fit(case.problem(3)), case.make()
-    for method in (used, fresh):  # fitting again forgets the first data
+    # fitting again forgets the first data
+    for method in (used, fresh):
         method.fit(data)
     np.testing.assert_array_equal(case.weights(used), case.weights(fresh))
     np.testing.assert_array_equal(case.scores(used, data), case.scores(fresh, data))
@@ -220,7 +221,8 @@ def test_methods_of_orders_report_progress_and_can_be_stopped(case: Any) -> None
     assert all(np.isfinite(event.primal) and event.dual <= event.primal for event in events)
     assert min(event.primal for event in events[1:]) < events[0].primal
     if method.certificate is not None:
-        ends = {event.round: event.primal for event in events}  # of lengths from 1, where there are such
+        # of lengths from 1, where there are such
+        ends = {event.round: event.primal for event in events}
         total = sum(primal for number, primal in ends.items() if number or len(ends) == 1)
         assert method.certificate.primal == pytest.approx(total, rel=1e-3)
     two = Heard(lambda heard: len(heard) == 2)
@@ -479,7 +481,8 @@ def test_an_order_is_learned_also_where_some_sequences_have_none(case: Any) -> N
     for levels, noise, least in ((5, 1.0, 0.6), (2, 0.0, 0.85), (5, 0.0, 0.85)):
         made = sequences(6, pool=1000, columns=4, count=150, length=7, levels=levels, noise=noise)
         learn, test = made.part(range(100)), made.part(range(100, 150))
-        same = np.flatnonzero(learn.grades == learn.grades[0])[:4]  # equal grades, and one sample alone
+        # equal grades, and one sample alone
+        same = np.flatnonzero(learn.grades == learn.grades[0])[:4]
         members = np.concatenate([learn.members, same, [7]])
         starts = np.append(learn.starts, [len(members) - 1, len(members)])
         with_unordered = SequenceSet(learn.features, learn.grades, members, starts)

@@ -235,7 +235,8 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
     loosely = {"tolerance": hoap_svm.START_TOLERANCE}
     hob = make_method("HOB-SVM", C=2.0, eta=0.7, unit="paper", **loosely).fit([query]).solution.weights
     ap = np.append(make_method("AP-SVM", C=10.0).fit([query]).solution.weights, np.zeros(7))
-    for expected, warm_start in zip((hob, ap, ap), seen, strict=False):  # of both, AP-SVM first
+    # of both, AP-SVM first
+    for expected, warm_start in zip((hob, ap, ap), seen, strict=False):
         cosine = expected @ warm_start / np.linalg.norm(expected) / np.linalg.norm(warm_start)
         assert cosine == pytest.approx(1.0, abs=1e-12)
     assert not seen[3].any()
@@ -257,9 +258,8 @@ def test_from_both_starts_training_never_ends_above_what_w2_of_0_gives() -> None
         }
         lowest = min(ends["HOB-SVM"].primal, ends["AP-SVM"].primal)
         assert ends[BOTH].primal <= least * (1 + 1e-12), seed
-        assert ends[BOTH].primal <= lowest * (1 + 2e-3), (
-            seed
-        )  # other planes lead to another point within the gap
+        # other planes lead to another point within the gap
+        assert ends[BOTH].primal <= lowest * (1 + 2e-3), seed
         assert ends[BOTH].converged, seed
         above += ends["HOB-SVM"].primal > least * (1 + 1e-3)
     assert above

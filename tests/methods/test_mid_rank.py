@@ -98,17 +98,19 @@ def with_grades(grades: list[list[int]]) -> SequenceSet:
 def test_the_best_length_is_chosen_of_few_and_short_sequences() -> None:
     long, short = [[4, 3, 2, 1, 0]], [[2, 1, 0]] * 6
     for grades, shortest, lengths in (
-        (short, 5, (3,)),  # no sequence holds as many grades as the shortest length
-        (long, 2, (2, 3, 4, 5)),  # one sequence: none is left to train on
-        (long + short, 2, (2, 3, 4, 5)),  # held out, the long one leaves no ranker of 5
+        # no sequence holds as many grades as the shortest length
+        (short, 5, (3,)),
+        # one sequence: none is left to train on
+        (long, 2, (2, 3, 4, 5)),
+        # held out, the long one leaves no ranker of 5
+        (long + short, 2, (2, 3, 4, 5)),
     ):
         made = with_grades(grades)
         settings = {**FEW, "shortest": shortest, "longest": 6, "fusion": "best length"}
         method = make_method("MidRank", **settings).fit(made)
         assert method.lengths == lengths
-        assert (
-            method.best_length in lengths[: 1 if grades is long else None]
-        )  # with nothing to judge by the first
+        # with nothing to judge by the first
+        assert method.best_length in lengths[: 1 if grades is long else None]
         assert mean_tau(method, made) == pytest.approx(1.0)
 
 

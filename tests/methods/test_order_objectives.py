@@ -67,7 +67,8 @@ def test_the_certificate_is_of_the_objective_with_all_pairs_or_lists(name: str, 
         assert optimum is not None
         assert certificate.dual <= optimum <= certificate.primal * (1 + 1e-9)
         rng = np.random.default_rng(0)
-        for size in (1e-3, 1e-2, 0.1):  # nothing near is below what the certificate proves
+        # nothing near is below what the certificate proves
+        for size in (1e-3, 1e-2, 0.1):
             near = SimpleNamespace(weights=exact.weights + size * rng.normal(size=5), C=C)
             assert case.objective(near, data) >= exact.certificate.dual
 
@@ -127,12 +128,14 @@ def test_crr_draws_each_pair_as_often() -> None:
 
 def test_ada_rank_takes_the_weak_rankers_of_the_algorithm() -> None:
     examples = sequences(4, noise=0.5)
-    for sign in (1.0, -1.0):  # of features that are turned round the negatives are chosen
+    # of features that are turned round the negatives are chosen
+    for sign in (1.0, -1.0):
         data = dataclasses.replace(examples, features=sign * examples.features)
         spread = data.features[np.unique(data.members)].std(axis=0)
         both = np.concatenate([data.features / spread, -data.features / spread], axis=1)
         chosen = reference.ada_rank(both, data.grades.tolist(), rows_of(data), 2)
-        assert chosen[0][0] != chosen[1][0]  # else it would be set aside
+        # else it would be set aside
+        assert chosen[0][0] != chosen[1][0]
         expected = np.zeros(5)
         for column, weight in chosen:
             expected[column % 5] += (weight if column < 5 else -weight) / spread[column % 5]
@@ -149,7 +152,8 @@ def test_losses_of_lists_and_their_slopes(name: str) -> None:
         value = LISTS[name](scores, data.grades.tolist(), rows_of(data))
         assert loss(scores)[0] == pytest.approx(value, rel=1e-12)
         assert check_grad(lambda s: loss(s)[0], lambda s: loss(s)[1], scores) < 1e-6  # noqa: B023
-    far = loss(1e4 * scores)  # no overflow
+    # no overflow
+    far = loss(1e4 * scores)
     assert np.isfinite(far[0])
     assert np.isfinite(far[1]).all()
 

@@ -29,7 +29,8 @@ def sequences(members: list[list[int]], grades: np.ndarray = GRADES) -> Sequence
     return SequenceSet(np.eye(len(grades)), grades, np.concatenate(members), starts)
 
 
-MADE = sequences([[0, 1, 2, 3], [7, 6, 5, 4, 3, 1], [1, 3]])  # 3, 5 and 1 different grades
+# 3, 5 and 1 different grades
+MADE = sequences([[0, 1, 2, 3], [7, 6, 5, 4, 3, 1], [1, 3]])
 
 
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
@@ -55,7 +56,8 @@ def test_without_ties_positives_fall_strictly_and_negatives_do_not(scrambled):
 
 @pytest.mark.parametrize("scrambled", SCRAMBLED)
 def test_with_ties_no_grade_rises_in_positives_and_one_does_in_negatives(scrambled):
-    tied = sequences([[1, 3, 0], [3, 0, 2, 1], [1, 3]])  # grades 1 1 3, 1 3 4 1; of the last one grade alone
+    # grades 1 1 3, 1 3 4 1; of the last one grade alone
+    tied = sequences([[1, 3, 0], [3, 0, 2, 1], [1, 3]])
     for spacing, length in itertools.product(SPACINGS, (2, 3, 4)):
         made = training_subsequences(tied, length, 500, spacing, scrambled, 2)
         grades = GRADES[made.rows]
@@ -66,11 +68,13 @@ def test_with_ties_no_grade_rises_in_positives_and_one_does_in_negatives(scrambl
             assert len(set(rows)) == length
             assert set(rows) <= {0, 1, 3} or set(rows) <= {0, 1, 2, 3}, (spacing, length)
     orders = {tuple(row) for row in training_subsequences(tied, 4, 500).rows[:500].tolist()}
-    assert orders == {(2, 0, 1, 3), (2, 0, 3, 1)}  # equal ones stand in either order
+    # equal ones stand in either order
+    assert orders == {(2, 0, 1, 3), (2, 0, 3, 1)}
 
 
 def test_with_ties_consecutive_samples_are_windows_of_the_order_and_any_ones_have_the_same_chance():
-    single = sequences([[2, 0, 1, 3]])  # grades 4 3 1 1
+    # grades 4 3 1 1
+    single = sequences([[2, 0, 1, 3]])
     rows = training_subsequences(single, 2, 20_000, "any").rows[:20_000]
     chosen, counts = np.unique(rows, axis=0, return_counts=True)
     assert {tuple(row) for row in chosen.tolist()} == {(2, 0), (2, 1), (2, 3), (0, 1), (0, 3)}
@@ -84,12 +88,14 @@ def test_with_ties_consecutive_samples_are_windows_of_the_order_and_any_ones_hav
 
 
 def test_without_ties_any_subsequence_has_the_same_chance_and_consecutive_ones_are():
-    single = sequences([[4, 5, 7, 2, 0, 6]])  # grades 5 9 6 4 3 2
+    # grades 5 9 6 4 3 2
+    single = sequences([[4, 5, 7, 2, 0, 6]])
     ordered = [5, 7, 4, 2, 0, 6]
     rows = training_subsequences(single, 3, 20_000, "any").rows[:20_000]
     chosen, counts = np.unique(rows, axis=0, return_counts=True)
     assert {tuple(row) for row in chosen.tolist()} == set(itertools.combinations(ordered, 3))
-    assert counts.min() > 850  # of 1000
+    # of 1000
+    assert counts.min() > 850
     rows = training_subsequences(single, 3, 1000, "consecutive").rows[:1000]
     windows = {tuple(ordered[start : start + 3]) for start in range(4)}
     assert {tuple(row) for row in rows.tolist()} == windows
@@ -141,7 +147,8 @@ def test_deltas_of_equal_grades_count_pairs_of_different_ones():
     grades = np.array([[5, 5, 1], [5, 1, 5], [1, 5, 5]])
     assert deltas(grades, "zero-one").tolist() == [1, -1, -1]
     assert deltas(grades, "Kendall tau").tolist() == [1, -0.5, -1]
-    lost = 1 / np.log2(3) - 1 / np.log2(4)  # a gain of 1 falls from the second position to the third
+    # a gain of 1 falls from the second position to the third
+    lost = 1 / np.log2(3) - 1 / np.log2(4)
     assert deltas(grades, "NDCG") == pytest.approx([1, -lost / (1 - 1 / np.log2(4)), -1])
 
 

@@ -93,7 +93,8 @@ def test_weights_of_other_samples_are_a_start(case: RanksSamples) -> None:
     # Coordinate descent starts from a dual, which other samples do not have: from nothing.
     from_dual = case.name == "SVM" and case.solver != "cutting plane"
     known = np.inf if from_dual else primal_of(case.name, first.weights, query, 10.0)
-    assert events[0].primal <= min(known, 10.0) * (1 + 1e-9)  # that of weights 0
+    # that of weights 0
+    assert events[0].primal <= min(known, 10.0) * (1 + 1e-9)
 
 
 def test_cuts_of_a_matrix_prove_nothing_about_the_samples_of_an_earlier_run() -> None:

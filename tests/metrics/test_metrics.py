@@ -58,7 +58,8 @@ def test_a_perfect_ranking_scores_exactly_one():
 def test_metrics_are_the_worst_over_all_orders_that_the_scores_allow(seed):
     rng = np.random.default_rng(seed)
     n = int(rng.integers(2, 7))
-    relevance, scores = rng.integers(0, 4, n), rng.integers(0, 4, n).astype(float)  # most of them tied
+    # most of them tied
+    relevance, scores = rng.integers(0, 4, n), rng.integers(0, 4, n).astype(float)
     relevance[0] = 1
 
     def worst(metric: Callable[..., float], *details: Any) -> Any:
@@ -109,7 +110,8 @@ def test_untied_metrics_are_those_of_other_libraries():
 
 
 def test_kendall_tau_is_that_of_scipy_where_nothing_ties_and_somers_d_where_grades_do():
-    many = np.random.default_rng(1).permutation(100_000)  # out of reach for what compares all pairs
+    # out of reach for what compares all pairs
+    many = np.random.default_rng(1).permutation(100_000)
     expected = stats.kendalltau(many, np.arange(100_000)).statistic
     assert metrics.kendall_tau(many, np.arange(100_000)) == pytest.approx(expected)
     graded, scores = untied(1, grades=5)

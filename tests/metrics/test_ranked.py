@@ -131,5 +131,6 @@ def test_the_small_ranking_is_made_of_the_best_of_each_kind():
     ranked = Ranking(np.arange(10, 18), np.array([0, 1, 0, 1, 0, 1, 1, 0]), -np.arange(8.0))
     small = moving.small_ranking(ranked, ALTERNATING, 4)
     assert small.relevance.tolist() == [0, 1, 0, 1, 1]
-    assert small.samples.tolist() == [10, 13, 12, 11, 15]  # 11 moves; the others keep their order
+    # 11 moves; the others keep their order
+    assert small.samples.tolist() == [10, 13, 12, 11, 15]
     assert precision_terms(small.relevance) == [(1, 2), (2, 4), (3, 5)]

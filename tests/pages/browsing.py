@@ -24,7 +24,8 @@ FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "-
 FLAGS += ["--disable-component-update", "--disable-background-networking"]
 # Streamlit's page asks for these below the page's own path first, then at the root.
 EXPECTED_404 = re.compile(r"/\w+/_stcore/(health|host-config)$")
-MILLISECONDS = 240_000  # two cores may be busy with something else, and the first training computes features
+# two cores may be busy with something else, and the first training computes features
+MILLISECONDS = 240_000
 
 Page = Any
 Visit = Callable[..., Page]
@@ -127,14 +128,16 @@ def choose(page: Page, key: str, option: str, milliseconds: int = MILLISECONDS) 
 
     A bundled image set is an option once it is made: at a first start, on a busy machine, after minutes.
     """
-    begins = re.compile("^" + re.escape(option).replace("/", r"\/"))  # Playwright reads it between slashes
+    # Playwright reads it between slashes
+    begins = re.compile("^" + re.escape(option).replace("/", r"\/"))
     last = time.monotonic() + milliseconds / 1000
     while time.monotonic() < last:
         page.locator(f".st-key-widget-{key} input").click()
         try:
             page.get_by_role("option", name=begins).click(timeout=3000)
             return
-        except Exception as error:  # playwright's own, which can be imported only where it is installed
+        except Exception as error:
+            # playwright's own, which can be imported only where it is installed
             if type(error).__name__ != "TimeoutError":
                 raise
             page.keyboard.press("Escape")

@@ -19,7 +19,8 @@ from ranking.storage.run import Run
 from ranking.storage.store import Store
 
 IMAGES, LABELS, SIDE = 40, 36, 8
-HOSTILE = "=<b>label & 0</b>"  # a name that markup, markdown and spreadsheets would misread
+# a name that markup, markdown and spreadsheets would misread
+HOSTILE = "=<b>label & 0</b>"
 NAMES = (HOSTILE, *(f"label {number}" for number in range(1, LABELS)))
 
 

@@ -19,7 +19,8 @@ from ranking.storage.run import Run
 from ranking.storage.run_settings import OrderTrainSettings
 from ranking.storage.store import Store
 
-HOSTILE = "=<b>mid & rank</b>"  # a name that markup, markdown and spreadsheets would misread
+# a name that markup, markdown and spreadsheets would misread
+HOSTILE = "=<b>mid & rank</b>"
 DRAWING = {"length": 6, "train": 60, "test": 15}
 
 

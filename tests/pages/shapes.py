@@ -19,9 +19,8 @@ def write_shapes(root: Path, images: int = 24) -> Path:
     names = [f"photo_{number:02d}" for number in range(images)]
     for number, name in enumerate(names):
         grain = np.random.default_rng(number + 1).integers(120, 152, (15, 20, 1), np.uint8).repeat(3, axis=2)
-        picture = Image.fromarray(grain).resize(
-            (200, 150)
-        )  # without it they would be near copies of each other
+        # without it they would be near copies of each other
+        picture = Image.fromarray(grain).resize((200, 150))
         draw = ImageDraw.Draw(picture)
         objects = []
         for place in range(2):

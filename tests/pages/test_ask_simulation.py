@@ -26,7 +26,8 @@ from ranking.storage.run import Run
 from ranking.storage.run_settings import SimulationSettings
 
 page = page_of("ask_simulation")
-pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or simulated beside
+# nothing is imported or simulated beside
+pytestmark = pytest.mark.usefixtures("started")
 
 STRATEGIES = ("closest maxima", "core first", "random")
 MODELS = ("Independent p@k", "C-star p@k")

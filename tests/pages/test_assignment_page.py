@@ -14,7 +14,8 @@ from pages.parts.studies import assignments as assignment
 from ranking.inference.assignment import solutions
 
 pytestmark = pytest.mark.usefixtures("started", "empty_home")
-KINDS = {"p@k": 1, "c-star": 3, "AP": 3}  # matrices that each shows
+# matrices that each shows
+KINDS = {"p@k": 1, "c-star": 3, "AP": 3}
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -35,7 +35,8 @@ def test_numbers_are_shown_and_the_next_step_is_an_order(dated, open_page):
     assert "price 3.66667" in text
     assert "1925" in text
     assert "<img" not in "".join(part.value for part in (*app.markdown, *app.caption)).replace("\\<img", "")
-    counts = [8, 4, 1920, 1925, 6]  # to train on, to test on, from, to, different numbers
+    # to train on, to test on, from, to, different numbers
+    counts = [8, 4, 1920, 1925, 6]
     assert counts in counts_in(app.caption)
     assert [box.label for box in app.selectbox if box.key == "widget sheet.class"] == []
     assert "widget go to train" not in button_keys(app)

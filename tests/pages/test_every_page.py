@@ -57,7 +57,8 @@ def test_first(page, fresh_home, started, open_page, monkeypatch):
     assert not app.warning
     assert not empty
     assert not started
-    if page != "lessons":  # which lists them
+    # which lists them
+    if page != "lessons":
         assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, (
             "more than the style of the frame"
         )

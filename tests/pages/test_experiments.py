@@ -26,7 +26,8 @@ from ranking.reports.findings import Findings
 from ranking.storage.run_settings import PAPER_GRIDS, ExperimentSettings
 from ranking.storage.store import Store
 
-pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
+# nothing is imported or trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,8 @@ def test_a_set_loses_its_images_its_thumbnails_and_all_files(laboratory, open_pa
     assert "Contact sheet as PNG" in offered(ranked)
     for name in ("crops.bin", "thumbs.bin"):
         (images.folder / name).unlink()
-    for app in (shown, ranked):  # what was read of them before stays in the cache
+    # what was read of them before stays in the cache
+    for app in (shown, ranked):
         assert any("crops.bin" in error or "thumbs.bin" in error for error in errors(app.run()))
     assert shown.get("plotly_chart")
     assert "Contact sheet as PNG" not in offered(ranked)

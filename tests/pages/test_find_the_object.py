@@ -63,7 +63,8 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
         shares = [frame["values"][name] for frame in lane["frames"]]
         assert f"{name}: {shares[0]:.2f} → {shares[-1]:.2f}." in captions(app)
         ends = dict(zip(located.starts, located.objectives, strict=True))
-        for frame in lane["frames"]:  # a round is above the end of its start, and below those of earlier ones
+        # a round is above the end of its start, and below those of earlier ones
+        for frame in lane["frames"]:
             begun, value = dict(frame["facts"])["start"], frame["values"]["objective"]
             earlier = list(ends.values())[: list(ends).index(begun)]
             assert ends[begun] <= value * (1 + 1e-9)

@@ -138,7 +138,8 @@ def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, ima
 
 def test_csv_that_is_too_large_is_refused_before_it_is_read(images, monkeypatch):
     monkeypatch.setattr(graph_choice, "MAX_MEGABYTES", 1)
-    large = SimpleNamespace(name="pairs.csv", size=3 * 2**19)  # which has nothing to be read
+    # which has nothing to be read
+    large = SimpleNamespace(name="pairs.csv", size=3 * 2**19)
     with pytest.raises(ValueError, match=r"pairs\.csv: .*1 MB.*1\.5 MB"):
         graph_choice.store_pairs(images, large)
 

@@ -139,7 +139,8 @@ def test_an_import_that_failed_gives_the_reason_in_the_form(laboratory, open_pag
 
 
 def test_an_import_of_a_known_set_says_so_and_cannot_be_undone(laboratory, open_page, tmp_path):
-    folder = write_shapes(tmp_path / "shapes")  # that of the set, written again
+    # that of the set, written again
+    folder = write_shapes(tmp_path / "shapes")
     again = import_here(laboratory.store, "PASCAL VOC", folder=str(folder))
     assert (again.result["key"], again.result["known"]) == (laboratory.shapes, True)
     app = open_page("image_sets", set=laboratory.figures, **{"import": again.id})

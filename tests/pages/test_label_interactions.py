@@ -18,7 +18,8 @@ from ranking.explain.label_pairs import LabelPairs
 from ranking.methods.label_ranker import LabelRanker
 
 page = page_of("label_interactions")
-pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
+# nothing is imported or trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
 
 @pytest.fixture

@@ -274,7 +274,8 @@ def test_one_press_is_one_answer(labels_here, own, monkeypatch):
     state: dict[str, Any] = {}
     monkeypatch.setattr(questions.st, "session_state", state)
     monkeypatch.setattr(questions.home, "store", lambda: Store(labels_here.home))
-    for kind in ("yes", "yes", "no"):  # pressed before the next question is shown
+    # pressed before the next question is shown
+    for kind in ("yes", "yes", "no"):
         questions.answer(event(labels_here, 1, own.images.names[0], kind))
     questions.answer(event(labels_here, 2, own.images.names[1]))
     events = Store(labels_here.home).answers.events(labels_here.key)

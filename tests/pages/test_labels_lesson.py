@@ -203,7 +203,8 @@ def test_every_step_shows_what_the_definition_says(lesson, curves, open_page, st
 
     press(app, "next step")
     question = lesson.labelling_model(OWN, row).question(lesson.position({})).label
-    answers = ("yes", "no") if lesson.labels[row, question] else ("no", "yes")  # the true one first
+    # the true one first
+    answers = ("yes", "no") if lesson.labels[row, question] else ("no", "yes")
     check_answer(lesson, app, row, answers[0])
     choose(app.segmented_control, "told_answer", answers[1])
     check_answer(lesson, app, row, answers[1])

@@ -21,7 +21,8 @@ from ranking.metrics.ablation_curves import AblationResult, Curve, Measured
 from ranking.storage.run import Run
 from ranking.storage.run_settings import AblationSettings
 
-pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or measured beside
+# nothing is imported or measured beside
+pytestmark = pytest.mark.usefixtures("started")
 
 
 def settings_of(key: str, name: str) -> AblationSettings:

@@ -19,7 +19,8 @@ from ranking.losses.weighted_zero_one import best_threshold, weighted_zero_one
 from ranking.metrics.intervals import DRAWS, Interval, interval, resample, resampled_counts
 from ranking.metrics.ranked import Ranking
 
-pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
+# nothing is trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
 page = page_of("lesson")
 
@@ -170,10 +171,11 @@ def test_the_caption_of_the_costs_counts_the_steps_at_which_the_error_rate_chang
 
 def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
     ranked = Ranking(np.arange(5), np.array([1, 0, 1, 0, 0]), np.array([2.0, 1.0, 0.0, -1.0, -2.0]))
+    # one of two relevant is missed, one of three others not
     precision, loss = (
         (1 + 2 / 3) / 2,
         (1 / 2 + 1 / 3) / 2,
-    )  # one of two relevant is missed, one of three others not
+    )
     expected = "SVM", pytest.approx(precision), pytest.approx(loss), 2, 2, 5, 2
     assert lesson_comparison.standing("SVM", ranked) == MethodResult(*expected)
 

@@ -81,7 +81,8 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
 def test_which_label_to_ask_about(scene, scenes_home, open_page):
     app = open_page("labels_lesson", label_scene=scene)
     [chart] = charts_of(app)
-    *ticks, _ = chart["layout"]["yaxis"]["ticktext"]  # the last one is below the line
+    # the last one is below the line
+    *ticks, _ = chart["layout"]["yaxis"]["ticktext"]
     right = sum(tick.startswith("✓") for tick in ticks)
     assert numbers_in(headline_of(app)) == [right, len(ticks), round(right / len(ticks), 3)]
     assert numbers_in(app.caption[-1].value)[-2:] == [len(ticks) - right, len(ticks)]

@@ -13,7 +13,8 @@ from test_copies import painted
 from pages.parts.importing import near_copies
 from ranking.datasets.copies import stored_copies
 
-TRAIN, TEST = range(6), (6, 7, 8, 9, 0, 1)  # seeds of pictures; those of 0 and 1 are in both
+# seeds of pictures; those of 0 and 1 are in both
+TRAIN, TEST = range(6), (6, 7, 8, 9, 0, 1)
 
 
 @pytest.fixture

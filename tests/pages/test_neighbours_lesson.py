@@ -20,9 +20,11 @@ from ranking.metrics import average_precision
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 
-pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
+# nothing is trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
-HOAP_WITHIN = 0.08  # its rounds, of a problem that is not convex, may end elsewhere with other threads
+# its rounds, of a problem that is not convex, may end elsewhere with other threads
+HOAP_WITHIN = 0.08
 
 
 def run_of(store, method):

@@ -27,7 +27,8 @@ from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.storage.events import Report
 
 page = page_of("orders")
-pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
+# nothing is imported or trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
 
 def titles(app: Any) -> list[str]:

@@ -125,7 +125,8 @@ def test_parsers_read_what_is_allowed_and_refuse_the_rest():
     ):
         with pytest.raises(ValueError, match="expected"):
             parse(text)
-    with pytest.raises(ValueError, match="11, …"):  # twelve of many choices are listed
+    # twelve of many choices are listed
+    with pytest.raises(ValueError, match="11, …"):
         address.one_of([str(number) for number in range(99)])("c")
 
 
@@ -163,9 +164,12 @@ def bounds(*pairs):
 def test_a_primal_that_falls_far_is_plotted_on_a_logarithmic_scale():
     for pairs, lowest in (
         ([(100.0, None), (50.0, -3.0), (1.0, 0.9)], pytest.approx(0.01)),
-        ([(19.0, 0.0), (1.0, 0.9)], None),  # not far
-        ([(100.0, None), (1.0, None)], None),  # no bound
-        ([(100.0, -5.0), (1.0, 0.0)], None),  # nothing that a logarithm shows
+        # not far
+        ([(19.0, 0.0), (1.0, 0.9)], None),
+        # no bound
+        ([(100.0, None), (1.0, None)], None),
+        # nothing that a logarithm shows
+        ([(100.0, -5.0), (1.0, 0.0)], None),
         ([(0.0, 0.0), (0.0, 0.0)], None),
     ):
         assert training_charts.lowest_bound(bounds(*pairs)) == lowest
@@ -192,7 +196,8 @@ def test_no_page_renders_html_of_its_own():
     for path in files:
         calls = [node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Call)]
         names = {getattr(call.func, "attr", getattr(call.func, "id", "")) for call in calls}
-        if path.name in ("menu.py", "label_ranking.py"):  # style sheets; a ranking whose labels are escaped
+        # style sheets; a ranking whose labels are escaped
+        if path.name in ("menu.py", "label_ranking.py"):
             names -= {"html"}
         assert not {"html", "write"} & names, f"{path}: labels are hostile; show text, or use a component"
         assert not [word for call in calls for word in call.keywords if word.arg == "unsafe_allow_html"], path
@@ -232,7 +237,8 @@ def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, 
     plots.precision_recall(precision, recall, k, "curve")
     curve = plotted[0].data[0]
     assert len(curve.x) <= 2 * plots.MAX_POINTS + 3
-    assert curve.line.shape == "vh"  # each step is as high as where it ends
+    # each step is as high as where it ends
+    assert curve.line.shape == "vh"
     area = np.sum(np.diff(np.asarray(curve.x)) * np.asarray(curve.y)[1:])
     assert area == pytest.approx(metrics.average_precision(relevance, scores))
     assert (recall[k - 1], precision[k - 1]) in set(zip(curve.x, curve.y, strict=True)), "k is on the line"

@@ -26,7 +26,8 @@ WHITE = {"kind": "PCA", "components": 5, "whiten": True}
 IN_ADDRESS = {"projection": "PCA, whitened", "projected_to": "5"}
 HOG = [["HOG", {"side": 32}]]
 
-pytestmark = pytest.mark.usefixtures("started")  # nothing is imported or trained beside
+# nothing is imported or trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
 
 @pytest.fixture

@@ -199,7 +199,8 @@ def test_whole_image_with_the_box_of_the_sample(laboratory, shapes, open_page):
     app = open_page("ranked_images", run=laboratory.on_shapes, view="whole")
     for item in grid_of(app)["items"]:
         row = int(np.flatnonzero(shapes.ids == item["id"])[0])
-        left, top, width, height = (200 * share for share in item["box"])  # the images are 200 by 150
+        # the images are 200 by 150
+        left, top, width, height = (200 * share for share in item["box"])
         box = (left, top - 25, left + width, top - 25 + height)
         assert box == pytest.approx(shapes.boxes[row].tolist())
         assert dict(item["card"])["image"].startswith("photo_")

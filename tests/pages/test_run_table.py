@@ -115,7 +115,8 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, page):
     assert UNDO_HERE not in button_keys(app)
     store.runs.delete(deleted)
     turn_to(app, run=deleted)
-    store.runs.empty_trash()  # in another browser
+    # in another browser
+    store.runs.empty_trash()
     press(app, UNDO_HERE)
     assert deleted in app.error[0].value
     assert not app.run().error, "once is enough"

@@ -44,7 +44,8 @@ def test_every_method_has_its_description(laboratory, open_page, monkeypatch):
             text.proto.help for text in app.markdown if text.value == f"${method_class(name).objective}$"
         ]
         assert escaped(method_class(name).summary) in help, name
-    for what in ("summary", "objective"):  # which a method of a contributor may lack
+    # which a method of a contributor may lack
+    for what in ("summary", "objective"):
         monkeypatch.delattr(method_class("AP-SVM"), what)
     turn_to(app, set=laboratory.digits)
 

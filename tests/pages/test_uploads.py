@@ -123,7 +123,8 @@ def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laborat
     assert address(app)["import"] == run.id
     assert "/some/where" not in address(app).values(), "a path of this machine is not shared"
     laboratory.store.runs.end(run.id, "failed", "nothing there")
-    for _ in range(2):  # the second interrupts the first, so that nothing of it reaches the browser
+    # the second interrupts the first, so that nothing of it reaches the browser
+    for _ in range(2):
         app.run()
         assert "nothing there" in app.error[0].value
         assert app.text_input(key=PATH).value.strip() == "/some/where"

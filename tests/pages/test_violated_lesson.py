@@ -14,7 +14,8 @@ from pages.parts.rankings.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, 
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import most_violated_ranking
 
-pytestmark = pytest.mark.usefixtures("started")  # nothing is trained beside
+# nothing is trained beside
+pytestmark = pytest.mark.usefixtures("started")
 
 
 def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_find(fresh_home, open_page):

@@ -79,7 +79,8 @@ def test_weights_that_are_no_numbers_are_refused():
 
 def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_page, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.delattr(cache, "direction")  # which is not called before the picture is unfolded
+        # which is not called before the picture is unfolded
+        patch.delattr(cache, "direction")
         app = open_page("ranked_images", run=laboratory.finished)
     captions = len(app.caption)
     app.session_state[keys.widget("weights")] = True

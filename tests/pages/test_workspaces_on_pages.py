@@ -140,7 +140,8 @@ def test_every_cache_of_what_a_data_folder_holds_is_keyed_by_it():
     cached = [
         definition
         for decorator, definition in pairwise(lines)
-        if decorator.startswith(("@st.cache_data", "@st.cache_resource"))  # @of_home hands on the home itself
+        # @of_home hands on the home itself
+        if decorator.startswith(("@st.cache_data", "@st.cache_resource"))
     ]
     assert len(cached) > 4
     # Files that come with the program; scores, by their content.
@@ -164,7 +165,8 @@ def test_visitors_type_no_paths(anna, started, open_page, monkeypatch):
 
 
 def test_files_are_made_in_the_workspace_of_the_page(anna, open_page, started, monkeypatch):
-    made = []  # AppTest makes no files late, so what would make them is called
+    # AppTest makes no files late, so what would make them is called
+    made = []
     original = run_actions.st.download_button
 
     def catch(label, data, *arguments, **widget):

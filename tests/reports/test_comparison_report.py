@@ -48,7 +48,8 @@ def store(tmp_path_factory):
 def runs(store):
     [row] = store.sets.rows()
     by_chance = trained(store, row.key, QUERY, "SVM", C=1e-4)
-    scores = np.load(by_chance.scores_file)  # these patches are easy: somebody has to be wrong
+    # these patches are easy: somebody has to be wrong
+    scores = np.load(by_chance.scores_file)
     np.save(by_chance.scores_file, np.random.default_rng(0).permutation(scores))
     return [
         by_chance,
@@ -103,7 +104,8 @@ def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(wri
     gains = [sign * shown.compared.gains(0, number) for number in (1, 2) for sign in (1, -1)]
     movers = sum(len(largest(gain, 6)) for gain in gains)
     rows = sum(min(10, len(ranked)) for ranked in shown.compared.rankings)
-    rows += 6 * classes.count("multiple")  # iterations
+    # iterations
+    rows += 6 * classes.count("multiple")
     assert sum(name.startswith("tile ") for name in classes) == rows + movers
     [curves] = [json.loads(str(one["data-figure"])) for one in page.all("div") if "data-figure" in one]
     assert [len(trace["x"]) > 2 for trace in curves["data"]] == [True] * 3, "a curve each"

@@ -127,7 +127,8 @@ def test_differences_are_those_of_the_folds_and_of_the_test(findings):
     assert [(row.query, row.left, row.right) for row in rows] == [
         (query, "HOB-SVM", "SVM") for query in findings.results.queries
     ]
-    assert repr([row.folds for row in rows]) == repr(comparisons(findings.results))  # NaN included
+    # NaN included
+    assert repr([row.folds for row in rows]) == repr(comparisons(findings.results))
     for row in rows:
         ours, theirs = (findings.results.test(row.query, name) for name in ("HOB-SVM", "SVM"))
         assert row.test.value == pytest.approx(ours - theirs)
@@ -167,7 +168,8 @@ def test_a_table_shows_its_signs_and_says_what_they_mean():
 def test_test_images_of_one_group_are_resampled_together(findings, monkeypatch):
     images, held = findings.images, findings.plan.splits.all[None].held
     groups = images.groups.copy()
-    groups[held] = np.unique(images.image_of[held], return_inverse=True)[1] // 2  # two test images each
+    # two test images each
+    groups[held] = np.unique(images.image_of[held], return_inverse=True)[1] // 2
     wide = replace(findings, images=replace(images, groups=groups))
     scores = dict(zip(("HOB-SVM", "SVM"), np.random.default_rng(0).normal(size=(2, len(held))), strict=True))
     monkeypatch.setattr(Findings, "scores", lambda self, query, name, fold: scores[name])

@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-PARTS = {"fuzz_worker"}  # processes of fuzz_intake
+# processes of fuzz_intake
+PARTS = {"fuzz_worker"}
 PROGRAMS = [path for path in sorted(BENCHMARKS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 
 
@@ -33,7 +34,8 @@ def test_a_benchmark_runs(path, tmp_path):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=1200,  # it may wait for a busy machine
+        # it may wait for a busy machine
+        timeout=1200,
     )
     assert finished.returncode == 0, finished.stdout[-3000:]
     assert re.search(r"^\|[-:|]+\|$", finished.stdout, re.M), f"no table in {finished.stdout[-3000:]}"

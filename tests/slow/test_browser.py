@@ -26,7 +26,8 @@ def test_training_runs_are_chosen_by_key_deleted_restored_and_downloaded(visit, 
     page.get_by_role("button", name="Reuse these settings").wait_for()
     grid = page.get_by_test_id("stDataFrame")
     grid.scroll_into_view_if_needed()
-    page.mouse.click(grid.bounding_box()["x"] + 200, grid.bounding_box()["y"] + 50)  # into the first row
+    # into the first row
+    page.mouse.click(grid.bounding_box()["x"] + 200, grid.bounding_box()["y"] + 50)
     focused(page, row=2)
     page.keyboard.press("ArrowDown")
     focused(page, row=3)

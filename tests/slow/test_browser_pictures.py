@@ -24,7 +24,8 @@ def server(filled: Laboratory, tmp_path_factory: pytest.TempPathFactory) -> Iter
 
 def ready(page: Page) -> Page:
     """The page once its last step has run."""
-    page.locator(".st-key-menu a").nth(len(PLACES) - 1).wait_for(state="attached")  # a phone folds it
+    # a phone folds it
+    page.locator(".st-key-menu a").nth(len(PLACES) - 1).wait_for(state="attached")
     settle(page)
     return page
 
@@ -60,7 +61,8 @@ def test_the_menu_of_a_phone_is_one_button(visit):
     page = ready(visit("/speed_lab"))
     button, menu = page.locator(".menu-button"), page.locator(".st-key-menu")
     train = menu.get_by_role("link", name="Train", exact=True)
-    train.wait_for()  # a wide screen shows all of it
+    # a wide screen shows all of it
+    train.wait_for()
     assert not button.is_visible()
     narrow(page)
     button.wait_for()
@@ -204,7 +206,8 @@ def test_a_class_on_the_contact_sheet(visit, filled):
     chart = page.get_by_test_id("stPlotlyChart")
     chart.get_by_text("▸ 7").wait_for()
     chart.scroll_into_view_if_needed()
-    chart.locator(".bars").first.locator(".point").last.click(force=True)  # the first class is the uppermost
+    # the first class is the uppermost
+    chart.locator(".bars").first.locator(".point").last.click(force=True)
     page.wait_for_url(re.compile("sheet.class=0"))
     page.get_by_text(re.compile("178 of 1,797 images")).wait_for()
 
@@ -217,7 +220,8 @@ def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(visit, filled, 
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)
         page.wait_for_function(IS_SHOWN, arg=scheme)
-        page.wait_for_timeout(300)  # colours change by and by
+        # colours change by and by
+        page.wait_for_timeout(300)
         ready(page)
         contrasts = page.evaluate(CONTRASTS)
         assert len(contrasts) > 8

@@ -41,7 +41,8 @@ def test_clicks_and_keys_select_a_sample_and_lines_follow_it(compared, visit):
     assert chosen in unquote(page.url)
     assert {one.get_attribute("data-id") for one in selected.all()} == {chosen}
     assert selected.count() == 2, "in both rows, in one of them perhaps after the dots"
-    page.mouse.move(0, 0)  # the sample under the pointer has a line too
+    # the sample under the pointer has a line too
+    page.mouse.move(0, 0)
     assert page.locator(".rows .band line").count() == 1
 
     page.keyboard.press("ArrowRight")

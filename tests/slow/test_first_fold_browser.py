@@ -15,7 +15,8 @@ SCREEN = {"width": 1280, "height": 720}
 MAX_WORDS = 90
 WHOLE = "document.documentElement.dataset.whole"
 WITH_PICTURES = [page for place, pages in PLACES.items() if place != "Lessons" for page in pages]
-LEAST_FILLED = 0.8  # of the height of the screen, down to the foot of the picture
+# of the height of the screen, down to the foot of the picture
+LEAST_FILLED = 0.8
 # A word has two letters that stand together; what a person cannot see has none.
 WORDS = """() => {
     const hidden = (element) => {
@@ -82,7 +83,8 @@ def painted(visit):
     """Opens a page on the projector and waits until its words stay."""
 
     def open_it(address: str) -> Page:
-        page = visit(address.replace("/start", "/", 1), viewport=SCREEN)  # where the start page stands
+        # where the start page stands
+        page = visit(address.replace("/start", "/", 1), viewport=SCREEN)
         stand(page)
         return page
 
@@ -104,7 +106,8 @@ def test_a_first_fold_has_few_words_and_stands_still(painted, name):
     page = painted(f"/{name}")
     words = page.evaluate(WORDS)
     assert len(words) <= MAX_WORDS, f"{len(words)}: {' '.join(words)}"
-    if page.evaluate(WHOLE) == "still":  # on a busy machine a page is shown before, after two seconds
+    # on a busy machine a page is shown before, after two seconds
+    if page.evaluate(WHOLE) == "still":
         assert page.evaluate(SHIFTS) == []
 
 
@@ -118,4 +121,5 @@ def test_a_lecture_shows_one_picture_that_fills_the_screen(painted, name):
     assert not page.get_by_test_id("stCaptionContainer").locator("visible=true").count()
     page.locator("a:visible", has_text="Show notes").click()
     page.get_by_test_id("stCaptionContainer").locator("visible=true").first.wait_for()
-    page.wait_for_url("**lecture=notes*")  # so that a reload and the next step stay in the lecture
+    # so that a reload and the next step stay in the lecture
+    page.wait_for_url("**lecture=notes*")

@@ -73,7 +73,8 @@ def orders(n: int, length: int, pooled: int) -> list[Any]:
     scores = WindowScores(rng.normal(size=(9, length)), 0.3, rng.normal(size=(9, pooled)), weights)
     members, starts = rng.integers(0, 9, 2 * n), np.array([0, n, 2 * n])
     given = members, starts, np.concatenate([rng.permutation(n), rng.permutation(n)])
-    with np.errstate(over="ignore"):  # the random numbers of the starts are those that overflow
+    # the random numbers of the starts are those that overflow
+    with np.errstate(over="ignore"):
         permutations = best_permutations(scores, *given, trees=3)
         every = exhaustive_permutations(scores, *given) if n < 9 else permutations
     fused = weighted_votes(

@@ -141,7 +141,8 @@ def test_too_little_memory_for_the_libraries_is_reported(store, monkeypatch, meg
     assert "memory" in run.reason.lower()
 
 
-NO_SPACE = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]  # what is told before the details
+# what is told before the details
+NO_SPACE = reason_of(OSError(errno.ENOSPC, "?")).partition("(")[0]
 FULL = """
 import json, os, shutil, sys, time
 from pathlib import Path

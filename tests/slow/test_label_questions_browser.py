@@ -20,7 +20,8 @@ def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> I
         yield server
 
 
-BUTTON = '.st-key-question [class*="st-key-widget-undo"]'  # its class names the question
+# its class names the question
+BUTTON = '.st-key-question [class*="st-key-widget-undo"]'
 
 
 def idle(page: Page) -> None:
@@ -33,7 +34,8 @@ def ready(page: Page) -> Page:
     page.locator(".st-key-question h3").wait_for()
     idle(page)
     page.wait_for_timeout(300)
-    idle(page)  # an address or a baseline may have had the page run once more
+    # an address or a baseline may have had the page run once more
+    idle(page)
     return page
 
 
@@ -80,7 +82,8 @@ def answers(server: Server, label_home: LabelHome) -> Callable[[str], list[Answe
 def test_each_key_answers_the_question_on_the_screen_and_survives_the_server(
     browser, answers, server, label_home
 ):
-    context = browser.new_context()  # not by `visit`: what a browser says of a dead server is expected here
+    # not by `visit`: what a browser says of a dead server is expected here
+    context = browser.new_context()
     page = context.new_page()
     page.set_default_timeout(MILLISECONDS)
     page.goto(f"{server.url}/label_questions?label_run={label_home.own}&image=board+00&baseline=same")
@@ -113,7 +116,8 @@ def test_a_doubled_and_a_held_key_answer_one_question(open_questions, answers):
     saved(page, 1)
     idle(page)
     second = asked(page)
-    for _ in range(20):  # a key that is held repeats
+    # a key that is held repeats
+    for _ in range(20):
         page.keyboard.down("0")
         page.wait_for_timeout(30)
     page.keyboard.up("0")

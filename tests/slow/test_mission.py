@@ -228,7 +228,8 @@ def choose(page: Page, label: str, option: str) -> None:
         box.fill(option)
         try:
             page.get_by_role("option", name=begins).first.click(timeout=3000)
-            page.wait_for_timeout(300)  # a busy server begins to run the page some time after the press
+            # a busy server begins to run the page some time after the press
+            page.wait_for_timeout(300)
             return settle(page)
         except Exception as error:
             if not is_timeout(error):
@@ -335,7 +336,8 @@ def answer_with_undo(page: Page) -> None:
     """Answer ten questions by keys; take back the third of them, and the last."""
     go(page, "answer")
     choose(page, "Image set", "Label scenes")
-    page.get_by_text(ASKED).first.click()  # a key that is pressed in a field is typed there
+    # a key that is pressed in a field is typed there
+    page.get_by_text(ASKED).first.click()
     for count, key in enumerate("1010s10101", start=1):
         question = page.get_by_text(ASKED).first.inner_text()
         page.keyboard.press(key)

@@ -30,7 +30,8 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
     page.locator(f"{OWN} .tile").first.focus()
     page.keyboard.press("Shift+ArrowRight")
     page.keyboard.press("Shift+ArrowRight")
-    page.keyboard.press("ArrowRight")  # goes on without it
+    # goes on without it
+    page.keyboard.press("ArrowRight")
     page.keyboard.press("Shift+End")
     moved = [before[1], before[2], before[0], *before[4:], before[3]]
     assert page.evaluate(ORDER) == moved

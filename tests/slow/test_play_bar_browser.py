@@ -43,7 +43,8 @@ def test_keys_step_and_each_step_shows_what_that_iteration_ranks_first(runs, vis
     for lane, frames in enumerate(recorded):
         assert ids_of(page, lane) == frames[-1].top.tolist()
     slider = page.locator(".play .position")
-    page.keyboard.press("Home")  # the bar has the focus from the start
+    # the bar has the focus from the start
+    page.keyboard.press("Home")
     assert slider.input_value() == "0"
     for step in range(1, 6):
         page.keyboard.press("ArrowRight")

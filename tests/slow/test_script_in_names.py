@@ -97,7 +97,8 @@ def test_nothing_of_a_name_runs_on_a_page(address, visit, where):
     page.evaluate(
         "() => document.querySelectorAll('details:not([open]) > summary').forEach((one) => one.click())"
     )
-    page.wait_for_function(f"() => ({WORDS})().includes('onerror=')")  # as it is written
+    # as it is written
+    page.wait_for_function(f"() => ({WORDS})().includes('onerror=')")
     settle(page)
     for what in (".tile", ".js-plotly-plot", "[data-testid=stDataFrame]", "[data-testid=stMetric]"):
         for one in page.locator(what).all()[:3]:

@@ -34,4 +34,5 @@ def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -
     page.get_by_role("button", name="Show the ranking").click()
     page.locator(".tile").first.wait_for()
     assert metric(page, "AP") == 1.0
-    page.get_by_text("<img src=http://evil.example").first.wait_for()  # shown as it is written
+    # shown as it is written
+    page.get_by_text("<img src=http://evil.example").first.wait_for()

@@ -38,7 +38,8 @@ def test_two_visitors_have_workspaces_and_links_and_bookmarks_lead_back(visit, s
     assert name_in(anna) != name_in(bert)
 
     anna.get_by_role("link", name="Train", exact=True).click()
-    anna.wait_for_url(re.compile("run="))  # of an example, which the page opens on
+    # of an example, which the page opens on
+    anna.wait_for_url(re.compile("run="))
     example = anna.url
     shown(anna, ".st-key-train button").locator(".st-key-train button").click()
     anna.wait_for_url(lambda url: "run=" in url and url != example)

@@ -17,7 +17,8 @@ FOCUS = """() => {
 }"""
 
 
-READABLE = 4.5  # WCAG 2.2, 1.4.3: contrast of text
+# WCAG 2.2, 1.4.3: contrast of text
+READABLE = 4.5
 # Every visible text with its contrast to what it stands on, in and outside of components.
 CONTRASTS = """() => {
     const rgba = (colour) => {

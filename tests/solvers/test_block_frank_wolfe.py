@@ -87,7 +87,8 @@ def test_what_does_not_fit_is_refused() -> None:
     risk, relevant, costs, components = problem([3, 3, 1], 12)
     good = {"risk": risk, "relevant": relevant, "costs": costs, "components": components}
     same = relevant[components.edges[0]]
-    apart = np.zeros(13)  # the first edge's labels differ where its samples' do not, or the other way round
+    # the first edge's labels differ where its samples' do not, or the other way round
+    apart = np.zeros(13)
     apart[7] = risk.C * (1.0 if not same.any() else -1.0)
     of_larger_C = Cut(1.01 * np.append(np.where(relevant, -risk.C, risk.C), np.zeros(6)), 0.0)
     for subject, came, change in [

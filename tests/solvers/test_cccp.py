@@ -69,7 +69,8 @@ def test_rounds_gain_as_much_as_they_leave_and_reuse_planes_that_hold(seed: int,
         gained = first[number].primal - last[number].primal
         assert gained >= last[number].primal - last[number].dual
         before = [event for event in events if event.round == number][:-1]
-        assert all(first[number].primal - e.primal < e.primal - e.dual for e in before)  # and go no further
+        # and go no further
+        assert all(first[number].primal - e.primal < e.primal - e.dual for e in before)
     # Rounds are told as one training.
     rising = [(event.iteration, event.seconds, event.passes, -event.primal) for event in events]
     assert (np.diff(rising, axis=0) >= 0).all()
@@ -178,8 +179,10 @@ class Hiding(LinearRisk):
 @pytest.mark.parametrize(
     ("tolerance", "share", "expected"),
     [
-        (0.83, 0.01, [0.542]),  # right below the tolerance a little that is hidden would be too much
-        (0.95, 0.8, [0.827, 0.015]),  # after one that did not do it is not asked for at every step
+        # right below the tolerance a little that is hidden would be too much
+        (0.83, 0.01, [0.542]),
+        # after one that did not do it is not asked for at every step
+        (0.95, 0.8, [0.827, 0.015]),
     ],
 )
 def test_the_exact_gap_is_computed_if_rounding_may_hide_little_enough_of_it(

@@ -80,7 +80,8 @@ def test_margins_missed_by_single_precision_cost_nothing_at_a_large_C() -> None:
         solution = coordinate_descent(risk, labels, costs, 1e-3)
         assert solution.certificate.converged, seed
         met = labels * risk.exact_scores(solution.weights) / costs
-        assert met.min() == pytest.approx(1, abs=1e-12), seed  # it meets the last margin, and is no longer
+        # it meets the last margin, and is no longer
+        assert met.min() == pytest.approx(1, abs=1e-12), seed
 
 
 def test_a_small_matrix_in_single_precision_has_exact_products() -> None:

@@ -68,7 +68,8 @@ def test_planes_of_very_different_lengths_are_no_reason_to_give_up() -> None:
         linear = 10.0 ** rng.uniform(-3, 0, 20)
         x = solve_simplex_qp(root.T @ root, linear)
         slopes = linear - root.T @ (root @ x)
-        above = max(float(slopes.max()), 0.0) - float(slopes @ x)  # no feasible x is better by more
+        # no feasible x is better by more
+        above = max(float(slopes.max()), 0.0) - float(slopes @ x)
         assert above <= 1e-4 * value(x, root.T @ root, linear), seed
 
 
@@ -98,7 +99,8 @@ def test_small_multipliers_are_as_exact_as_large_ones() -> None:
         quadratic = 1e3 * root.T @ root
         x = solve_simplex_qp(quadratic, linear)
         assert 0 < x.sum() < 1, height
-        slopes = linear - quadratic @ x  # at the optimum: zero where x is positive, not positive elsewhere
+        # at the optimum: zero where x is positive, not positive elsewhere
+        slopes = linear - quadratic @ x
         assert np.abs(slopes[x > 0]).max() <= 1e-8 * height, height
         assert slopes.max() <= 1e-8 * height, height
 
@@ -115,7 +117,8 @@ def test_the_optimum_of_bound_weights_is_that_of_cvxpy() -> None:
         root, linear = scale * rng.normal(size=(3, planes)), rng.uniform(size=planes)
         rows = scale * rng.normal(size=(planes, bound))
         outputs = list(zip(np.hstack([root.T, rows]), linear, strict=True))
-        best = reference.one_slack_optimum([outputs], 1.0, bound)  # the primal program
+        # the primal program
+        best = reference.one_slack_optimum([outputs], 1.0, bound)
         for first in (np.zeros(planes), rng.dirichlet(np.ones(planes))):
             x = solve_bound_simplex_qp(root.T @ root, linear, rows, first)
             with case(planes, bound, scale, seed, first):

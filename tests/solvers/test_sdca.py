@@ -30,12 +30,14 @@ def problem(
 
 
 @pytest.mark.parametrize("representation", LINEAR)
-@pytest.mark.parametrize("columns", [4, 40])  # more samples than features, and fewer
+# more samples than features, and fewer
+@pytest.mark.parametrize("columns", [4, 40])
 def test_the_optimum_is_that_of_a_quadratic_program(representation: str, columns: int) -> None:
     hinges, psis = problem(representation, columns)
     rows = hinges.deltas[:, None] * np.column_stack([psis, np.full(len(psis), hinges.constant)])
     planes = [(-cost * row[None], np.array([cost])) for cost, row in zip(hinges.costs, rows, strict=True)]
-    best = hinges.mu * planes_primal(planes, len(planes) / hinges.mu).value  # a slack for each hinge
+    # a slack for each hinge
+    best = hinges.mu * planes_primal(planes, len(planes) / hinges.mu).value
     solution = sdca(hinges, 1e-6, 5000)
     assert solution.certificate.converged
     assert solution.certificate.primal == pytest.approx(best, rel=2e-6)

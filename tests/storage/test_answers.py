@@ -17,7 +17,8 @@ from ranking.storage import records
 from ranking.storage.answers import ANSWERS, AnswerEvent, AnswerKind, Answers, fold
 
 SET, RUN = "a" * 16, "b" * 10
-FIRST, SECOND = "1" * 32, "2" * 32  # sessions
+# sessions
+FIRST, SECOND = "1" * 32, "2" * 32
 
 
 def event(

@@ -120,7 +120,8 @@ def test_of_equal_starts_at_once_one_starts_a_worker(store, monkeypatch):
         started = [pool.submit(jobs.start_once, Store(store.home), "train", settings) for _ in range(8)]
         runs = [answer.result() for answer in started]
     assert len({run.id for run in runs}) == len(store.runs.all()) == 1
-    assert jobs.start_once(store, "train", {"steps": (tuple(FOREVER),)}).id == runs[0].id  # equal as JSON
+    # equal as JSON
+    assert jobs.start_once(store, "train", {"steps": (tuple(FOREVER),)}).id == runs[0].id
     assert jobs.start(store, "train", settings).id != runs[0].id
 
 
@@ -376,8 +377,10 @@ def test_a_signal_goes_to_no_process_but_the_worker(store, held, monkeypatch):
     jobs._signal(store.runs.get(alive.id), signal.SIGKILL)
     assert sent == [signal.SIGKILL]
     store.runs.update(alive.id, pid=2**22 + 1)
-    jobs._signal(store.runs.get(alive.id), signal.SIGKILL)  # no such process: nothing to do
-    monkeypatch.undo()  # else what is still alive could not be ended
+    # no such process: nothing to do
+    jobs._signal(store.runs.get(alive.id), signal.SIGKILL)
+    # else what is still alive could not be ended
+    monkeypatch.undo()
 
 
 # --------------------------------------------------------------------------------------- another process

@@ -29,11 +29,14 @@ def test_runs_start_in_the_order_of_pressing_and_imports_do_not_wait_for_them(st
     assert waiting(store, runs) == [0] * RUNS_AT_ONCE + [1, 2, 3]
     imports = [held(store, "import") for _ in range(IMPORTS_AT_ONCE + 1)]
     assert waiting(store, imports) == [0] * IMPORTS_AT_ONCE + [1]
-    held.let_die(runs[RUNS_AT_ONCE])  # one that waits is cancelled
+    # one that waits is cancelled
+    held.let_die(runs[RUNS_AT_ONCE])
     assert waiting(store, runs[-2:]) == [1, 2]
-    held.let_die(runs[0])  # one that runs ends, or is killed
+    # one that runs ends, or is killed
+    held.let_die(runs[0])
     assert waiting(store, runs[-2:]) == [0, 1]
-    leave(store.home, runs[1])  # one lives on, without a place
+    # one lives on, without a place
+    leave(store.home, runs[1])
     assert waiting(store, runs[-2:]) == [0, 0]
     queue.enter(store.home, runs[1])
     assert waiting(store, [*runs[-2:], runs[1]]) == [0, 0, 1], "who comes back is the last"

@@ -16,7 +16,8 @@ from ranking.storage.run import COLUMNS
 from ranking.storage.run_archive import RUN, export_run
 from ranking.storage.store import Store
 
-SAMPLES = 48  # of the image set
+# of the image set
+SAMPLES = 48
 VIEWS = {"ranking.csv": b"rank\n", "ranking.png": b"no picture"}
 
 

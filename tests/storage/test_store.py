@@ -124,7 +124,8 @@ def test_a_run_has_scores_once_it_has_ended_with_their_metrics_and_their_file(st
     run = store.runs.create("train", {"set": "abc"})
     run.scores_file.touch()
     store.runs.update(run.id, result={"test": {"AP": 1.0}})
-    assert not store.runs.get(run.id).has_scores  # it is still running
+    # it is still running
+    assert not store.runs.get(run.id).has_scores
     store.runs.end(run.id, "cancelled")
     assert store.runs.get(run.id).has_scores
     run.scores_file.unlink()
@@ -342,7 +343,8 @@ def test_a_sweep_removes_what_crashes_left_and_nothing_in_use(store, tmp_path):
     for name in ("features/x.npy.part", "edges/x.npy.part", "runs/unfinished-x"):
         (store.home / name).touch()
         os.utime(store.home / name, (0, 0))
-    (store.home / "features" / "y.npy.part").touch()  # what another process writes just now
+    # what another process writes just now
+    (store.home / "features" / "y.npy.part").touch()
     store.sweep()
     assert (store.home / "features" / "y.npy.part").exists()
     (store.home / "features" / "y.npy.part").unlink()

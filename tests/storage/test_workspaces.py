@@ -115,9 +115,8 @@ def test_features_of_a_shared_set_are_computed_once_for_all_workspaces(server, v
     assert anna.features.cache_of(key, {}) == anna.home / "features", "a set of one's own"
     shared = Store(server / SHARED).sets
     assert shared.add(pictures, "Patches") == key
-    shared.folder(key).rename(
-        server / SHARED / "sets" / "patches"
-    )  # bundled sets are not named by their key either
+    # bundled sets are not named by their key either
+    shared.folder(key).rename(server / SHARED / "sets" / "patches")
     here(anna, TrainSettings(key, parts, "red", "SVM").to_json())
     [file] = (server / "features").iterdir()
     assert (bert.features.cache / file.name).samefile(file)
@@ -148,7 +147,8 @@ def test_a_full_workspace_or_server_refuses_more_and_says_what_to_do(server, vis
     monkeypatch.setenv(SERVER_LIMIT, "10000")
     with trouble(FullError, "this server"):
         workspaces.create(server)
-    Store(server).runs.create("train", {})  # the data folder of the server itself has no limit
+    # the data folder of the server itself has no limit
+    Store(server).runs.create("train", {})
     monkeypatch.setenv(WORKSPACE_LIMIT, "10000")
     monkeypatch.delenv(SERVER_LIMIT)
     check_space(bert.home)

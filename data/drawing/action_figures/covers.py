@@ -18,7 +18,8 @@ def cover(sketch: Sketch, random: Random, wide: float, tall: float, leaves: Colo
         ("plants", "chest", "chest", "crates") if indoors else ("hedge", "hedge", "wall", "crates", "boards")
     )
     if tall > 0.7 and not indoors and random.random() < 0.8:
-        kind = "hedge"  # nothing else is that high
+        # nothing else is that high
+        kind = "hedge"
     tall = min(tall, {"chest": 0.6, "boards": 0.85, "wall": 0.7}.get(kind, tall))
     if kind == "hedge":
         (_bushes if tall < 0.42 else _hedge)(sketch, random, x, half, tall, leaves)
@@ -46,7 +47,8 @@ def _bushes(sketch: Sketch, random: Random, x: float, half: float, tall: float, 
 def _hedge(sketch: Sketch, random: Random, x: float, half: float, tall: float, leaves: Colour) -> None:
     """Draw a trimmed hedge, sometimes in bloom."""
     half = max(half, 0.45)
-    leaves = mix(leaves, rgb("5f8f4e"), 0.55)  # hedges stay green in autumn
+    # hedges stay green in autumn
+    leaves = mix(leaves, rgb("5f8f4e"), 0.55)
     dark, light = darker(leaves, 0.2), lighter(leaves, 0.14)
     steps = round(half / 0.07)
     for k in range(steps + 1):

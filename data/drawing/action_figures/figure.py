@@ -25,9 +25,12 @@ class Act:
     between: list[Draw] = field(default_factory=list)
     before: list[Draw] = field(default_factory=list)
     between_legs: list[Draw] = field(default_factory=list)
-    raised: float = 0.0  # how far below the feet the shadow falls
-    wide: float = 0.28  # half the width of the shadow
-    cover: tuple[float, float] = (0.16, 0.48)  # the range of heights of an object in front
+    # how far below the feet the shadow falls
+    raised: float = 0.0
+    # half the width of the shadow
+    wide: float = 0.28
+    # the range of heights of an object in front
+    cover: tuple[float, float] = (0.16, 0.48)
 
 
 def draw_person(sketch: Sketch, body: Body, act: Act, number: int) -> None:
@@ -48,7 +51,8 @@ def draw_person(sketch: Sketch, body: Body, act: Act, number: int) -> None:
     sketch.owner = number
     _leg(sketch, body, pose, NEAR)
     _torso(sketch, body, pose)
-    if pose.view == "front" and pose.knees[NEAR][1] - pose.hip[1] < 0.1:  # the thighs point at the viewer
+    # the thighs point at the viewer
+    if pose.view == "front" and pose.knees[NEAR][1] - pose.hip[1] < 0.1:
         for side in (FAR, NEAR):
             _leg(sketch, body, pose, side)
     draw_head(sketch, body, pose)
@@ -131,7 +135,8 @@ def _torso(sketch: Sketch, body: Body, pose: Pose) -> None:
         for side in (left, right):
             sketch.limb(_between(side, top, 0.3), ends, chest * 0.7, waist, colour)
     sketch.limb(top, ends, chest, waist, colour)
-    if not wide:  # the back is in the shade
+    # the back is in the shade
+    if not wide:
         shade = (top[0] - chest * 0.5, top[1]), (ends[0] - waist * 0.5, ends[1])
         sketch.limb(*shade, chest * 0.5, waist * 0.5, darker(colour, 0.09))
     if body.top == "stripes":

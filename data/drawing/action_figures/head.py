@@ -63,7 +63,8 @@ def _side(head: Turned, body: Body) -> None:
     elif body.cut == "bob":
         head.limb((-0.25, 0.0), (-0.35, 0.6), 0.92, 0.7, darker(body.hair, 0.12))
     head.disc(0.12, 0.05, 0.92, body.skin, 1.02)
-    head.disc(1.0, 0.2, 0.17, body.skin)  # nose
+    # nose
+    head.disc(1.0, 0.2, 0.17, body.skin)
     _cap_of_hair(head, body)
     if body.cut != "curls":
         head.disc(-0.12, 0.2, 0.19, darker(body.skin, 0.12), 0.25)

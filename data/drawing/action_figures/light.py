@@ -18,7 +18,8 @@ class Light:
     haze: Colour
     tint: tuple[float, float, float]
     sun: Colour | None
-    weather: str = ""  # "rain", "snow", "fog"
+    # "rain", "snow", "fog"
+    weather: str = ""
     dark: bool = False
 
     @property

@@ -17,7 +17,8 @@ TYRE = rgb("2d2c33")
 CHROME = rgb("c9ced2")
 COATS = [rgb(code) for code in ("8a5230", "6b3e26", "b57a45", "d9c3a0", "4a3530", "cfc8bf", "a3632f")]
 MANES = [rgb(code) for code in ("2b1f1d", "e9d9b0", "4b2e20", "f1ece2")]
-BACK_HEIGHT = 0.92  # where the rider of a horse sits
+# where the rider of a horse sits
+BACK_HEIGHT = 0.92
 
 
 def pedal(turn: float) -> Point:
@@ -60,11 +61,16 @@ def _crank(sketch: Sketch, turn: float) -> None:
     sketch.line([(x - 0.03, y), (x + 0.03, y)], 0.02, TYRE)
 
 
-GAITS = (  # forward swing of each leg in degrees and the bend of its knee: near fore, far fore, near hind, far hind
-    ((14, 12), (-16, 8), (-14, 10), (16, 14)),  # walk
-    ((34, 62), (-20, 12), (-26, 12), (24, 50)),  # trot
-    ((48, 70), (30, 30), (-40, 18), (-24, 34)),  # gallop
-    ((2, 0), (-3, 0), (-4, 4), (4, 6)),  # stands
+# forward swing of each leg in degrees and the bend of its knee: near fore, far fore, near hind, far hind
+GAITS = (
+    # walk
+    ((14, 12), (-16, 8), (-14, 10), (16, 14)),
+    # trot
+    ((34, 62), (-20, 12), (-26, 12), (24, 50)),
+    # gallop
+    ((48, 70), (30, 30), (-40, 18), (-24, 34)),
+    # stands
+    ((2, 0), (-3, 0), (-4, 4), (4, 6)),
 )
 
 
@@ -79,12 +85,15 @@ def horse(sketch: Sketch, coat: Colour, mane: Colour, gait: int, phase: float, b
     """Body, neck, head, nearer legs and saddle."""
     lean = 0.06 if gait == 2 else 0.0
     shade = darker(coat, 0.12)
-    for width, start in ((0.07, -0.02), (0.055, 0.01)):  # tail
+    # tail
+    for width, start in ((0.07, -0.02), (0.055, 0.01)):
         sketch.limb((-0.53, -0.84 + start), (-0.67 - lean, -0.58 - lean * 3), width, 0.03, mane)
     sketch.limb((-0.66 - lean, -0.6 - lean * 3), (-0.66 - lean * 3, -0.4 - lean * 3), 0.045, 0.012, mane)
-    sketch.limb((-0.36, -0.76), (0.26, -0.74), 0.2, 0.185, shade)  # belly
+    # belly
+    sketch.limb((-0.36, -0.76), (0.26, -0.74), 0.2, 0.185, shade)
     sketch.limb((-0.38, -0.8), (0.26, -0.77), 0.18, 0.17, coat)
-    sketch.limb((0.3, -0.78), (0.56 + lean, -1.1 + lean * 2), 0.17, 0.095, coat)  # neck
+    # neck
+    sketch.limb((0.3, -0.78), (0.56 + lean, -1.1 + lean * 2), 0.17, 0.095, coat)
     crest = [(0.26 + (0.25 + lean) * k / 5, -0.93 - (0.24 - lean * 2) * k / 5) for k in range(6)]
     for x, y in crest:
         sketch.disc((x, y), 0.058, mane)

@@ -12,7 +12,8 @@ from drawing.action_figures.skeleton import Pose
 from drawing.sketch import Point, Sketch, darker, rgb
 
 NEAR, FAR = 0, 1
-BIKE_COVER, HORSE_COVER = (0.4, 0.85), (0.7, 1.2)  # the ranges of heights of objects that hide a rider
+# the ranges of heights of objects that hide a rider
+BIKE_COVER, HORSE_COVER = (0.4, 0.85), (0.7, 1.2)
 
 
 def riding_bike(random: Random) -> Act:

@@ -145,7 +145,8 @@ def cafe(sketch: Sketch, random: Random, light: Light) -> Ground:
     wall = random.choice([rgb("5f7f7a"), rgb("b5694f"), rgb("d9b98a"), rgb("47566b")])
     floor = ground.far - random.uniform(10, 25)
     _walls(sketch, random, floor, wall, rgb("c4a27c"))
-    for row in range(2):  # tiles
+    # tiles
+    for row in range(2):
         for k in range(-1, 14):
             sketch.box(
                 k * 50 + 25 * row,

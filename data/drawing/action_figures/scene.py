@@ -20,12 +20,17 @@ from drawing.sketch import Colour, Sketch, clear, mix
 NAMES = tuple(sorted(ACTIONS))
 CROWDS = (1, 2, 3, 4, 5, 6)
 CROWD_CHANCES = (13, 24, 24, 18, 12, 9)
-COVERED = 0.34  # how often an object hides a part of a person; riders more often
-CLOSE = 0.22  # how often a person is cut off by the lower edge
-LOOSE = 0.08  # the most by which a box exceeds its person at each edge, as a share of its side
-HIGHEST = 8  # the least distance of a head from the upper edge, in pixels of the large drawing
+# how often an object hides a part of a person; riders more often
+COVERED = 0.34
+# how often a person is cut off by the lower edge
+CLOSE = 0.22
+# the most by which a box exceeds its person at each edge, as a share of its side
+LOOSE = 0.08
+# the least distance of a head from the upper edge, in pixels of the large drawing
+HIGHEST = 8
 
-Box = tuple[int, int, int, int]  # left, top, right, bottom
+# left, top, right, bottom
+Box = tuple[int, int, int, int]
 
 
 @dataclass
@@ -106,7 +111,8 @@ def _people(
         draw_person(sketch, body, act, person)
         sketch.owner = None
         if row <= HEIGHT and random.random() < COVERED * (1.9 if act.cover[1] > 0.5 else 1.0):
-            tall = min(random.uniform(*act.cover), -0.78 * act.pose.head[1])  # the head is always seen
+            # the head is always seen
+            tall = min(random.uniform(*act.cover), -0.78 * act.pose.head[1])
             covered = cover(sketch, random, act.wide, tall, _leaves(random, light), ground.indoors)
             if covered:
                 hidden[person] = row - covered * size

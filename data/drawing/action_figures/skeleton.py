@@ -13,10 +13,13 @@ from drawing.sketch import Point
 
 THIGH, SHIN = 0.235, 0.235
 UPPER_ARM, FOREARM = 0.16, 0.165
-TORSO, NECK = 0.275, 0.135  # hip to shoulders, shoulders to the middle of the head
-SOLE = 0.035  # ankle above the ground
+# hip to shoulders, shoulders to the middle of the head
+TORSO, NECK = 0.275, 0.135
+# ankle above the ground
+SOLE = 0.035
 SIDES = (0, 1)
-SHOULDERS = {"side": 0.022, "front": 0.1, "back": 0.1}  # half of the visible distance between them
+# half of the visible distance between them
+SHOULDERS = {"side": 0.022, "front": 0.1, "back": 0.1}
 HIPS = {"side": 0.014, "front": 0.05, "back": 0.05}
 
 
@@ -27,12 +30,14 @@ class Pose:
         self.view = view
         self.hip = hip
         self.lean = lean
-        self.nod = nod  # degrees by which the head looks down
+        # degrees by which the head looks down
+        self.nod = nod
         self.chest = along(hip, 180 - lean, TORSO)
         self.head = along(self.chest, 180 - lean * 0.6 - nod * 0.5, NECK)
         self.knees: list[Point] = [hip, hip]
         self.ankles: list[Point] = [hip, hip]
-        self.toes: list[float] = [90.0, 90.0]  # direction of each foot, degrees from down to forward
+        # direction of each foot, degrees from down to forward
+        self.toes: list[float] = [90.0, 90.0]
         self.elbows: list[Point] = [self.chest, self.chest]
         self.hands: list[Point] = [self.chest, self.chest]
 
@@ -98,7 +103,8 @@ def seated(height: float, lean: float, feet: Sequence[Point], view: str = "side"
         x, y = feet[side]
         if view == "side":
             pose.step_on(side, (x, y - SOLE))
-        else:  # thighs point towards or away from the viewer: they are foreshortened
+        else:
+            # thighs point towards or away from the viewer: they are foreshortened
             pose.knees[side] = (0.085 * _sign(side), pose.hip[1] + 0.05)
             pose.ankles[side] = (0.075 * _sign(side), -SOLE)
             pose.toes[side] = 100.0 * _sign(side)

@@ -41,10 +41,12 @@ class Body:
     cut: str
     hat: str
     hat_colour: Colour
-    top: str  # "tee", "long", "jacket", "stripes", "dress"
+    # "tee", "long", "jacket", "stripes", "dress"
+    top: str
     top_colour: Colour
     second: Colour
-    bottom: str  # "trousers", "shorts", "skirt"
+    # "trousers", "shorts", "skirt"
+    bottom: str
     bottom_colour: Colour
     shoes: Colour
     glasses: bool

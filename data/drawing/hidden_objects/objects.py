@@ -10,7 +10,8 @@ from random import Random
 from drawing.action_figures import furniture, mounts, props, scenery
 from drawing.sketch import Sketch
 
-Object = Callable[[Sketch, Random, float, float, float], None]  # sketch, random, x, y, size
+# sketch, random, x, y, size
+Object = Callable[[Sketch, Random, float, float, float], None]
 
 
 def horse(sketch: Sketch, random: Random, x: float, y: float, size: float) -> None:

@@ -13,10 +13,14 @@ from drawing.hidden_objects.objects import OBJECTS
 from drawing.sketch import Sketch
 
 PLACES = (park, street, promenade, beach, meadow)
-NUMBERS = (2, 2, 3, 3, 4)  # of objects in a scene
-SIZES = (110.0, 230.0)  # of objects in pixels of the large drawing
-CROWDED = 0.85  # factor of the sizes in scenes with most objects
-EDGE = 90  # least distance of an object's foot from the left and right edge
+# of objects in a scene
+NUMBERS = (2, 2, 3, 3, 4)
+# of objects in pixels of the large drawing
+SIZES = (110.0, 230.0)
+# factor of the sizes in scenes with most objects
+CROWDED = 0.85
+# least distance of an object's foot from the left and right edge
+EDGE = 90
 
 
 def make_scene(seed: int, index: int) -> Scene:

@@ -11,7 +11,8 @@ from drawing.label_scenes.story import Story
 from drawing.sketch import Colour, Sketch, mix, rgb
 
 SNOW = rgb("f1f5f8")
-EYE = 1.5  # the height of the camera, in heights of a person
+# the height of the camera, in heights of a person
+EYE = 1.5
 
 
 @dataclass

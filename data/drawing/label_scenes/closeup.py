@@ -20,7 +20,8 @@ def close_up(canvas: Canvas) -> None:
         across(sketch, canvas.horizon, HEIGHT + 5, green)
     else:
         across(sketch, -5, HEIGHT + 5, mix(darker(green, 0.25), rgb("3f6f56"), 0.3))
-    for _ in range(34):  # light among leaves
+    # light among leaves
+    for _ in range(34):
         x, y, r = (
             random.uniform(0, WIDTH),
             random.uniform(canvas.horizon * 0.6, HEIGHT),

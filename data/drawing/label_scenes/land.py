@@ -71,9 +71,8 @@ def _peak(
         white = canvas.far(SNOW, 0.12)
         k = max(2, round(cap * steps))
         for one, other, tint in ((left, middle, white), (middle, right, mix(white, colour, 0.34))):
-            rim = [
-                _between(one[k - (n % 2)], other[k - (n % 2)], n / 4) for n in range(5)
-            ]  # a jagged lower edge
+            # a jagged lower edge
+            rim = [_between(one[k - (n % 2)], other[k - (n % 2)], n / 4) for n in range(5)]
             sketch.polygon([*one[: k + 1], *rim[1:], *reversed(other[: k + 1])], tint)
 
 
@@ -137,7 +136,8 @@ def meadow(canvas: Canvas, top: float) -> None:
     random, sketch = canvas.random("grass"), canvas.sketch
     green = random.choice(GRASS[canvas.story.season])
     if not canvas.shows("grass"):
-        green = mix(rgb("a58f6d"), green, 0.3)  # bare earth
+        # bare earth
+        green = mix(rgb("a58f6d"), green, 0.3)
     green = canvas.earth(green)
     across(sketch, top, HEIGHT + 5, green)
     for k in range(3):

@@ -6,9 +6,12 @@ from drawing.action_figures.paint import weather_steps
 from drawing.generated import Steps
 from drawing.label_scenes.canvas import Canvas
 
-OUT_OF_FOCUS = 2.6  # pixels, behind a portrait
-BLUR = (1.9, 3.6)  # pixels, of a blurred image
-CONTRAST = 1.15  # of an image in black and white
+# pixels, behind a portrait
+OUT_OF_FOCUS = 2.6
+# pixels, of a blurred image
+BLUR = (1.9, 3.6)
+# of an image in black and white
+CONTRAST = 1.15
 
 
 def steps_of(canvas: Canvas) -> Steps:

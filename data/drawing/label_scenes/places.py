@@ -13,7 +13,8 @@ from drawing.label_scenes.sky import sky, sky_colour
 from drawing.label_scenes.story import Story
 from drawing.sketch import darker, mix, rgb
 
-NEAR = 462.0  # the lowest row of a person's feet
+# the lowest row of a person's feet
+NEAR = 462.0
 
 
 def compose(story: Story) -> Canvas:
@@ -195,7 +196,8 @@ def _river(canvas: Canvas) -> None:
     across(canvas.sketch, bank - 2, bank + 8, canvas.far(rgb("8d8379"), 0.2))
     quay = 404 + canvas.random("shore").uniform(-26, 20)
     water_top = bank + 8
-    if canvas.shows("bridge"):  # it stands in the water, which is seen through its arches
+    # it stands in the water, which is seen through its arches
+    if canvas.shows("bridge"):
         level = bank + canvas.random("level").uniform(24, 60)
         across(canvas.sketch, water_top, level + 1, mix(canvas.light.water, sky_colour(canvas, 0.8), 0.3))
         town.bridge(canvas, level - 44, level)

@@ -63,7 +63,8 @@ def _round(
     for dx, dy, r in crown:
         sketch.disc((x + (dx - 0.05) * tall, y - (0.70 - dy) * tall), r * tall * 0.5, light)
     if canvas.story.season == "autumn" and tall > 40:
-        for _ in range(7):  # leaves that have fallen
+        # leaves that have fallen
+        for _ in range(7):
             spot = (x + random.gauss(0, 0.25) * tall, y + random.uniform(-0.01, 0.05) * tall)
             sketch.disc(spot, tall * 0.014, random.choice((leaves, light)))
 

@@ -8,7 +8,8 @@ from drawing.ground import WIDTH
 from drawing.label_scenes.canvas import Canvas, across
 from drawing.sketch import Colour, Point, clear, darker, lighter, mix, rgb
 
-BANDS = 26  # of one colour each: enough to look like a gradient, and fast to paint
+# of one colour each: enough to look like a gradient, and fast to paint
+BANDS = 26
 RAINBOW = [rgb(code) for code in ("e2574c", "f0943e", "f6d353", "6bb36a", "4f8fc4", "7a63ad")]
 
 
@@ -117,7 +118,8 @@ def _clouds(canvas: Canvas) -> None:
             white = mix(behind, canvas.light.stops[-1], 0.7)
         _cloud(canvas, random.uniform(-20, 660), y, random.uniform(20, 58 if thick else 42), white, behind)
     if canvas.story.time == "sunset" or random.random() < 0.4:
-        for _ in range(random.randint(2, 5)):  # veils
+        # veils
+        for _ in range(random.randint(2, 5)):
             x, y = random.uniform(0, 640), random.uniform(canvas.horizon * 0.3, canvas.horizon * 0.85)
             long, colour = random.uniform(60, 170), sky_colour(canvas, 1.0)
             sketch.limb((x, y), (x + long, y), 3.2, 1.2, clear(lighter(colour, 0.25), 0.55))

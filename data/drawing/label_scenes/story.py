@@ -55,7 +55,8 @@ SEASONS_OF = {
     "desert": {"summer": 1},
     "close-up": {"spring": 45, "summer": 55},
 }
-COMPANY = {"nobody": 34, "few": 24, "group": 20, "portrait": 22}  # the people in the image
+# the people in the image
+COMPANY = {"nobody": 34, "few": 24, "group": 20, "portrait": 22}
 CAMERAS = {"sharp": 82, "blur": 10, "black and white": 8}
 
 IMPLIED = {
@@ -63,7 +64,8 @@ IMPLIED = {
     "tree": ("plants",), "grass": ("plants",), "flowers": ("plants",), "city": ("building",), "car": ("road",),
     "group": ("person",), "portrait": ("person",),
 }  # fmt: skip
-WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")  # the places of landscapes
+# the places of landscapes
+WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")
 
 
 @dataclass(frozen=True)
@@ -73,8 +75,10 @@ class Story:
     key: str
     place: str
     season: str
-    time: str  # "day", "sunset" or "night"
-    weather: str  # "clear", "cloudy", "rain", "snow" or "fog"
+    # "day", "sunset" or "night"
+    time: str
+    # "clear", "cloudy", "rain", "snow" or "fog"
+    weather: str
     company: str
     camera: str
     shows: frozenset[str]
@@ -114,7 +118,8 @@ def _one_of(random: Random, chances: Mapping[str, float]) -> str:
 
 
 def _with_implied(shows: set[str]) -> None:
-    for _ in range(2):  # a beach has a sea, which has water; a forest trees, which are plants
+    # a beach has a sea, which has water; a forest trees, which are plants
+    for _ in range(2):
         for concept in tuple(shows):
             shows.update(IMPLIED.get(concept, ()))
 
@@ -131,7 +136,8 @@ def _in_season(random: Random, shows: set[str], place: str, season: str, weather
     elif season == "spring" and place not in ("beach", "harbour", "desert") and random.random() < 0.35:
         shows.add("flowers")
     if "mountain" in shows and place != "desert" and random.random() < 0.45:
-        shows.add("snow")  # on the peaks, in any season
+        # on the peaks, in any season
+        shows.add("snow")
     signs = {
         "spring": {"flowers", "tree", "forest"},
         "summer": {"tree", "forest", "grass", "flowers", "beach"},
@@ -145,7 +151,8 @@ def _in_season(random: Random, shows: set[str], place: str, season: str, weather
 def _in_the_sky(random: Random, shows: set[str], place: str, time: str, weather: str) -> None:
     if random.random() < {"forest": 0.55, "close-up": 0.65}.get(place, 0.0):
         shows.discard("bird")
-        return  # only leaves are behind
+        # only leaves are behind
+        return
     shows.add("sky")
     if random.random() < SUN.get((time, weather), 0.0):
         shows.add("sun")

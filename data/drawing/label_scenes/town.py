@@ -169,7 +169,8 @@ def bridge(canvas: Canvas, deck: float, water: float) -> None:
         return
     number = random.choice((3, 4, 5))
     span = WIDTH / number
-    for k in range(number):  # a pier and the half arches beside it
+    # a pier and the half arches beside it
+    for k in range(number):
         x, rise = span * k, water - deck - thick
         arch = [
             (

@@ -110,7 +110,8 @@ def lighthouse(canvas: Canvas, base: float) -> None:
     for dx, r in ((-0.42, 0.34), (0.0, 0.5), (0.42, 0.3)):
         sketch.disc((dx, 0.02), r, rock, r * 0.42)
     sketch.box(-1, 0.03, 1, 0.3, mix(canvas.light.water, sky_colour(canvas, 1.0), 0.4))
-    for k in range(5):  # stripes, narrower towards the top
+    # stripes, narrower towards the top
+    for k in range(5):
         low, high, half, other = -0.08 - 0.184 * k, -0.264 - 0.184 * k, 0.12 - 0.009 * k, 0.111 - 0.009 * k
         colour = white if k % 2 else red
         sketch.polygon([(-half, low), (half, low), (other, high), (-other, high)], colour)

@@ -61,7 +61,8 @@ def draw_body(sketch: Sketch, model: Model, body: Body, wheel: Wheel) -> None:
 
 def _hull(sketch: Sketch, model: Model, body: Body) -> None:
     paint, random = model.paint, model.random("hull")
-    if body.fender > 0.6:  # the frame is visible below
+    # the frame is visible below
+    if body.fender > 0.6:
         sketch.box(-0.5, -body.sill - 0.02, body.wheelbase + 0.4, -body.sill + 0.1, darker(BLACK, 0.1))
     sketch.polygon(rounded(outline(body)), paint)
     middle = body.sill + 0.48 * (body.cowl_y - body.sill)
@@ -109,7 +110,8 @@ def _radiator(sketch: Sketch, random: Random, body: Body) -> None:
 
 def _roof(sketch: Sketch, model: Model, body: Body) -> None:
     random = model.random("roof")
-    drop = 0.06  # below the shoulder, so that no gap shows
+    # below the shoulder, so that no gap shows
+    drop = 0.06
     low_front, low_rear = (body.cowl_x, body.cowl_y - drop), (body.base_x, body.base_y - drop)
     top_front, top_rear = (body.front_x, body.front_y), (body.rear_x, body.rear_y)
     crown = ((body.front_x + body.rear_x) / 2, max(body.front_y, body.rear_y) + 0.12 * body.round_roof)

@@ -91,7 +91,8 @@ def _bumpers(sketch: Sketch, model: Model, body: Body, details: Fittings) -> Non
 
 def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, details: Fittings) -> None:
     size = details.lamp
-    if details.apart > 0.02 and body.fender > 0.3:  # on a bar between the wings
+    # on a bar between the wings
+    if details.apart > 0.02 and body.fender > 0.3:
         x, y = body.nose - 0.02 - details.apart, -max(body.hood_y - 0.24, 2 * wheel.radius + 0.1)
         sketch.limb((x + 0.05, y + 0.3), (x + 0.05, y), 0.025, 0.025, CHROME)
         sketch.limb((x, y), (x + size * 1.2, y), size, size * 0.45, mix(CHROME, BLACK, 0.15))
@@ -113,7 +114,8 @@ def _lamps(sketch: Sketch, model: Model, body: Body, wheel: Wheel, details: Fitt
             )
             if model.years["fittings"] > 1973:
                 sketch.box(x + long * 0.6, y - size * 0.7, x + long * 0.6 + 0.12, y + size * 0.7, AMBER)
-        elif details.angular > 0.18 and model.years["fittings"] > 1986:  # swept back into the wing
+        elif details.angular > 0.18 and model.years["fittings"] > 1986:
+            # swept back into the wing
             sketch.polygon(
                 rounded(
                     [

@@ -12,10 +12,13 @@ from random import Random
 from drawing.sketch import Colour, rgb
 from drawing.timeline_cars.eras import FIRST, LAST, PAINTS
 
-VIEWS = 2  # photographs of one model
-MAKER = 5.0  # years, the spread by which a maker is early or late in all cues
+# photographs of one model
+VIEWS = 2
+# years, the spread by which a maker is early or late in all cues
+MAKER = 5.0
 SPREADS = {"body": 13.0, "wheels": 13.0, "fittings": 13.0, "paint": 14.0, "photo": 16.0}
-ASTRAY = {"wheels": 0.12, "paint": 0.35, "photo": 0.4}  # how often a cue is uninformative: of any year
+# how often a cue is uninformative: of any year
+ASTRAY = {"wheels": 0.12, "paint": 0.35, "photo": 0.4}
 KINDS = {
     1920: {"saloon": 45, "roadster": 30, "coupe": 25},
     1940: {"saloon": 55, "coupe": 30, "roadster": 8, "estate": 7},
@@ -32,7 +35,8 @@ class Model:
     key: str
     number: int
     year: int
-    kind: str  # "saloon", "coupe", "roadster", "estate" or "hatchback"
+    # "saloon", "coupe", "roadster", "estate" or "hatchback"
+    kind: str
     years: dict[str, float]
     paint: Colour
     second: Colour

@@ -8,8 +8,10 @@ from collections.abc import Sequence
 from drawing.sketch import Point
 from drawing.timeline_cars.eras import Body
 
-STEPS = 6  # of a rounded corner
-Corner = tuple[float, float, float]  # along, up, distance from the corner where its curve begins
+# of a rounded corner
+STEPS = 6
+# along, up, distance from the corner where its curve begins
+Corner = tuple[float, float, float]
 
 
 def rounded(corners: Sequence[Corner]) -> list[Point]:

@@ -57,7 +57,8 @@ def draw_car(sketch: Sketch, model: Model, ground: float, random: Random) -> Non
     """Draw the car, its wheels on row `ground`, facing either side."""
     body = of_kind(between(BODIES, model.years["body"]), model.kind)
     wheel, details = between(WHEELS, model.years["wheels"]), between(FITTINGS, model.years["fittings"])
-    start, end = body.nose - details.apart - 0.2, body.tail + 0.22  # with lamps, bumpers and a spare wheel
+    # with lamps, bumpers and a spare wheel
+    start, end = body.nose - details.apart - 0.2, body.tail + 0.22
     long = end - start
     scale = min(random.uniform(112, 134), random.uniform(0.89, 0.98) * WIDTH / long)
     flip = random.random() < 0.5

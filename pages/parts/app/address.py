@@ -18,7 +18,8 @@ T = TypeVar("T")
 Parse = Callable[[str], Any]
 Show = Callable[[Any], str]
 
-PICTURE, NOTES = "on", "notes"  # the values of keys.LECTURE
+# the values of keys.LECTURE
+PICTURE, NOTES = "on", "notes"
 
 
 def get(name: str) -> str | None:
@@ -64,7 +65,8 @@ def send() -> None:
 
 
 def _set(address: dict[str, str]) -> None:
-    if address != st.query_params.to_dict():  # each change is an entry in the browser's history
+    # each change is an entry in the browser's history
+    if address != st.query_params.to_dict():
         st.query_params.from_dict(address)
 
 

@@ -46,7 +46,8 @@ from ranking.storage.run_settings import (
     TrainSettings,
 )
 
-if TYPE_CHECKING:  # these imports would load compiled modules before the first page is shown
+# these imports would load compiled modules before the first page is shown
+if TYPE_CHECKING:
     from ranking.core import Features
     from ranking.experiments.cross_validation.plan import Plan
     from ranking.experiments.order_training import Ordered
@@ -63,14 +64,18 @@ if TYPE_CHECKING:  # these imports would load compiled modules before the first 
     from ranking.reports.differences import Difference
     from ranking.reports.findings import Findings
 
-TINY = 80  # longest side in pixels of an image that is encoded without loss
-WHOLE_SIDE = 1200  # longest side in pixels of a whole image
-LARGE = (
-    12_000_000  # pixels; decoding takes fifteen bytes per pixel, so larger images are decoded one at a time
-)
-STRENGTHS = [step / 10 for step in range(21)]  # edge strengths, in multiples of the learned penalties
-MAX_PLACES = 20  # ranks that are shown of each compared ranking
-POLL_SECONDS = 3.0  # between two readings of the trials of a running experiment
+# longest side in pixels of an image that is encoded without loss
+TINY = 80
+# longest side in pixels of a whole image
+WHOLE_SIDE = 1200
+# pixels; decoding takes fifteen bytes per pixel, so larger images are decoded one at a time
+LARGE = 12_000_000
+# edge strengths, in multiples of the learned penalties
+STRENGTHS = [step / 10 for step in range(21)]
+# ranks that are shown of each compared ranking
+MAX_PLACES = 20
+# between two readings of the trials of a running experiment
+POLL_SECONDS = 3.0
 
 _large_image_lock = threading.Lock()
 
@@ -147,7 +152,8 @@ def shrunk(images: ImageSet, image: int) -> str:
     if max(opened.size) <= TINY:
         opened.save(stream, "WEBP", lossless=True)
         return data_url(stream.getvalue())
-    opened.save(stream, "JPEG", quality=88)  # twenty times faster than WebP, and the visitor is waiting
+    # twenty times faster than WebP, and the visitor is waiting
+    opened.save(stream, "JPEG", quality=88)
     return data_url(stream.getvalue(), "image/jpeg")
 
 
@@ -166,7 +172,8 @@ def criteria(key: str) -> tuple[str, ...]:
 @of_home()
 def image_labels(key: str) -> LabelSet:
     """The images of a set with the labels of all their samples, without features."""
-    images = home.store().sets.get(key)  # not the cached image set: this reads all sets, the cache holds few
+    # not the cached image set: this reads all sets, the cache holds few
+    images = home.store().sets.get(key)
     return label_set(images, np.zeros((len(images), 0), np.float32))
 
 
@@ -282,7 +289,8 @@ def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
 @of_home()
 def has_images(key: str) -> bool:
     """Whether a set has images, not only features."""
-    return home.store().sets.get(key).image_features is None  # not the cached image set, as for `criteria`
+    # not the cached image set, as for `criteria`
+    return home.store().sets.get(key).image_features is None
 
 
 @of_home(needs="scores")
@@ -317,7 +325,8 @@ def frames_of_images(run: Run, split: str) -> Sequence[Frame]:
     return framed(playback, images.image_relevance(query), parts, objects(images.key, query), ends)
 
 
-PARTS = {"test": "test", "train": "training"}  # the names of splits in measures such as “CorLoc, test”
+# the names of splits in measures such as “CorLoc, test”
+PARTS = {"test": "test", "train": "training"}
 
 
 def image_parts(images: ImageSet) -> dict[str, Ints]:
@@ -348,7 +357,8 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
 
     images = image_set(run.settings["set"])
     described = TrainSettings.from_json(run.settings).features
-    load_features(images, described, _folder_of_features(run))  # computes them if they are not stored
+    # computes them if they are not stored
+    load_features(images, described, _folder_of_features(run))
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)
 
 
@@ -419,7 +429,8 @@ def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
     images, settings = image_set(run.settings["set"]), LabelTrainSettings.from_json(run.settings)
     features = projected(projection(run), features_of(run, settings.features))
     method, shown = method_of(run), label_set(images, features, settings.min_images)
-    method.prediction(shown.part([0]))  # raises a ValueError if its labels or features differ
+    # raises a ValueError if its labels or features differ
+    method.prediction(shown.part([0]))
     return method, shown
 
 

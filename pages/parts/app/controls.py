@@ -10,7 +10,8 @@ import streamlit as st
 from pages.parts.app import address, keys
 
 T = TypeVar("T")
-Options = Sequence[T] | Mapping[T, str]  # values, or values with their labels
+# values, or values with their labels
+Options = Sequence[T] | Mapping[T, str]
 
 
 def segments(label: str, name: str, options: Options[T], default: T | None = None, **given: Any) -> T:

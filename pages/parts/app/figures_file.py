@@ -10,7 +10,8 @@ from plotly.offline import get_plotlyjs
 
 from pages.parts.app import downloads
 
-Shown = tuple[go.Figure, str]  # a chart and its caption, as plain text
+# a chart and its caption, as plain text
+Shown = tuple[go.Figure, str]
 
 STYLE = "body{font:16px sans-serif;color:#202020;background:#fff;max-width:1100px;margin:2rem auto;padding:0 1rem}"
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-LONGEST = 40  # characters of a title
+# characters of a title
+LONGEST = 40
 
 
 def file_name(what: str, title: str, id: str, ending: str) -> str:

@@ -12,7 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 FOLDER = Path(__file__).parent
-END = "</body>"  # below Streamlit's own styles, so that ours take precedence
+# below Streamlit's own styles, so that ours take precedence
+END = "</body>"
 # Request headers that are removed, so that the response is the complete HTML as text.
 UNWANTED = {b"accept-encoding", b"if-none-match", b"if-modified-since", b"range"}
 
@@ -47,7 +48,8 @@ class FirstPaint:
                     whole = bytes(body).replace(END.encode(), self._added, 1)
                     headers = MutableHeaders(raw=start["headers"])
                     headers["content-length"] = str(len(whole))
-                    for name in ("etag", "last-modified"):  # these describe the original HTML
+                    # these describe the original HTML
+                    for name in ("etag", "last-modified"):
                         del headers[name]
                     await send(start)
                     await send({**message, "body": whole})

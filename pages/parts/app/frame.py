@@ -17,7 +17,9 @@ from pages.parts.app.page_end import PageEnd
 from pages.parts.app.page_end import end_page as end_page
 from pages.parts.app.presses import pressed as pressed
 from ranking.core.errors import HomeError
-from ranking.reports.prose import escaped as escaped  # what every page needs
+
+# what every page needs
+from ranking.reports.prose import escaped as escaped
 
 # The button that opens the menu on a phone. Its styles are not isolated, so they are in frame.css.
 _mount_button = st.components.v2.component(
@@ -43,7 +45,8 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
     st.session_state[keys.PAGE_SHOWN] = name
     st.session_state[keys.PAGE_RUNS], st.session_state[keys.MENU_ROW] = True, None
     st.session_state[keys.MENU] = st.container(key="menu", gap=None)
-    linked: dict[str, str] | None = None  # the URL parameters in the menu's links
+    # the URL parameters in the menu's links
+    linked: dict[str, str] | None = None
     with st.session_state[keys.MENU]:
         _mount_button(key="menu-button", data={"page": name}, height="content")
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -61,7 +64,8 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
         with messages:
             _show_error(error)
     except RerunException:
-        complete = False  # the next run shows the messages
+        # the next run shows the messages
+        complete = False
         raise
     finally:
         if complete:

@@ -19,8 +19,10 @@ from ranking.storage.run import Run
 from ranking.storage.space import FullError
 from ranking.storage.store import Store
 
-EACH = 32  # entries of a cache: enough for a class of thirty with a workspace each
-SOME = 8  # entries of a cache whose entries take much memory
+# entries of a cache: enough for a class of thirty with a workspace each
+EACH = 32
+# entries of a cache whose entries take much memory
+SOME = 8
 
 # The message if the folder of the examples is incomplete.
 NO_EXAMPLES = (
@@ -60,7 +62,8 @@ def _recovered(home: str | None) -> Store:
     if home not in _opened:
         opened = Store(home)
         jobs.recover(opened)
-        _opened.setdefault(home, opened)  # of two that open it at the same time, the first
+        # of two that open it at the same time, the first
+        _opened.setdefault(home, opened)
     return _opened[home]
 
 

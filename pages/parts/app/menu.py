@@ -21,7 +21,8 @@ class Title(NamedTuple):
 
 # Sections, each with its pages. A section opens at its first page.
 PLACES = {
-    "Start": {"start": Title("Ranking laboratory")},  # has the URL without a path
+    # has the URL without a path
+    "Start": {"start": Title("Ranking laboratory")},
     "Lessons": {
         "lessons": Title("Lessons"),
         "lesson": Title("Why optimise AP?"),

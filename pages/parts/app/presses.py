@@ -7,7 +7,8 @@ from typing import Any
 
 import streamlit as st
 
-PRESS_SECONDS = 60.0  # a press that the page has not reached by then is forgotten
+# a press that the page has not reached by then is forgotten
+PRESS_SECONDS = 60.0
 
 
 def pressed(label: str, key: str, **given: Any) -> bool:

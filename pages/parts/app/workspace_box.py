@@ -10,8 +10,10 @@ import streamlit as st
 from pages.parts.app import home, keys, workspaces
 from ranking.storage.space import WORKSPACE_LIMIT, bytes_of, format_bytes, limit_of
 
-MEASURE_SECONDS = 10.0  # between two measurements of the size of a workspace
-NEARLY_FULL = 0.5  # fraction of the storage limit from which the used storage is shown
+# between two measurements of the size of a workspace
+MEASURE_SECONDS = 10.0
+# fraction of the storage limit from which the used storage is shown
+NEARLY_FULL = 0.5
 
 
 def show() -> None:

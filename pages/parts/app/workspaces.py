@@ -55,7 +55,8 @@ def is_loopback(listens_at: str | None) -> bool:
     try:
         return ipaddress.ip_address(listens_at or "0.0.0.0").is_loopback
     except ValueError:
-        return False  # a host name, which other machines may be able to reach
+        # a host name, which other machines may be able to reach
+        return False
 
 
 def here() -> str | None:

@@ -19,7 +19,8 @@ STYLES = (
     (GREEN, "dashdot", "square"),
     (PURPLE, "dot", "triangle-up"),
 )
-SHARES = (AGREES, NAMES.pairs)  # shown in percent
+# shown in percent
+SHARES = (AGREES, NAMES.pairs)
 Marks = Sequence[tuple[At, float]]
 
 

@@ -15,12 +15,16 @@ from pages.parts.charts.plots import hatched, line, points
 from ranking.core import Floats, Ints
 from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace
 
-if TYPE_CHECKING:  # this import would load compiled modules before the first page is shown
+# this import would load compiled modules before the first page is shown
+if TYPE_CHECKING:
     from ranking.explain.training_planes import TrainingPlanes
 
-MAX_SIGNS = 48  # largest number of ranks with a + or − on each bar
-WIDE = 80  # largest number of columns with gaps between them
-BAND = 2.0  # distance of two rankings
+# largest number of ranks with a + or − on each bar
+MAX_SIGNS = 48
+# largest number of columns with gaps between them
+WIDE = 80
+# distance of two rankings
+BAND = 2.0
 TREE_STYLES = {
     "to come": ("not yet evaluated", "rgba(128,128,128,.2)", {"color": GREY}),
     "done": ("median evaluated", DARK_GREY, {"color": "white"}),

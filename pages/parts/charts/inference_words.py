@@ -11,7 +11,8 @@ from ranking.explain.inference_steps import Bins, InferenceProblem, Step, Trace,
 from ranking.reports.prose import markdown_table
 
 NAMES = {"greedy": "Greedy", "search": "SEARCH", "select": "SELECT", "buckets": "Buckets"}
-MAX_LINES = 120  # largest number of irrelevant samples that are joined by lines between two rankings
+# largest number of irrelevant samples that are joined by lines between two rankings
+MAX_LINES = 120
 RIGHT, PREDICTED, VIOLATED = "correct", "by score", "most violated"
 
 BEFORE = {
@@ -146,7 +147,8 @@ def notice_tree(trace: Trace) -> str:
 
 
 def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str:
-    from ranking.inference.most_violated_ranking import FEW  # compiled
+    # compiled
+    from ranking.inference.most_violated_ranking import FEW
 
     edges = sum(step.what == "edge" for step in trace.steps)
     low, high = trace.bounds_after(edges, problem.highest)
@@ -161,7 +163,8 @@ def notice_bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> str
 # Operations
 # ---------------------------------------------------------------------------------------------------------
 
-ORDERS = {  # for |N| > |P|; without |, which would end the cell of a table
+# for |N| > |P|; without |, which would end the cell of a table
+ORDERS = {
     "greedy": r"$O(\lvert N\rvert\lvert P\rvert+\lvert N\rvert\log\lvert N\rvert)$",
     # For each of the first |P| samples, all ranks above its own are searched one by one (quicksort, Algorithm 3).
     "search": r"$O(\lvert N\rvert\log\lvert P\rvert+\lvert P\rvert^2+\lvert N\rvert\log\lvert N\rvert)$",

@@ -23,7 +23,8 @@ DEFAULT_K = 5
 OTHERS: Ints = np.isin(np.arange(1, SHOWN), (6, 8, 10)).astype(np.int64)
 RELEVANT = int(OTHERS.sum()) + 1
 
-CUT = "Error rate at the cutoff"  # unlike the weighted 0-1 loss, it does not depend on the sign of the scores
+# unlike the weighted 0-1 loss, it does not depend on the sign of the scores
+CUT = "Error rate at the cutoff"
 
 AT_CUT = (
     rf"$\displaystyle\frac{{\text{{wrong}}}}{{n}}$: the top $|P|={RELEVANT}$ are labelled relevant and the others "
@@ -59,7 +60,8 @@ def show_ranking(images: ImageSet, order: Ranking, place: int, thumbnails: Thumb
         columns=SHOWN,
         narrow=4,
         flags={mover: "moves"},
-        ends={shown[RELEVANT - 1].id: "cutoff"},  # after as many places as there are relevant images
+        # after as many places as there are relevant images
+        ends={shown[RELEVANT - 1].id: "cutoff"},
         chosen=mover,
     )
 
@@ -68,7 +70,8 @@ def show_measures(order: Ranking, place: int, k: int) -> None:
     """Show each measure as a number, as a formula, and as a function of the rank of the moving image."""
     by_place = moving.measures_by_rank(OTHERS, k)
     for column, (name, field, colour, stepped, definition) in zip(
-        st.columns([6, 5, 5, 5]),  # the terms of AP need the most room
+        # the terms of AP need the most room
+        st.columns([6, 5, 5, 5]),
         (
             ("AP", "average_precision", BLUE, False, measures.AP),
             ("P@k", "precision", GREEN, True, measures.PRECISION),

@@ -19,14 +19,18 @@ from ranking.reports.comparison_charts import MAX_POINTS, pr_steps
 from ranking.reports.prose import escaped
 
 MAX_CLASSES = 20
-AT_THE_FOOT = {  # the tools of a chart lie over its upper edge
+# the tools of a chart lie over its upper edge
+AT_THE_FOOT = {
     "yref": "container",
     "y": 0,
     "yanchor": "bottom",
 }
-ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}  # of an axis
-ENLARGED, HIGHEST = 1.2, 430  # factor on the height of a chart in a lecture, and its limit in pixels
-NUMBERS = 16  # font size in pixels in a lecture
+# of an axis
+ZERO = {"zeroline": True, "zerolinecolor": GREY, "zerolinewidth": 2}
+# factor on the height of a chart in a lecture, and its limit in pixels
+ENLARGED, HIGHEST = 1.2, 430
+# font size in pixels in a lecture
+NUMBERS = 16
 
 
 def show(

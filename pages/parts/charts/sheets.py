@@ -14,10 +14,14 @@ from ranking.datasets import Thumbnails
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.ranked import Ranking, first_mistake
 
-SIDE, GAP, BORDER = 120, 10, 5  # of a crop
-COLUMNS, ROWS, HEADER, CAPTION = 10, 8, 64, 22  # of a contact sheet
-HEAD, TOP, BAND, FOOT = 210, 50, 44, 22  # of a comparison: left of its rows, above, between and below them
-TITLE, MINI, JOIN = 34, 40, 56  # of a sequence: above a strip, the small true order, and the lines below it
+# of a crop
+SIDE, GAP, BORDER = 120, 10, 5
+# of a contact sheet
+COLUMNS, ROWS, HEADER, CAPTION = 10, 8, 64, 22
+# of a comparison: left of its rows, above, between and below them
+HEAD, TOP, BAND, FOOT = 210, 50, 44, 22
+# of a sequence: above a strip, the small true order, and the lines below it
+TITLE, MINI, JOIN = 34, 40, 56
 
 
 class Sheet:

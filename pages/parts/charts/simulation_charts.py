@@ -26,8 +26,10 @@ def panel(
     """
     figure = go.Figure()
     questions = np.arange(len(curves[0].mean))
-    several = len(curves[0].folds) > 1  # one fold has no band
-    for curve, name in zip(curves, names, strict=True) if several else ():  # all bands below all lines
+    # one fold has no band
+    several = len(curves[0].folds) > 1
+    # all bands below all lines
+    for curve, name in zip(curves, names, strict=True) if several else ():
         mean, spread = 100 * curve.mean, 100 * curve.spread
         figure.add_scatter(
             x=np.concatenate([questions, questions[::-1]]),
@@ -65,7 +67,8 @@ def differences(by_strategy: Sequence[tuple[str, Difference]], styles: Mapping[s
     figure = go.Figure()
     for number, (name, apart) in enumerate(by_strategy):
         style = styles[name]
-        shift = 0.09 * (number - (len(by_strategy) - 1) / 2)  # so that intervals do not overlap
+        # so that intervals do not overlap
+        shift = 0.09 * (number - (len(by_strategy) - 1) / 2)
         bars = None if np.isnan(apart.low).any() else 100 * (apart.high - apart.mean)
         figure.add_scatter(
             x=np.arange(len(apart.mean)) + shift,

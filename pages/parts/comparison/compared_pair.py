@@ -22,7 +22,8 @@ from ranking.reports.compared import Compared
 from ranking.reports.comparison_charts import MAX_POINTS
 
 MOVED = {"ap": "Effect on AP", "places": "Change in rank"}
-MOVERS = 6  # samples that moved most, up and down
+# samples that moved most, up and down
+MOVERS = 6
 
 
 @dataclass(frozen=True, eq=False)

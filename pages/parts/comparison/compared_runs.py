@@ -22,7 +22,8 @@ from ranking.storage.run_settings import TrainSettings
 
 Subject = tuple[str, str]
 SUBJECT = keys.widget("compared subject")
-PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")  # high-order, Tables 1 and 2
+# high-order, Tables 1 and 2
+PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
 
 
 def choose() -> tuple[list[Run], DeltaGenerator]:
@@ -194,7 +195,8 @@ def _choose_runs(listed: Sequence[Run]) -> list[Run]:
         placeholder="choose two to four",
     )
     if address.get(keys.COMPARED) is None:
-        address.amend(**{keys.COMPARED: ",".join(chosen)})  # so that the link shows the same runs later
+        # so that the link shows the same runs later
+        address.amend(**{keys.COMPARED: ",".join(chosen)})
     return [known[run_id] for run_id in chosen]
 
 

@@ -67,7 +67,8 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     opened = address.get(keys.OWN) is not None
     label = "Upload custom features" + (f" ({len(kept):,} added)" if kept else "")
     jobs_panel.list_imports(FeaturesSettings.task, keys.OWN, images.key)
-    local = not workspaces.used()  # a model of a visitor could take all memory and time of a server
+    # a model of a visitor could take all memory and time of a server
+    local = not workspaces.used()
     model = ", or an `.onnx` model that computes the vectors" if local else ""
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(

@@ -21,7 +21,8 @@ from ranking.features.uploads.vectors_preview import VectorsPreview
 from ranking.storage.import_questions import Question
 from ranking.storage.run import Run
 
-CHOSEN_APART = ("model", "columns", "output")  # settings of a model that have no widget in its form
+# settings of a model that have no widget in its form
+CHOSEN_APART = ("model", "columns", "output")
 
 
 def show(images: ImageSet, run: Run, question: Question) -> None:

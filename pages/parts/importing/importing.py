@@ -18,7 +18,8 @@ from ranking.storage.run_settings import ImportSettings
 
 def show() -> None:
     """The import in the URL and its progress; without one, the form that starts an import."""
-    place = st.container()  # also if it stays empty, so that the elements below do not move
+    # also if it stays empty, so that the elements below do not move
+    place = st.container()
     run = address.read(keys.IMPORT, _import, None)
     with place:
         if run is None:

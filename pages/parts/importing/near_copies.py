@@ -20,9 +20,12 @@ from ranking.datasets.splits import moved_words
 from ranking.storage.import_questions import Question
 from ranking.storage.run import Run
 
-EXAMPLES = 12  # samples that are shown
-PAIRS = 6  # pairs that are shown
-SIDE = 112  # pixels of each of the two images
+# samples that are shown
+EXAMPLES = 12
+# pairs that are shown
+PAIRS = 6
+# pixels of each of the two images
+SIDE = 112
 GAP = 4
 
 

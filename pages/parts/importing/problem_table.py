@@ -13,8 +13,10 @@ from ranking.core import Problem
 from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
 
-COLUMNS = ("file", "expected", "came", "done")  # the fields of ranking.core.Problem
-SHOWN = {"came": "found", "done": "action"}  # headings that differ from the field
+# the fields of ranking.core.Problem
+COLUMNS = ("file", "expected", "came", "done")
+# headings that differ from the field
+SHOWN = {"came": "found", "done": "action"}
 Row = dict[str, str]
 
 

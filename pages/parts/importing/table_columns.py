@@ -16,14 +16,16 @@ from ranking.formats.import_preview import ImportPreview
 from ranking.formats.table_columns import ROLES, as_setting, names_in
 
 NOT_THERE = "none"
-PARTS = {  # roles with one column per part
+# roles with one column per part
+PARTS = {
     "image": ("Image",),
     "box": ("Box: x, or all four numbers", "Box: y", "Box: right edge or width", "Box: lower edge or height"),
     "group": ("Group",),
     "split": ("Split",),
     "size": ("Width of the image", "Height of the image"),
 }
-SEVERAL = {"labels": "Labels", "numbers": "Criteria"}  # roles with any number of columns
+# roles with any number of columns
+SEVERAL = {"labels": "Labels", "numbers": "Criteria"}
 FORM, UNIT = "box_form", "box_unit"
 ROWS = (("image", "labels", "numbers"), ("box",), (FORM, UNIT, "size"), ("group", "split"))
 

@@ -85,7 +85,8 @@ def show() -> None:
 def _delete(key: str) -> None:
     try:
         home.store().sets.delete(key)
-    except ValueError as error:  # a training run on it was started in another tab
+    except ValueError as error:
+        # a training run on it was started in another tab
         address.complain(str(error))
         return
     st.session_state[keys.JUST_DELETED_SET] = key
@@ -95,7 +96,8 @@ def _delete(key: str) -> None:
 def _restore(key: str) -> None:
     try:
         home.store().sets.restore(key)
-    except ValueError as error:  # the trash was emptied in another tab
+    except ValueError as error:
+        # the trash was emptied in another tab
         address.complain(str(error))
         return
     st.session_state[keys.JUST_DELETED_SET] = None

@@ -18,8 +18,10 @@ from ranking.core import Ints
 from ranking.explain.label_pairs import LabelPairs
 from ranking.reports.prose import signed
 
-MAX_NAMED = 5  # pairs that are named in the scatter
-FAINTEST = 0.1  # of the largest disagreement with the data: pairs with a smaller one are not named
+# pairs that are named in the scatter
+MAX_NAMED = 5
+# of the largest disagreement with the data: pairs with a smaller one are not named
+FAINTEST = 0.1
 TICKS = {-6: "1/64", -4: "1/16", -2: "¼", 0: "chance", 2: "4×", 4: "16×", 6: "64×"}
 AGAINST = "rgba(128,128,128,.22)"
 
@@ -67,7 +69,8 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
             col=column,
         )
         figure.update_xaxes(range=reach(values.tolist(), 2.1), **ZERO, row=1, col=column)
-    figure.update_xaxes(tickvals=[0], ticktext=["chance"], row=1, col=2)  # the numbers are at the bars
+    # the numbers are at the bars
+    figure.update_xaxes(tickvals=[0], ticktext=["chance"], row=1, col=2)
     figure.update_xaxes(nticks=4, tickangle=0)
     figure.update_yaxes(tickvals=rows, ticktext=names, showgrid=False)
     figure.update_layout(showlegend=False, bargap=0.25)
@@ -97,7 +100,8 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
     points(figure, [None], [None], AGAINST, "square", 18, (AGAINST, 0), name="disagrees with the data")
     low, most = float(x.min(initial=0.0)), float(x.max(initial=0.0))
     for place in furthest:
-        left = 2 * x[place] > low + most  # where there is room
+        # where there is room
+        left = 2 * x[place] > low + most
         figure.add_annotation(
             x=float(x[place]),
             y=float(y[place]),

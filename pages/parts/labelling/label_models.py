@@ -20,7 +20,8 @@ from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "C-star p@k", "Independent p@k"
-MAX_LABELS_OF_ONE = 2.0  # image sets with fewer labels per image on average have no labels to rank
+# image sets with fewer labels per image on average have no labels to rank
+MAX_LABELS_OF_ONE = 2.0
 PICKER = training_runs.Picker(
     task="labels",
     run=keys.LABEL_RUN,
@@ -32,7 +33,8 @@ PICKER = training_runs.Picker(
     contrast="In C-star, a few core labels attract or repel all others. The baseline, the independent model, scores "
     "each label independently.",
 )
-NAMES = {OWN: "C-star", BASELINE: "Independent"}  # short enough for a projector
+# short enough for a projector
+NAMES = {OWN: "C-star", BASELINE: "Independent"}
 
 
 class Player(NamedTuple):

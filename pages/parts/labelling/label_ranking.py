@@ -14,7 +14,8 @@ from ranking.core import Bools, Floats, Ints
 from ranking.explain.labelling_model import Position
 
 STYLE = Path(__file__).with_suffix(".css")
-BEYOND = 2  # ranks below the top k that are shown, unless all are shown
+# ranks below the top k that are shown, unless all are shown
+BEYOND = 2
 SIGNS = {"yes": "✓", "no": "✗", "skip": "?", "": ""}
 COLOURS = {"grey": GREY, "yes": RELEVANT_LABEL, "no": IRRELEVANT_LABEL}
 

@@ -16,7 +16,8 @@ WAYS = (
     LineStyle(GREY, "longdash", "x"),
     LineStyle(VERMILLION, "dash", "diamond"),
 )
-FIRST = ("C-star p@k", "Independent p@k")  # their styles do not depend on the other registered methods
+# their styles do not depend on the other registered methods
+FIRST = ("C-star p@k", "Independent p@k")
 
 
 def of_models(methods: Mapping[str, str]) -> dict[str, LineStyle]:

@@ -58,7 +58,8 @@ def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]
     known = {str(id): row for row, id in enumerate(images.ids)}
     chosen = address.read(keys.IMAGE, lambda text: row_of(known, text), int(queue[first]))
     if address.get(keys.IMAGE) is None:
-        address.amend(**{keys.IMAGE: str(images.ids[chosen])})  # so that it stays after its first answer
+        # so that it stays after its first answer
+        address.amend(**{keys.IMAGE: str(images.ids[chosen])})
     at = int(np.searchsorted(queue, chosen))
     # The answers about this image change below without this function running again, so they are not counted here.
     others = sum(answered for row, answered in zip(queue.tolist(), done, strict=True) if row != chosen)

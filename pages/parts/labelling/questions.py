@@ -40,7 +40,8 @@ def ask(own: LabellingSession, baseline: LabellingSession | None, beside: str, t
     """Show the question and the rankings. An answer runs only this again, which takes some 50 ms."""
     with frame.errors_in_place():
         if error := st.session_state.pop(keys.ANSWER_ERROR, None):
-            raise error  # about the last answer; its question is asked again below
+            # about the last answer; its question is asked again below
+            raise error
     with frame.errors_in_place():
         answers = fold(home.store().answers.events(own.run.settings["set"], own.id))
         question = own.labelling_model.question(own.position(answers))
@@ -121,7 +122,8 @@ def explain_question(own: LabellingSession, question: Question, answers: ImageAn
     )
     if taken < most_k(own.names) and frame.pressed(f"Raise k to {taken + 1}", keys.widget("raise k")):
         address.put(**{keys.LABEL_K: str(taken + 1)})
-        st.rerun()  # the whole page, because the models depend on k
+        # the whole page, because the models depend on k
+        st.rerun()
 
 
 def maxima(k: int, question: Question) -> str:

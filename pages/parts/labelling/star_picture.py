@@ -15,12 +15,17 @@ from pages.parts.neighbours.graph.drawings import widths
 from ranking.core import Floats, Ints
 from ranking.explain.label_pairs import LabelPairs
 
-MAX_OUTER = 8  # labels around the core; the names of more would overlap
-MAX_TIES = 32  # interactions of the core with them; more cannot be read
-WIDEST = 10.0  # pixels
-INNER = 0.46  # radius of the core; that of the other labels is 1
+# labels around the core; the names of more would overlap
+MAX_OUTER = 8
+# interactions of the core with them; more cannot be read
+MAX_TIES = 32
+# pixels
+WIDEST = 10.0
+# radius of the core; that of the other labels is 1
+INNER = 0.46
 ATTRACT, REPEL = "attract: F > 0", "repel: F < 0"
-LONGEST = 16  # letters of a name
+# letters of a name
+LONGEST = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +105,12 @@ def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
     place = dict(zip(star.shown.tolist(), star.places, strict=True))
     both = zip(pairs.first.tolist(), pairs.second.tolist(), strict=True)
     ends = np.array([[place[i], place[j]] for i, j in both]).reshape(-1, 2, 2)
-    for at in np.argsort(pixels, kind="stable"):  # the strongest last, above the others
+    # the strongest last, above the others
+    for at in np.argsort(pixels, kind="stable"):
         colour, dash = styles[bool(pairs.weight[at] > 0)]
         line(figure, ends[at, :, 0], ends[at, :, 1], colour, float(pixels[at]), dash)
-    middles = 0.4 * ends[:, 0] + 0.6 * ends[:, 1]  # not the very middle, where many cross
+    # not the very middle, where many cross
+    middles = 0.4 * ends[:, 0] + 0.6 * ends[:, 1]
     hidden = {
         "opacity": 0,
         "text": [html.escape(each) for each in words],
@@ -112,7 +119,8 @@ def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
     points(figure, middles[:, 0], middles[:, 1], DARK_GREY, size=22, **hidden)
     for number, (label, (x, y)) in enumerate(place.items()):
         middle, name = number < star.middle, short(pairs.names[label])
-        figure.add_annotation(  # core labels are blue, labels in the middle large
+        # core labels are blue, labels in the middle large
+        figure.add_annotation(
             x=float(x),
             y=float(y),
             text=f"<b>{name}</b>" if middle else name,

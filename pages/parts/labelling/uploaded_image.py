@@ -14,7 +14,8 @@ from ranking.storage.run import Run
 from ranking.storage.store import Store
 from ranking.storage.uploaded_image import described, name_of
 
-LARGEST = 50  # megabytes, as for an imported image
+# megabytes, as for an imported image
+LARGEST = 50
 
 
 class UploadedImage(NamedTuple):

@@ -22,7 +22,8 @@ from ranking.reports.prose import change, markdown_table
 
 MEASURED = Path(__file__).parents[3] / "data" / "ten_actions.json"
 
-Pair = tuple[str, str]  # of methods, the second compared with the first
+# of methods, the second compared with the first
+Pair = tuple[str, str]
 
 
 class Action(NamedTuple):

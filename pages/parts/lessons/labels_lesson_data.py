@@ -19,11 +19,15 @@ from ranking.explain.question_strategies import closest_maxima, precisions
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.storage.run import Run
 
-OWN, BASELINE = "C-star", "Independent"  # the methods of the two runs, as the lesson shows them
+# the methods of the two runs, as the lesson shows them
+OWN, BASELINE = "C-star", "Independent"
 QUESTIONS = 10
-SIZE = (320, 240)  # of a scene, in pixels
-DIGITS = 9  # of a score; later digits are rounding errors
-CHOSEN, ANY = 3, 3  # number of scenes of the lesson: chosen scenes, and the first ones of the others
+# of a scene, in pixels
+SIZE = (320, 240)
+# of a score; later digits are rounding errors
+DIGITS = 9
+# number of scenes of the lesson: chosen scenes, and the first ones of the others
+CHOSEN, ANY = 3, 3
 
 
 class FirstAnswers(NamedTuple):

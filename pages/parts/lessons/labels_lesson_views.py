@@ -31,9 +31,12 @@ from ranking.core import Bools, Floats, Ints
 from ranking.explain.labelling_model import LabellingModel, Position
 from ranking.reports.prose import markdown_table, signed
 
-BELOW = 1  # ranks that are shown after the top k
-PARTNERS = 2  # of the answered label, that the caption names
-MAX_NAMED, LEAST_APART = 6, 3  # labels in a chart of moves, and the least ranks between two
+# ranks that are shown after the top k
+BELOW = 1
+# of the answered label, that the caption names
+PARTNERS = 2
+# labels in a chart of moves, and the least ranks between two
+MAX_NAMED, LEAST_APART = 6, 3
 FONT = {"size": 15}
 INSIDE, OUTSIDE = "best with it", "best without it"
 
@@ -92,7 +95,8 @@ def moves(
     """
     was, now = np.argsort(before) + 1, np.argsort(after) + 1
     change = moved_among_others(before, after, answered)
-    by_change = np.argsort(np.abs(change), kind="stable")  # what moved furthest lies above the rest
+    # what moved furthest lies above the rest
+    by_change = np.argsort(np.abs(change), kind="stable")
     figure = go.Figure()
     for label in by_change:
         style = (
@@ -185,8 +189,10 @@ def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: 
     return figure
 
 
-COLUMNS = (0, 1, 5, QUESTIONS)  # questions that the table shows, as the paper's Table 1
-SURE = 1.96  # standard errors of a 95% confidence interval
+# questions that the table shows, as the paper's Table 1
+COLUMNS = (0, 1, 5, QUESTIONS)
+# standard errors of a 95% confidence interval
+SURE = 1.96
 
 
 def quoted(names: Sequence[str]) -> str:

@@ -44,11 +44,13 @@ def labels_run(key: str, method: str) -> LabelTrainSettings:
 
 
 OBJECT_SET = "Hidden objects"
-OBJECT_ROUNDS = ("horse", "whole image")  # class and start whose rounds are shown
+# class and start whose rounds are shown
+OBJECT_ROUNDS = ("horse", "whole image")
 # A class whose boxes are better from another start than the whole image, and one whose boxes shrink to a part.
 OBJECT_STARTS, OBJECT_PART = ("drum", "several"), ("bicycle", "several")
 OBJECTS = (OBJECT_ROUNDS, OBJECT_STARTS, OBJECT_PART)
-WHOLE = "whole image"  # the start with which others are compared
+# the start with which others are compared
+WHOLE = "whole image"
 
 
 def objects_run(key: str, query: str, start: str) -> BagTrainSettings:

@@ -17,7 +17,8 @@ from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_settings import AnyTrainSettings, train_settings
 
-DONE = "lessons"  # folder of a workspace with an empty file for each completed lesson
+# folder of a workspace with an empty file for each completed lesson
+DONE = "lessons"
 
 
 def bundled(source: str) -> ImageSet:

@@ -15,11 +15,14 @@ from ranking.core import Bools, Floats, Ints
 from ranking.metrics.intervals import Interval, resample
 from ranking.reports.prose import change
 
-if TYPE_CHECKING:  # importing this would load compiled code before the page is shown
+# importing this would load compiled code before the page is shown
+if TYPE_CHECKING:
     from ranking.explain.edge_strength import EdgeStrengthCurve
 
-PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))  # without neighbours, with them
-OFF, LEARNED = 0.0, 1.0  # edge strengths
+# without neighbours, with them
+PAIRS = (("SVM", "HOB-SVM"), ("AP-SVM", "HOAP-SVM"))
+# edge strengths
+OFF, LEARNED = 0.0, 1.0
 
 
 def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]) -> str:

@@ -14,9 +14,12 @@ from ranking.core import Floats, Ints
 
 CUES = ("the more colourful image ranks first", "the brighter image ranks first")
 TRIES = 20_000
-DRAWS = 50  # sampled sequences, of which one is chosen
-APART = 0.5  # least difference of the images of a pair in every cue, in standard deviations
-MAX_SEARCHED = 1000  # samples among which the pairs are chosen
+# sampled sequences, of which one is chosen
+DRAWS = 50
+# least difference of the images of a pair in every cue, in standard deviations
+APART = 0.5
+# samples among which the pairs are chosen
+MAX_SEARCHED = 1000
 
 
 class Examples(NamedTuple):

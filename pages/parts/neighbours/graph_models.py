@@ -117,7 +117,8 @@ def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) 
     connected = model.components.sizes[model.component_of] > 1
     rows = np.flatnonzero((model.test == test) & connected)
     helped = -model.helped[rows] if hurt else model.helped[rows]
-    order = np.lexsort((-np.abs(model.rise[rows]), -helped))  # ties: larger move first
+    # ties: larger move first
+    order = np.lexsort((-np.abs(model.rise[rows]), -helped))
     chosen: Ints = rows[order[helped[order] > 0][:most]]
     return chosen
 

@@ -18,9 +18,11 @@ from ranking.explain.neighbourhood import Neighbourhood
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 
-MAX_MOVED = 5  # samples helped most, and samples hurt most
+# samples helped most, and samples hurt most
+MAX_MOVED = 5
 NO_SAMPLE = "No sample in this split."
-MAX_MEMBERS = 16  # samples that are shown of a component that spans several images
+# samples that are shown of a component that spans several images
+MAX_MEMBERS = 16
 
 
 def show(
@@ -103,7 +105,8 @@ def draw_labelling(
 def show_parts(model: Neighbourhood, row: int) -> None:
     own = float(model.unary[row])
     alone = np.count_nonzero(model.turning(row)) == 1 and not model.marginals.excess[row]
-    others = 0.0 if alone else float(model.unary_part[row] - own)  # exactly 0, without rounding errors
+    # exactly 0, without rounding errors
+    others = 0.0 if alone else float(model.unary_part[row] - own)
     parts = [
         ("its unary<br>score", own),
         ("unary scores of<br>samples that flip", others),

@@ -79,7 +79,8 @@ def choose(model: Neighbourhood, ranked: Ranking) -> tuple[str, Ints]:
         first = "connected" if (sizes > 1).any() else "1"
         size = controls.select("Components", keys.SIZE, words, first, width=260)
     numbers = of_split[fitting[size]]
-    if order != "size":  # components are numbered by size
+    # components are numbered by size
+    if order != "size":
         helped = model.component_helped[numbers]
         numbers = numbers[np.argsort(-helped if order == "helped" else helped, kind="stable")]
     return colour, numbers

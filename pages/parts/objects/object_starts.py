@@ -14,7 +14,8 @@ from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import Localisation
 from ranking.explain.playback import Frame, part_localisation
 
-COMPARED = 4  # images of each start
+# images of each start
+COMPARED = 4
 WHERE = (
     "LDA begins with the best windows by linear discriminant analysis; self-paced learns first from the images with "
     "the highest scores; the others begin with the windows that they name."

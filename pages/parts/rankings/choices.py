@@ -14,7 +14,8 @@ from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import ENDED, Run
 
-FIRST_WITH_NEIGHBOURS = "HOB-SVM"  # the suggested first method with a similarity graph
+# the suggested first method with a similarity graph
+FIRST_WITH_NEIGHBOURS = "HOB-SVM"
 
 
 class Shown(NamedTuple):
@@ -97,10 +98,12 @@ def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
     """One of the listed training runs. why_not: the reason why the run in the URL is not listed, if it is not."""
     if why_not is not None:
         address.complain(f"{why_not} Showing another run.")
-        address.put(**{keys.RUN: listed[0].id})  # in one step, so that the browser's Back undoes it
+        # in one step, so that the browser's Back undoes it
+        address.put(**{keys.RUN: listed[0].id})
     run = training_runs.choose_among(listed, "Training run", keys.RUN)
     if address.get(keys.RUN) is None:
-        address.put(**{keys.RUN: run.id})  # also by default, so that the link shows the same run later
+        # also by default, so that the link shows the same run later
+        address.put(**{keys.RUN: run.id})
     return run
 
 

@@ -20,8 +20,10 @@ from ranking.storage.run_files import read_scores
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
-MAX_RELEVANT, MAX_IRRELEVANT = 60, 540  # samples of a model that are shown; more cannot be distinguished
-FEW_RELEVANT, FEW_IRRELEVANT = 3, 5  # of the lesson
+# samples of a model that are shown; more cannot be distinguished
+MAX_RELEVANT, MAX_IRRELEVANT = 60, 540
+# of the lesson
+FEW_RELEVANT, FEW_IRRELEVANT = 3, 5
 TYPED_SCORES = "1.4 0.6 0.1", "1.1 0.8 0.3 -0.2 -0.7"
 
 

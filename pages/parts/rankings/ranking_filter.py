@@ -33,7 +33,8 @@ FILTERS = {
     "errors": Filter("Errors", "irrelevant samples in the top {k:,}", lambda relevant, top: ~relevant & top),
     "misses": Filter("Missed", "relevant samples below rank {k:,}", lambda relevant, top: relevant & ~top),
 }
-STEPS = 100  # fewest steps of the score range
+# fewest steps of the score range
+STEPS = 100
 
 
 class Filtered(NamedTuple):

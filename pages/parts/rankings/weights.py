@@ -23,13 +23,19 @@ from ranking.features.strokes import Strokes, strokes
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 
-AVERAGED = 20  # crops, or images, from the top of the ranking
-SIDE = 128  # of their average, in pixels
-FAINTEST = 0.02  # of the largest weight; fainter strokes cannot be seen
-STRONGEST = 2  # strokes that are plotted per cell and sign; all of them would look like an asterisk
+# crops, or images, from the top of the ranking
+AVERAGED = 20
+# of their average, in pixels
+SIDE = 128
+# of the largest weight; fainter strokes cannot be seen
+FAINTEST = 0.02
+# strokes that are plotted per cell and sign; all of them would look like an asterisk
+STRONGEST = 2
 SWATCHES = 8
-SHADES = 10  # of strokes
-DARK = "#101418"  # background of the bright strokes, the same in the light and the dark theme
+# of strokes
+SHADES = 10
+# background of the bright strokes, the same in the light and the dark theme
+DARK = "#101418"
 SIGNS = {1: f"{RELEVANT_GLYPH} raises the score", -1: f"{IRRELEVANT_GLYPH} lowers the score"}
 
 
@@ -38,7 +44,8 @@ class HogWeights:
     """The weights of one HOG feature, and the colours (bins, 3) RGB of a colour feature of the same pixels."""
 
     title: str
-    cells: int  # along a side
+    # along a side
+    cells: int
     strokes: Strokes
     colours: Ints | None
     colour_weights: Floats | None
@@ -114,7 +121,8 @@ def show_weights(run: Run, learned: HogWeights, images: ImageSet, ranked: Rankin
         seen = [thumbnails.crop(int(row)) for row in rows]
     average = f"average of the first {len(seen)}"
     wide, narrow = st.columns([3, 2], gap="medium", vertical_alignment="center")
-    with wide:  # a chart per panel, because a phone shows them below each other
+    # a chart per panel, because a phone shows them below each other
+    with wide:
         *panels, last = st.columns(3, gap="xsmall")
         figures = []
         for panel, sign, side in zip(panels, SIGNS, ("for", "against"), strict=True):
@@ -177,7 +185,8 @@ def of_sign(learned: HogWeights, sign: int) -> tuple[Floats, Floats]:
         if weights[stroke] <= FAINTEST * most:
             break
         ends = learned.strokes.ends[stroke]
-        cell = tuple(((ends[:2] + ends[2:]) // 2).astype(int))  # a stroke runs through the middle of its cell
+        # a stroke runs through the middle of its cell
+        cell = tuple(((ends[:2] + ends[2:]) // 2).astype(int))
         counts[cell] = counts.get(cell, 0) + 1
         if counts[cell] <= STRONGEST:
             chosen.append(stroke)

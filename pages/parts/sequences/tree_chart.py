@@ -9,14 +9,16 @@ from pages.parts.charts.plots import line, points
 from ranking.core import Ints
 from ranking.explain.tree_search import TreeSearch, places, shown_nodes
 
-STYLES = (  # of trees: each differs from the others in colour, dash and symbol
+# of trees: each differs from the others in colour, dash and symbol
+STYLES = (
     (BLUE, "solid", "circle"),
     (VERMILLION, "dash", "square"),
     (GREEN, "dot", "triangle-up"),
     (PURPLE, "dashdot", "diamond"),
     (GREY, "longdash", "cross"),
 )
-MAX_NODES = 600  # plotted
+# plotted
+MAX_NODES = 600
 NOTHING = "rgba(0,0,0,0)"
 
 

@@ -17,7 +17,8 @@ from ranking.storage.run_settings import AblationSettings
 from ranking.storage.sets import ImageSetRow
 
 TRAIN, TEST, SUBSEQUENCES = 1000, 500, 10_000
-USUAL_LENGTH = 20  # of the sequences of the paper's cars
+# of the sequences of the paper's cars
+USUAL_LENGTH = 20
 # Ablations that the paper measures on public figures have shorter sequences. The ablation of representations is small,
 # because max-pooled windows have no scores per position, so that their search takes a hundred times as long.
 LENGTHS = {"number of trees": 8, "representation": 8}

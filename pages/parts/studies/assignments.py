@@ -32,7 +32,8 @@ from ranking.inference.assignment import (
     precision_assignment,
 )
 
-CORE = 2  # the first samples are the core of the c-star
+# the first samples are the core of the c-star
+CORE = 2
 PRECISION, STAR, AP = "p@k", "c-star", "AP"
 PROBLEMS = (PRECISION, STAR, AP)
 ROUNDING = 1e-9
@@ -172,8 +173,10 @@ def note_of(example: Example) -> str:
 
 # White numbers are legible on all of them.
 COLOURS = [[0.0, DARK_VERMILLION], [0.5, DARK_GREY], [1.0, DARK_BLUE]]
-ROW = 34  # pixels
-EDGE = 0.46  # of a cell, from its middle to its outline
+# pixels
+ROW = 34
+# of a cell, from its middle to its outline
+EDGE = 0.46
 
 
 def show_matrix(

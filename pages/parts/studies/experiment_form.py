@@ -26,7 +26,8 @@ from ranking.storage.stored_settings import Grids
 LIKE, SMALL, PAPER = "The one above", "Small", "As in the paper"
 FEW_QUERIES, FOLDS, MAX_FOLDS, MAX_SEED = 3, 5, 10, 1_000_000
 OFFERED = tuple(10.0**power for power in range(-5, 7))
-MAX_MEGABYTES = 1  # of a protocol file; usual protocols have some hundred bytes
+# of a protocol file; usual protocols have some hundred bytes
+MAX_MEGABYTES = 1
 METHODS = [name for name, _ in PAPER_METHODS]
 # Processor seconds of a training run on the 922 training samples of the bundled action figures, mean over the small
 # grids; by whether the method uses the similarity graph.
@@ -142,7 +143,8 @@ def with_time(row: ImageSetRow, scale: str, shown: Run | None) -> str:
     try:
         _, seconds = cost(row, settings)
     except home.Gone:
-        return label  # it cannot run on this image set; the form shows the reason when it is chosen
+        # it cannot run on this image set; the form shows the reason when it is chosen
+        return label
     return f"{label} · about {in_minutes(seconds)}"
 
 
@@ -258,7 +260,8 @@ def from_file(here: list[ImageSetRow]) -> None:
     )
     if file is None:
         return
-    if file.size > MAX_MEGABYTES * 2**20:  # browsers enforce this limit, but other clients may not
+    # browsers enforce this limit, but other clients may not
+    if file.size > MAX_MEGABYTES * 2**20:
         st.error(f"A protocol has at most {MAX_MEGABYTES} MB.", icon=":material/error:")
         return
     try:

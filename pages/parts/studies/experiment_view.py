@@ -43,7 +43,8 @@ from ranking.storage.run import Run
 from ranking.storage.run_settings import ExperimentSettings
 
 PLACES = (TOP, 2 * TOP, 4 * TOP)
-GRID_NAMES = {"eta": "η"}  # how texts name a setting; others by their own names
+# how texts name a setting; others by their own names
+GRID_NAMES = {"eta": "η"}
 # Height in pixels of a chart of differences: around the bars, per query, and at least.
 HEAD, BAR, LOWEST = (130, 46, 330)
 

@@ -16,7 +16,8 @@ from ranking.storage.run import Run
 from ranking.storage.run_settings import SimulationSettings
 from ranking.storage.sets import ImageSetRow
 
-USUAL = SimulationSettings("", (), (), ())  # for its defaults
+# for its defaults
+USUAL = SimulationSettings("", (), (), ())
 MAX_QUESTIONS, MAX_FOLDS, MAX_SEED = 50, 10, 1_000_000
 
 

@@ -11,8 +11,10 @@ from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 from ranking.reports.prose import markdown_table, signed
 
-BASELINE = "Independent p@k"  # what others are compared with
-COLUMNS = (0, 1, 5, 10)  # questions, as in Table 1
+# what others are compared with
+BASELINE = "Independent p@k"
+# questions, as in Table 1
+COLUMNS = (0, 1, 5, 10)
 NONE = "–"
 
 

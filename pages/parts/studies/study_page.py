@@ -65,8 +65,10 @@ class StudyPage:
         bound = address.bound(self.run, address.one_of(list(known)), next(iter(known)))
         names = runs.labels(list(known.values()), self.name_of)
         chosen = known[st.selectbox(self.box, list(known), format_func=names.__getitem__, **bound)]
-        address.amend(**{self.run: chosen.id, **along})  # so that the link shows the same run later
-        address.imply(self.given(chosen))  # also by default, when the URL did not have the run yet
+        # so that the link shows the same run later
+        address.amend(**{self.run: chosen.id, **along})
+        # also by default, when the URL did not have the run yet
+        address.imply(self.given(chosen))
         return chosen
 
     def name_of(self, run: Run) -> str:

@@ -58,7 +58,8 @@ def calls_of(loss: str, point: Point | None) -> go.Figure:
             marker={"color": colour, "symbol": symbol, "size": 13, "line": {"width": 3}},
             hovertemplate="%{x:.3f} ± %{error_x.array:.3f} ms<extra>" + label + "</extra>",
         )
-    figure.update_layout(showlegend=True)  # also for a single series, because it names the machine
+    # also for a single series, because it names the machine
+    figure.update_layout(showlegend=True)
     every = [value for _, values, _, _ in series for value, _ in values.values()]
     ends = [math.log10(min(every)) - 0.35, math.log10(max(every)) + 0.35]
     figure.update_xaxes(type="log", range=ends, dtick=1, title_text="milliseconds per call")

@@ -56,7 +56,8 @@ def show(run: Run) -> None:
             icon=":material/info:",
         )
     else:
-        if not is_of_bags:  # whose page shows the outcome
+        # whose page shows the outcome
+        if not is_of_bags:
             _verdict(proof, runs.tolerance_of(run), convex)
     if (bounds := run.result.get("bounds")) is not None:
         show_bounds(Bounds(**bounds))

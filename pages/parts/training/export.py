@@ -66,7 +66,8 @@ def _table(run: Run, images: ImageSet) -> bytes:
 def _sheet(run: Run, images: ImageSet) -> bytes:
     split = cache.splits(images)[0]
     ranked = cache.ranking(run, split)
-    with home.missing_as_error():  # also if a thumbnail is no valid image
+    # also if a thumbnail is no valid image
+    with home.missing_as_error():
         return sheets.contact_sheet(
             cache.thumbnails(images.key), ranked, title_of(run, images, ranked, split)
         )

@@ -20,8 +20,10 @@ from ranking.features.onnx_model import OnnxModel
 from ranking.features.uploaded_vectors import OwnVectors, is_vectors_name, short_name
 from ranking.storage.uploads import KeptNetwork, KeptVectors, is_network_name, network_name, short_network
 
-LONGEST_TITLE = 40  # letters of a title in lists of training runs
-NEW = "new"  # value of keys.OWN: the form for uploads, before there is a preview
+# letters of a title in lists of training runs
+LONGEST_TITLE = 40
+# value of keys.OWN: the form for uploads, before there is a preview
+NEW = "new"
 
 
 def choose(images: ImageSet) -> list[str]:

@@ -17,7 +17,8 @@ from ranking.files.spreadsheets import guarded
 
 SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."
-MAX_MEGABYTES = 64  # of a CSV file: a million pairs of ids of thirty characters
+# of a CSV file: a million pairs of ids of thirty characters
+MAX_MEGABYTES = 64
 
 
 def choose(images: ImageSet, method: str) -> str | None:

@@ -16,9 +16,12 @@ from ranking.storage.import_questions import Question, open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_settings import IMPORT_SETTINGS
 
-POLL_SECONDS = 0.5  # between two polls of a running run
-WAIT_SECONDS = 2.0  # between two polls of a queued run, because there may be many of them
-MAX_READ = 4  # runs whose events a tab keeps
+# between two polls of a running run
+POLL_SECONDS = 0.5
+# between two polls of a queued run, because there may be many of them
+WAIT_SECONDS = 2.0
+# runs whose events a tab keeps
+MAX_READ = 4
 
 Event = dict[str, Any]
 Live = Callable[[list[Event]], None]
@@ -34,7 +37,8 @@ def _watch(run_id: str, waited: bool, live: Live | None) -> None:
     with frame.errors_in_place():
         run = jobs.poll(home.store(), run_id)
         if run.state in ENDED or (waited and not _waits_for(run)) or (run.is_import and _question(run)):
-            st.rerun()  # which polls a running run more often
+            # which polls a running run more often
+            st.rerun()
         _show(run, live)
 
 
@@ -72,7 +76,8 @@ def _question(run: Run) -> Question | None:
     """The question that an import waits with."""
     try:
         return open_question(run)
-    except ValueError as error:  # a damaged file, which the page of the import explains
+    except ValueError as error:
+        # a damaged file, which the page of the import explains
         return Question("", {"refused": str(error)})
 
 

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
     from ranking.explain.playback import Frame
 
 NONE = "none"
-OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}  # the method that is shown beside a method by default
-LANES = 2  # runs side by side
+# the method that is shown beside a method by default
+OPPOSITE = {"SVM": "AP-SVM", "AP-SVM": "SVM"}
+# runs side by side
+LANES = 2
 CORLOC = (
     "CorLoc: the share of the images with the object whose best window overlaps it by half or more (intersection over "
     "union)."

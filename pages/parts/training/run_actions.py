@@ -20,7 +20,8 @@ from ranking.storage.run import ENDED, Run
 from ranking.storage.run_names import LONGEST_NAME
 from ranking.storage.run_settings import KIND_NAMES
 
-MAX_COMPARED = 4  # rankings on the page Compare rankings
+# rankings on the page Compare rankings
+MAX_COMPARED = 4
 
 
 def act_on(chosen: Sequence[Run]) -> None:
@@ -72,7 +73,8 @@ def _compare(chosen: Sequence[Run]) -> None:
         disabled=not ready,
         help="Two to four finished training runs with the same image set and query.",
     ):
-        ids = ",".join(run.id for run in reversed(chosen))  # the oldest first
+        # the oldest first
+        ids = ",".join(run.id for run in reversed(chosen))
         st.switch_page("pages/compare.py", query_params=address.changed(**{keys.COMPARED: ids}))
 
 
@@ -88,7 +90,8 @@ def _begin_again(run: Run | None) -> None:
 
 
 def _begin_again_now(run: Run) -> None:
-    address.put(**{keys.RUN: None})  # also drops the changes in the form
+    # also drops the changes in the form
+    address.put(**{keys.RUN: None})
     address.put(**{keys.RUN: run.id})
     st.toast(
         f"The form at the top of the page has the settings of {escaped(runs.short_name(run))}. "

@@ -15,8 +15,10 @@ from ranking.storage import jobs
 from ranking.storage.run import ENDED, SAMPLES, Run
 from ranking.storage.sets import ImageSetRow
 
-REFRESH_SECONDS = 1.0  # between two checks whether a run in the table is still running
-NOTICE = "**Notice** where a higher train AP comes with a lower test AP."  # if there are several runs
+# between two checks whether a run in the table is still running
+REFRESH_SECONDS = 1.0
+# if there are several runs
+NOTICE = "**Notice** where a higher train AP comes with a lower test AP."
 
 
 def show(row: ImageSetRow) -> None:

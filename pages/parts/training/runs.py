@@ -42,7 +42,8 @@ from ranking.storage.run_settings import (
 from ranking.storage.sets import ImageSetRow
 from ranking.storage.store import Store
 
-LEAST = LabelTrainSettings("", (), "").min_images  # the default for the fewest images of a label
+# the default for the fewest images of a label
+LEAST = LabelTrainSettings("", (), "").min_images
 
 
 STATES = {
@@ -180,7 +181,8 @@ def compared_methods(run: Run) -> list[str]:
 def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
     """Return a unique label per training run by its id, for the options of a selectbox. listed: newest first. Of runs
     with the same name, the oldest has no number, and later ones are numbered from 2."""
-    ids = dict[str, str]()  # by name
+    # by name
+    ids = dict[str, str]()
     for run in reversed(listed):
         text = (name or name_of)(run)
         ids[next(each for each in _numbered(text) if each not in ids)] = run.id

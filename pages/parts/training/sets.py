@@ -13,7 +13,8 @@ from pages.parts.training import runs
 from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
-FIGURES = "Action figures"  # the source of the default image set
+# the source of the default image set
+FIGURES = "Action figures"
 # Words of criteria and classes about what people are rather than do; a page never opens on these by default.
 PERSONAL = re.compile(
     r"\b(male|female|man|woman|sex|gender|white|black|asian|indian|race|skin|ethnicity|young|old|age|chubby)\b",
@@ -28,7 +29,8 @@ def choose(label: str = "Image set") -> ImageSetRow:
         raise home.Gone(home.NO_EXAMPLES)
     run = runs.chosen()
     if run is not None and run.settings["set"] in known:
-        address.amend(**{keys.SET: None})  # a run implies its image set
+        # a run implies its image set
+        address.amend(**{keys.SET: None})
 
     def shown(key: str) -> str:
         return title(known[key])
@@ -37,7 +39,8 @@ def choose(label: str = "Image set") -> ImageSetRow:
     bound = address.bound(keys.SET, lambda text: _key_of(text, known), first, label=shown)
     key = st.selectbox(label, list(known), format_func=shown, **bound)
     if address.get(keys.SET) is None:
-        address.amend(**{keys.SET: key})  # also by default, so that the link shows the same image set later
+        # also by default, so that the link shows the same image set later
+        address.amend(**{keys.SET: key})
     return known[key]
 
 

@@ -13,7 +13,8 @@ from plotly.subplots import make_subplots
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from pages.parts.charts.plots import line, show, thinned
 
-FAR = 20.0  # ratio of the largest and least primal above which a linear scale would hide the last gap
+# ratio of the largest and least primal above which a linear scale would hide the last gap
+FAR = 20.0
 BELOW = {"row": 2, "col": 1}
 
 Event = dict[str, Any]

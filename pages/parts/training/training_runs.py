@@ -82,7 +82,8 @@ class Picker:
             self._train_first(listed, live, goal, usual)
         chosen = choose_among(usable, label, self.run)
         if address.get(self.run) is None:
-            address.amend(**{self.run: chosen.id})  # also by default, so that a link shows the same run later
+            # also by default, so that a link shows the same run later
+            address.amend(**{self.run: chosen.id})
         return chosen
 
     def _train_first(
@@ -213,7 +214,8 @@ def offer_start(settings: AnyTrainSettings, key: str, **style: Any) -> Run | Non
     """The button that starts a run; returns the run after a press. A second press does not start another run."""
     icon, ready = ":material/play_arrow:", bool(settings.features) or isinstance(settings, BagTrainSettings)
     if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **style):
-        with frame.errors_in_place():  # the page goes on, because what it shows may be cancelled
+        # the page goes on, because what it shows may be cancelled
+        with frame.errors_in_place():
             return start(settings)
     if not ready:
         st.info("Choose at least one feature. Features are the input of the method.", icon=":material/info:")
@@ -285,7 +287,8 @@ NOTICE = {
 
 def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
     """The bounds of a training run over its iterations so far; for a running run also its current gap."""
-    from ranking.methods.bag_method import SEVERAL  # compiled
+    # compiled
+    from ranking.methods.bag_method import SEVERAL
 
     convex, tolerance = runs.is_convex(run), runs.tolerance_of(run)
     iterations = jobs_panel.iterations_of(seen)
@@ -296,7 +299,8 @@ def draw(run: Run, seen: list[jobs_panel.Event]) -> None:
     if not iterations:
         return
     ranker = iterations[-1].get("round", 0) if convex else 0
-    if ranker:  # MidRank solves one problem per ranker
+    # MidRank solves one problem per ranker
+    if ranker:
         iterations = [event for event in iterations if event.get("round", 0) == ranker]
     if run.state not in ENDED and tolerance is not None:
         certificate.show_gap(iterations[-1], tolerance, convex)

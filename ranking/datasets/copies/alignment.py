@@ -13,15 +13,22 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-Stack = npt.NDArray[np.floating[Any]]  # (n, side, side) images
-Rows = npt.NDArray[np.floating[Any]]  # (n, side * side) the same images, one per row
-Warps = npt.NDArray[np.floating[Any]]  # (n, 2, 3)
+# (n, side, side) images
+Stack = npt.NDArray[np.floating[Any]]
+# (n, side * side) the same images, one per row
+Rows = npt.NDArray[np.floating[Any]]
+# (n, 2, 3)
+Warps = npt.NDArray[np.floating[Any]]
 
-CROP = (0, 2, 4, 5)  # the free entries of a warp without rotation: the size and the position of a crop
+# the free entries of a warp without rotation: the size and the position of a crop
+CROP = (0, 2, 4, 5)
 ANY = range(6)
-MARGIN = 0.8  # pixels farther out are not compared: paper borders, parts that a crop cut off
-LONGEST_STEP = 0.1  # of a warp's entries
-DAMPING = 1e-3  # of the normal equations, relative to their mean diagonal
+# pixels farther out are not compared: paper borders, parts that a crop cut off
+MARGIN = 0.8
+# of a warp's entries
+LONGEST_STEP = 0.1
+# of the normal equations, relative to their mean diagonal
+DAMPING = 1e-3
 
 
 def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequence[int]) -> Warps:
@@ -45,7 +52,8 @@ def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequenc
 
 def sampled(images: Stack, warps: Warps) -> tuple[Rows, npt.NDArray[np.bool_]]:
     """Return the pixels of each warped image, and which of them lie inside both images."""
-    from ranking.datasets.copies.sampling import sample  # with Numba, for which the first page would wait
+    # with Numba, for which the first page would wait
+    from ranking.datasets.copies.sampling import sample
 
     count, side, _ = images.shape
     values, inside = np.empty((count, side * side), np.float32), np.empty((count, side * side), np.bool_)

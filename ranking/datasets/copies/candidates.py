@@ -13,13 +13,17 @@ from ranking.core.arrays import AnyArray
 from ranking.datasets.copies.alignment import Rows, Stack, Warps, reduced, sampled, smoothed, unit
 
 POSITIONS = range(8)
-MAX_BITS = 16  # of 64 bits, in which the hashes of near copies differ
+# of 64 bits, in which the hashes of near copies differ
+MAX_BITS = 16
 # Pixels of a side, least correlation, most pairs of one fingerprint.
 COARSE, LEAST_COARSE, MAX_COARSE = (8, 0.75, 30)
-SMALL, LEAST_SMALL, MAX_SMALL = 16, 0.93, 3  # the same values after the best crop
-CROP = 0.95  # of the sides, at the centre and in the corners
+# the same values after the best crop
+SMALL, LEAST_SMALL, MAX_SMALL = 16, 0.93, 3
+# of the sides, at the centre and in the corners
+CROP = 0.95
 SHIFTS = ((0, 0), (-1, -1), (-1, 1), (1, -1), (1, 1))
-BLOCK = 1_000_000  # pairs of hashes that are compared at a time
+# pairs of hashes that are compared at a time
+BLOCK = 1_000_000
 
 
 class Candidates(NamedTuple):

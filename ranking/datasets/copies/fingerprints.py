@@ -15,15 +15,22 @@ from PIL import Image, ImageOps
 
 from ranking.core import Floats
 
-SIDE = 48  # pixels of the grey image
-HASH_SIDE = 8  # 64 bits
-SMALLEST = 64  # pixels of a side: smaller images are too similar to each other, whatever they show
-SCALED_DOWN = 192  # pixels of the longer side when the image is searched for a black frame
-BLACK, BLACK_SHARE = 6, 0.06  # grey level, and share of the highest level, up to which a pixel is black
+# pixels of the grey image
+SIDE = 48
+# 64 bits
+HASH_SIDE = 8
+# pixels of a side: smaller images are too similar to each other, whatever they show
+SMALLEST = 64
+# pixels of the longer side when the image is searched for a black frame
+SCALED_DOWN = 192
+# grey level, and share of the highest level, up to which a pixel is black
+BLACK, BLACK_SHARE = 6, 0.06
 # Angles of the rectangle in a black frame, in steps finer than the comparison needs.
 ANGLES = np.radians(np.arange(0, 90, 0.5))
-MAX_OF_FRAME = 0.92  # a rectangle that covers a larger share of the image has no frame
-INSET = 1  # pixels of the rectangle that are omitted at each side, because they are half black
+# a rectangle that covers a larger share of the image has no frame
+MAX_OF_FRAME = 0.92
+# pixels of the rectangle that are omitted at each side, because they are half black
+INSET = 1
 # The share of the rectangle that is not black, from which it certainly is a rotated image, and from which it may be
 # one: in a night scene only the lit part is not black, before and after a rotation.
 SURELY_FILLED, LEAST_FILLED = 0.6, 0.1
@@ -58,7 +65,8 @@ def fingerprints(picture: Image.Image) -> list[Fingerprint]:
 
 
 def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:
-    import imagehash  # when an import begins, not when a page loads
+    # when an import begins, not when a page loads
+    import imagehash
 
     equal = ImageOps.equalize(grey)
     bits = imagehash.average_hash(equal, HASH_SIDE).hash

@@ -25,16 +25,20 @@ from ranking.datasets.copies.alignment import (
 from ranking.datasets.copies.candidates import Candidates, candidates, each_turned
 from ranking.datasets.copies.fingerprints import Fingerprint
 
-MAX_IMAGES = 100_000  # of one image set: comparing more takes hours
-AT_ONCE, THREADS = 200, 2  # pairs that each thread compares at a time, and the number of threads
+# of one image set: comparing more takes hours
+MAX_IMAGES = 100_000
+# pairs that each thread compares at a time, and the number of threads
+AT_ONCE, THREADS = 200, 2
 # Pixels of a side and steps of the first alignment, steps of the second alignment.
 HALF, CROP_STEPS, STEPS = (24, 6, 4)
-LEAST_NEARLY = (
-    0.4  # correlation of details after the first alignment, below which there is no second alignment
-)
-PATCH = 6  # pixels of a side
-LEAST_DETAIL = 0.3  # of the mean detail of all patches, from which a patch counts
-LEAST_PATCH = 0.8  # correlation of a patch that matches
+# correlation of details after the first alignment, below which there is no second alignment
+LEAST_NEARLY = 0.4
+# pixels of a side
+PATCH = 6
+# of the mean detail of all patches, from which a patch counts
+LEAST_DETAIL = 0.3
+# correlation of a patch that matches
+LEAST_PATCH = 0.8
 # Measured by benchmarks/near_copies.py: photographs and generated scenes that merely look alike stay below.
 NEAR, LEAST_NEAR = 0.13, 1.48
 FAR, LEAST_FAR = 0.2, 1.75

@@ -30,10 +30,13 @@ if TYPE_CHECKING:
     from distributed import Client, Future
 
 SCHEDULER = "RANKING_SCHEDULER"
-CONNECT_SECONDS = 10.0  # time limit for a scheduler to answer, and for its first worker
-CHECK_SECONDS = 0.2  # between two calls of `check` while a cluster trains
+# time limit for a scheduler to answer, and for its first worker
+CONNECT_SECONDS = 10.0
+# between two calls of `check` while a cluster trains
+CHECK_SECONDS = 0.2
 
-_ended: set[str] = set()  # on a worker: the runs that have ended, whose units are no longer needed
+# on a worker: the runs that have ended, whose units are no longer needed
+_ended: set[str] = set()
 
 
 def workers_at(scheduler: str | None) -> Workers:
@@ -117,10 +120,11 @@ def _train_there(
                 continue
             yield future.result()
             futures.remove(future)
+    # the features were lost with the last worker, or memory was short
     except (
         CancelledError,
         KilledWorker,
-    ) as error:  # the features were lost with the last worker, or memory was short
+    ) as error:
         raise RuntimeError(
             f"workers at {address!r} were lost ({error}). Finished trials are kept: give the workers more memory, and "
             "start the experiment again"

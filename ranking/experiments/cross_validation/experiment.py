@@ -13,7 +13,8 @@ from ranking.experiments.cross_validation.trial_store import TrialStore
 from ranking.experiments.study import Context, Result, Study
 from ranking.storage.run_settings import ExperimentSettings
 
-TELL_SECONDS = 1.0  # least interval between two results
+# least interval between two results
+TELL_SECONDS = 1.0
 
 
 class Experiment(Study[ExperimentSettings]):

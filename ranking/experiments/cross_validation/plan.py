@@ -36,7 +36,8 @@ from ranking.features.extract import cache_name
 from ranking.features.projection import whole_projection
 from ranking.storage.run_settings import Protocol
 
-Path = tuple[Trial, ...]  # trials, each after its warm starts
+# trials, each after its warm starts
+Path = tuple[Trial, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,10 +118,12 @@ class Plan:
 
         Trials with a C below the grid of the protocol have no warm start, and are not the warm start of others, so that
         extending a grid changes no result."""
-        last: dict[Point, Trial] = {}  # by the point without its C
+        # by the point without its C
+        last: dict[Point, Trial] = {}
         first = dict(compared_method.points[0]).get(PATH, 0.0)
         trials = {}
-        for point in points:  # C is the first setting of a point, and rises
+        # C is the first setting of a point, and rises
+        for point in points:
             rest = tuple(item for item in point if item[0] != PATH)
             if dict(point).get(PATH, 0.0) <= first:
                 last.pop(rest, None)
@@ -216,7 +219,8 @@ def paths_of(trials: Iterable[Trial]) -> list[Path]:
     order, so that tables fill in column by column. The long paths of a query come first, so that workers end at about
     the same time.
     """
-    path_of: dict[str, list[Trial]] = {}  # by key of a trial: the path it is on
+    # by key of a trial: the path it is on
+    path_of: dict[str, list[Trial]] = {}
     paths: list[list[Trial]] = []
 
     def place(trial: Trial) -> None:

@@ -28,9 +28,12 @@ class TimeEstimate:
     """Estimates the remaining time: each trial takes the mean time of its method, at the pace of this run."""
 
     def __init__(self) -> None:
-        self.later = 0  # expected trials that cannot be planned yet
-        self._done, self._planned = 0, set[str]()  # by key, so that trials planned twice count once
-        self._seconds: dict[str, list[float]] = defaultdict(list)  # by method
+        # expected trials that cannot be planned yet
+        self.later = 0
+        # by key, so that trials planned twice count once
+        self._done, self._planned = 0, set[str]()
+        # by method
+        self._seconds: dict[str, list[float]] = defaultdict(list)
         self._left: Counter[str] = Counter()
         self._trained, self._start = 0.0, time.monotonic()
 

@@ -22,9 +22,12 @@ from ranking.methods import make_method, method_class, method_names
 from ranking.storage.run_settings import Protocol
 
 MEASURES = ("AP", "NDCG", "P@10", "P@50", "P@100")
-MAX_TRAINING_RUNS = 100_000  # of the folds of one experiment: the paper's own has 3,600
-FEWER = "choose fewer values, folds or queries"  # the remedy if there are more
-PATH = "C"  # the setting with warm starts along its rising values
+# of the folds of one experiment: the paper's own has 3,600
+MAX_TRAINING_RUNS = 100_000
+# the remedy if there are more
+FEWER = "choose fewer values, folds or queries"
+# the setting with warm starts along its rising values
+PATH = "C"
 # The second starts from the weights of the first (high-order, Table 1).
 WARM_START, BEGINS = ("HOB-SVM", "HOAP-SVM")
 
@@ -100,7 +103,8 @@ def compared_methods_of(protocol: Protocol) -> list[ComparedMethod]:
         name = method if named.count(method) == 1 else f"{method} ({text or 'defaults'})"
         points = tuple(itertools.product(*values))
         made = ComparedMethod(name, method, dict(fixed), points, protocol.tolerance)
-        made.settings(points[0])  # raises InputError for values that the method does not allow
+        # raises InputError for values that the method does not allow
+        made.settings(points[0])
         compared_methods.append(made)
     return compared_methods
 
@@ -128,7 +132,8 @@ def check(protocol: Protocol) -> None:
     if protocol.measure not in MEASURES:
         raise InputError("measure", f"one of {', '.join(MEASURES)}", readable(protocol.measure))
     if protocol.graph is not None:
-        check_graph_name(protocol.graph)  # also where no method uses one
+        # also where no method uses one
+        check_graph_name(protocol.graph)
     for what, some in (("feature", protocol.features), ("method", protocol.methods)):
         if not some:
             raise InputError(f"{what}s", f"at least one {what}", "none", "choose one or more")
@@ -138,7 +143,8 @@ def check(protocol: Protocol) -> None:
             raise InputError(what, "each of them once", named, "remove the repetition")
     for method, _ in protocol.methods:
         if method not in method_names(ranks="samples"):
-            method_class(method)  # raises InputError for an unknown name
+            # raises InputError for an unknown name
+            method_class(method)
             there = ", ".join(method_names(ranks="samples"))
             raise InputError("methods", f"methods that rank samples as relevant or not: {there}", method)
     known = {item.name for name in method_names(ranks="samples") for item in settings_of(method_class(name))}

@@ -13,7 +13,8 @@ from ranking.metrics.statistics import EQUAL
 from ranking.storage.run_settings import Protocol
 from ranking.storage.stored_settings import Grids
 
-MAX_WIDER = 2  # times that a grid is extended at an end that has the best value
+# times that a grid is extended at an end that has the best value
+MAX_WIDER = 2
 # Query, compared method, grid point, fold (None: trained on all training samples, evaluated on the test samples).
 TrialId = tuple[str, str, Point, int | None]
 

@@ -10,8 +10,10 @@ from dataclasses import dataclass, replace
 from ranking.experiments.cross_validation.protocol import WARM_START
 from ranking.experiments.cross_validation.results import Results, higher
 
-Value = float | str | None  # None: not finished
-Signs = Mapping[tuple[str, str], str]  # next to values, by column and row of a table
+# None: not finished
+Value = float | str | None
+# next to values, by column and row of a table
+Signs = Mapping[tuple[str, str], str]
 AVERAGE = "Average"
 AT_END = " (end of grid)"
 END_NOTE = (
@@ -142,7 +144,8 @@ def _by_query(
         zip(*(_best(column) for column in zip(*(values for _, values in rows), strict=True)), strict=True)
     )
     marked = tuple(Row(name, values, marks) for (name, values), marks in zip(rows, best, strict=True))
-    last = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"  # a class may be called so
+    # a class may be called so
+    last = AVERAGE if AVERAGE not in results.queries else f"{AVERAGE} of all"
     columns = (*results.queries, last) if len(results.queries) > 1 else results.queries
     return Table(title, columns, marked, note)
 

@@ -20,7 +20,8 @@ from ranking.features.graph.similarity import similarity_graph
 from ranking.features.projection import Projection, make_projection, projected
 from ranking.methods.training_set import TrainingSet
 
-SIDES_KEPT = 4  # number of splits whose rows are copied in memory
+# number of splits whose rows are copied in memory
+SIDES_KEPT = 4
 
 
 class SplitSide(NamedTuple):

@@ -23,9 +23,11 @@ from ranking.methods.training_set import TrainingSet
 from ranking.metrics import evaluate_or_count
 from ranking.solvers import Solution
 
-RECORDED = 5  # iterations of a test trial, which reports show
+# iterations of a test trial, which reports show
+RECORDED = 5
 
-TrialPath = tuple[Trial, ...]  # the trials to train, each after its warm starts
+# the trials to train, each after its warm starts
+TrialPath = tuple[Trial, ...]
 
 
 class Trained(NamedTuple):

@@ -20,9 +20,12 @@ from ranking.experiments.cross_validation.trial import Outcome
 from ranking.explain.playback import Playback, read_playback
 from ranking.storage.json_numbers import json_numbers
 
-FOLDER = "experiments"  # of a data folder
-RECORDINGS = "recordings"  # folder of the recordings of some trials, named by their keys
-PARTIAL = ".part"  # the end of the name of a file that is being written
+# of a data folder
+FOLDER = "experiments"
+# folder of the recordings of some trials, named by their keys
+RECORDINGS = "recordings"
+# the end of the name of a file that is being written
+PARTIAL = ".part"
 
 
 class TrialStore:
@@ -35,7 +38,8 @@ class TrialStore:
     def __init__(self, folder: Path, shared: Sequence[Path] = ()) -> None:
         self._folder, self._folders = folder, [*shared, folder]
         self._trials = folder / "trials"
-        self._known: dict[str, Outcome] = {}  # a cache, because files never change
+        # a cache, because files never change
+        self._known: dict[str, Outcome] = {}
         self._explained = f"the data folder {folder}"
         with explained(self._explained):
             self._trials.mkdir(parents=True, exist_ok=True)
@@ -69,7 +73,8 @@ class TrialStore:
 
     def save(self, key: str, outcome: Outcome, scores: Floats, recording: Playback | None = None) -> None:
         """Store the result of a trial."""
-        if recording is not None:  # before the outcome, which marks the trial as finished
+        # before the outcome, which marks the trial as finished
+        if recording is not None:
             (self._folder / RECORDINGS).mkdir(exist_ok=True)
             self._write(self._folder / RECORDINGS / key, recording.content())
         record = {

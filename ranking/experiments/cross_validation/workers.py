@@ -14,8 +14,10 @@ from ranking.core import ProgressEvent, StopTraining
 from ranking.experiments.cross_validation.trial_data import TrialData
 from ranking.experiments.cross_validation.trial_path import Trained, TrialPath, train_path
 
-Check = Callable[[], None]  # raises an exception to end the work
-TrainingRuns = Generator[list[Trained], None, None]  # the results of units, as they are finished
+# raises an exception to end the work
+Check = Callable[[], None]
+# the results of units, as they are finished
+TrainingRuns = Generator[list[Trained], None, None]
 Train = Callable[[Iterable[TrialPath]], TrainingRuns]
 # Trains units on a material while it is open. The check is called often, in any thread; its exceptions are raised.
 Workers = Callable[[TrialData, Check], AbstractContextManager[Train]]
@@ -41,7 +43,8 @@ def on_this_computer(trial_data: TrialData, check: Check) -> Iterator[Train]:
                 yield results
         finally:
             ended.set()
-            with suppress(StopTraining):  # raised by units that were still training
+            # raised by units that were still training
+            with suppress(StopTraining):
                 deque(finished, maxlen=0)
 
     with threadpool_limits(1):

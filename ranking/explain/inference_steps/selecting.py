@@ -28,7 +28,8 @@ def select(
     ranks[first], ranks[last - 1] = upper, lower
     sides = [
         Bound(start, first, low, upper),
-        Bound(first + 1, last - 1, upper, lower),  # samples with the score of the median
+        # samples with the score of the median
+        Bound(first + 1, last - 1, upper, lower),
         Bound(last, end, lower, high),
     ]
     sides = [side for side in sides if side.start < side.end]

@@ -15,7 +15,8 @@ from ranking.features.graph.similarity import nearest, same_group, same_image, s
 from ranking.features.graph.uploaded_pairs import is_edges_name, short_name
 
 NEAREST = 5
-MAX_BYTES = 2_000_000_000  # of affinities, which are all in memory
+# of affinities, which are all in memory
+MAX_BYTES = 2_000_000_000
 
 
 def _nearest(_: ImageSet, vectors: Features, rows: Ints) -> Ints:
@@ -41,7 +42,8 @@ GRAPHS = {
     "nearest": Graph(f"each sample and the {NEAREST} most similar", _nearest),
     "none": Graph("none", lambda *_: _no_pairs()),
 }
-FIRST_GRAPH = "same image"  # the default
+# the default
+FIRST_GRAPH = "same image"
 
 
 def is_graph_name(by: str) -> bool:

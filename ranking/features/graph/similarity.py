@@ -11,7 +11,8 @@ import numpy.typing as npt
 from ranking.core import Features, Floats, Ints, SimilarityGraph, blocks_of_rows, is_real
 from ranking.core.errors import InputError
 
-BLOCK = 1 << 21  # numbers that are processed at a time
+# numbers that are processed at a time
+BLOCK = 1 << 21
 
 Edges = npt.NDArray[np.int64]
 
@@ -37,7 +38,8 @@ def same_group(groups: npt.ArrayLike) -> Edges:
     numbers = np.unique(given, return_inverse=True)[1]
     order = np.argsort(numbers, kind="stable")
     ends = np.cumsum(np.bincount(numbers))[numbers[order]] if len(order) else order
-    later = ends - np.arange(len(order)) - 1  # samples of the group that come after
+    # samples of the group that come after
+    later = ends - np.arange(len(order)) - 1
     first = np.repeat(np.arange(len(order)), later)
     second = first + 1 + np.arange(len(first)) - np.repeat(np.cumsum(later) - later, later)
     return _ascending(order[np.stack([first, second], axis=1)])
@@ -100,7 +102,8 @@ def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
     if len(pairs) and not 0 <= pairs.min() <= pairs.max() < len(vectors):
         raise InputError("edges", f"samples 0 to {len(vectors) - 1}", f"{pairs.min()} to {pairs.max()}")
     affinities = np.empty((len(pairs), vectors.shape[1]), vectors.dtype)
-    with np.errstate(over="ignore", under="ignore"):  # far apart is 0
+    # far apart is 0
+    with np.errstate(over="ignore", under="ignore"):
         for rows in blocks_of_rows(affinities.shape, BLOCK):
             block = affinities[rows]
             np.subtract(vectors[pairs[rows, 0]], vectors[pairs[rows, 1]], out=block)

@@ -24,9 +24,12 @@ from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.files.spreadsheets import guarded
 
-MAX_PAIRS = 1_000_000  # of one file
-LONGEST_LINE = 100_000  # bytes, because a line may contain further columns
-MAX_OTHER_LINES = 100_000  # of a CSV with limited pairs: empty lines, and lines within a quoted cell
+# of one file
+MAX_PAIRS = 1_000_000
+# bytes, because a line may contain further columns
+LONGEST_LINE = 100_000
+# of a CSV with limited pairs: empty lines, and lines within a quoted cell
+MAX_OTHER_LINES = 100_000
 
 
 def is_edges_name(text: str) -> bool:
@@ -89,7 +92,8 @@ def edges_from_csv(
         raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
     for name, number in list(number_of.items()):
         number_of.setdefault(guarded(name), number)
-    codes, places = array("q"), array("q")  # for each pair: low * n + high, and its line
+    # for each pair: low * n + high, and its line
+    codes, places = array("q"), array("q")
     with _opened(source) as stream:
         for line, pair in _lines(stream, most):
             low, high = _pair_of(line, pair, number_of)

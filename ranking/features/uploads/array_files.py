@@ -29,10 +29,12 @@ from ranking.files.parquet import batches, item_type, open_parquet
 Array = AnyArray
 NUMBERS = "biuf"
 INTACT = "an intact ZIP file"
-MAX_IDS, LONGEST_ID = 1_000_000, 1_000  # ids of samples, and characters of one
+# ids of samples, and characters of one
+MAX_IDS, LONGEST_ID = 1_000_000, 1_000
 ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
 ALL_NUMBERS = "all columns of numbers"
-INDEX = "__index_level_"  # the name that pandas gives to an unnamed index
+# the name that pandas gives to an unnamed index
+INDEX = "__index_level_"
 # Columns that must not be features: the label of a sample, its side of the split, the position of its box.
 LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
 SIDES = {"id", "ids", "index", "split", "test", "train", "fold", "group"}
@@ -49,7 +51,8 @@ class ArrayInfo:
     shape: tuple[int, ...]
     dtype: str
     why: str = ""
-    holds: str = "numbers"  # or "text"
+    # or "text"
+    holds: str = "numbers"
 
     @property
     def may_be_vectors(self) -> bool:
@@ -247,7 +250,8 @@ def array_info(name: str, file: IO[bytes], limits: Limits) -> ArrayInfo:
             np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
         )
         shape, _, dtype = read(file)
-    except Exception as error:  # NumPy may raise any error for a damaged header
+    except Exception as error:
+        # NumPy may raise any error for a damaged header
         return ArrayInfo(name, (), "", f"its header is damaged ({readable(str(error), 150)})")
     if dtype.hasobject:
         why = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"

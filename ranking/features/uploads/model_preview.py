@@ -19,7 +19,8 @@ from ranking.core.settings import GivenJson, GivenSettings, Json, Settings, sett
 from ranking.features.onnx_model import MAX_COLUMNS, Network, OnnxModel, model_name, three_numbers
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 
-SAMPLES = 60  # that are described
+# that are described
+SAMPLES = 60
 IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
 # Metadata about normalisation, by the names that exporters use; numbers above 2 refer to pixels from 0 to 255.
 MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")

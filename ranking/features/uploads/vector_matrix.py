@@ -22,10 +22,12 @@ from ranking.files.spreadsheets import guarded
 from ranking.files.tree import base
 from ranking.formats.tree_source import bare, is_image
 
-MAX_PROBLEMS = 200  # that are listed
+# that are listed
+MAX_PROBLEMS = 200
 BY_ORDER = "by order"
 LIST = "the list of samples (CSV) contains ids and order"
-BLOCK = 2**24  # numbers that are in memory at a time
+# numbers that are in memory at a time
+BLOCK = 2**24
 
 OnRows = Callable[[str, int, int], None]
 IDS = "ids of samples, or names of images with one sample"
@@ -208,7 +210,8 @@ def _blocks(numbers: AnyArray, match: Match, count: int) -> Iterator[tuple[slice
     for start in range(0, count, rows):
         here = slice(start, min(start + rows, count))
         chosen = here if match.rows is None else match.rows[here]
-        with np.errstate(over="ignore"):  # a number too large for float32 becomes infinite
+        # a number too large for float32 becomes infinite
+        with np.errstate(over="ignore"):
             yield here, np.asarray(numbers[chosen], np.float32)
 
 
@@ -254,7 +257,8 @@ def _fill(
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         empty += (np.flatnonzero(norms[:, 0] == 0) + here.start).tolist()
         of_length_1 = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-        matrix[here] = of_length_1 + 0.0  # -0 is 0: equal numbers have one name
+        # -0 is 0: equal numbers have one name
+        matrix[here] = of_length_1 + 0.0
         on_rows("Writing rows of length 1", here.stop, len(matrix))
     return empty
 

@@ -14,8 +14,10 @@ import scipy.linalg
 from ranking.core import Features, Floats, ImageSet, Ints
 from ranking.core.settings import Json
 
-MAX_SHOWN = 1000  # samples that are plotted
-LEAST_ABOVE = 3.0  # standard deviations above chance from which vectors are related to classes
+# samples that are plotted
+MAX_SHOWN = 1000
+# standard deviations above chance from which vectors are related to classes
+LEAST_ABOVE = 3.0
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
     centred = rows - rows.mean(axis=0)
     products = centred @ centred.T
     whole, few = float(np.trace(products)), min(2, len(rows))
-    values, vectors = scipy.linalg.eigh(products, driver="evd")  # which finds repeated eigenvalues too
+    # which finds repeated eigenvalues too
+    values, vectors = scipy.linalg.eigh(products, driver="evd")
     points, explained = np.zeros((len(rows), 2)), [0.0, 0.0]
     for place in range(few):
         value, vector = float(values[-1 - place]), vectors[:, -1 - place]

@@ -21,8 +21,10 @@ from ranking.features.windows.candidates import candidate_windows
 from ranking.features.windows.description import COLUMNS, describe_windows
 from ranking.features.windows.settings import GIVEN, WindowSettings
 
-VERSION = 1  # raised whenever the same settings give other windows or features
-HALF = 1 << 30  # bytes of float32 from which windows are stored as float16
+# raised whenever the same settings give other windows or features
+VERSION = 1
+# bytes of float32 from which windows are stored as float16
+HALF = 1 << 30
 
 log = logging.getLogger(__name__)
 

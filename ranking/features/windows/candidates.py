@@ -14,8 +14,10 @@ from ranking.core.errors import InputError
 from ranking.features.windows.grouping import grouped_boxes
 from ranking.features.windows.settings import GRID, SEGMENTS, WindowSettings
 
-PIXELS = 30_000  # of the image that is segmented: larger images are reduced
-SMALLEST = 0.06  # width and height of a window of segments, relative to the square root of the image's area
+# of the image that is segmented: larger images are reduced
+PIXELS = 30_000
+# width and height of a window of segments, relative to the square root of the image's area
+SMALLEST = 0.06
 # Of the segmentation (Felzenszwalb and Huttenlocher, IJCV 2004): a larger scale makes larger segments; the standard
 # deviation of the blur; and the smallest segment, in pixels.
 SCALE, BLUR, LEAST = 64.0, 0.8, 15
@@ -51,7 +53,8 @@ def candidate_windows(
 
 
 def _of_segments(picture: Image.Image) -> Ints:
-    from skimage.segmentation import felzenszwalb  # which loads scipy, for which the first page would wait
+    # which loads scipy, for which the first page would wait
+    from skimage.segmentation import felzenszwalb
 
     width, height = picture.size
     reduced = max(1.0, np.sqrt(width * height / PIXELS))

@@ -18,15 +18,23 @@ from PIL import Image
 from ranking.core import Features, Floats, Ints
 from ranking.core.errors import InputError
 
-ORIENTATIONS, CELLS, BLOCK = 9, 6, 2  # of HOG: cells per side of a window, and per side of a block
-COLOURS, PARTS = 16, 2  # parts per side of a window, each with its own histogram of colours
-SHAPE = (CELLS - BLOCK + 1) ** 2 * BLOCK**2 * ORIENTATIONS  # columns of HOG
+# of HOG: cells per side of a window, and per side of a block
+ORIENTATIONS, CELLS, BLOCK = 9, 6, 2
+# parts per side of a window, each with its own histogram of colours
+COLOURS, PARTS = 16, 2
+# columns of HOG
+SHAPE = (CELLS - BLOCK + 1) ** 2 * BLOCK**2 * ORIENTATIONS
 COLUMNS = SHAPE + PARTS**2 * COLOURS
-CLIP, NOISE = 0.25, 1e-4  # of HOG's blocks: their largest entry, and what is added to their squared length
-GREY = 50  # of 255: colours less saturated are greys
-LENGTH = 8192  # gradients of length 1 (from black to white) as whole numbers
-PIXELS = 8  # side of a cell, within a factor of sqrt(2), in the level of the pyramid that its window is pooled from
-LARGEST = 1 << 18  # pixels of the first level, so that the sums over a window stay below 2 ** 32
+# of HOG's blocks: their largest entry, and what is added to their squared length
+CLIP, NOISE = 0.25, 1e-4
+# of 255: colours less saturated are greys
+GREY = 50
+# gradients of length 1 (from black to white) as whole numbers
+LENGTH = 8192
+# side of a cell, within a factor of sqrt(2), in the level of the pyramid that its window is pooled from
+PIXELS = 8
+# pixels of the first level, so that the sums over a window stay below 2 ** 32
+LARGEST = 1 << 18
 LEVELS = 3
 
 
@@ -80,7 +88,8 @@ def _integral(grey: Floats, hsv: Ints) -> npt.NDArray[np.uint32]:
             right = grey[y, min(x + 1, width - 1)] - grey[y, max(x - 1, 0)]
             length = np.sqrt(down * down + right * right) * LENGTH
             angle = np.arctan2(down, right)
-            if angle < 0:  # opposite gradients have the same direction
+            # opposite gradients have the same direction
+            if angle < 0:
                 angle += np.pi
             place = angle * (ORIENTATIONS / np.pi) - 0.5
             lower = int(np.floor(place))

@@ -12,7 +12,8 @@ from numba import njit
 
 from ranking.core import Bools, Floats, Ints
 
-TONES = 4  # of each colour channel; a histogram has TONES ** 3 bins
+# of each colour channel; a histogram has TONES ** 3 bins
+TONES = 4
 
 
 def grouped_boxes(pixels: npt.NDArray[np.uint8], segments: Ints) -> Ints:
@@ -57,7 +58,8 @@ def _group(counts: Floats, neighbours: Bools, boxes: Ints, area: float) -> int:
     sizes = np.empty(k)
     for i in range(k):
         sizes[i] = counts[i].sum()
-    row = np.arange(k)  # of the box of a region
+    # of the box of a region
+    row = np.arange(k)
     alive = np.ones(k, np.bool_)
     similarity = np.full((k, k), -np.inf)
     best = np.empty(k, np.int64)

@@ -42,11 +42,13 @@ def test_equal_numbers_have_one_name(desk, monkeypatch):
     negative[1:4, 2] = -0.0
     for same in (np.asfortranarray(rows), rows[:, :, None, None], negative):
         assert desk.npy(same).name == name
-    monkeypatch.setattr("ranking.features.uploads.vector_matrix.BLOCK", 10)  # a few rows at a time
+    # a few rows at a time
+    monkeypatch.setattr("ranking.features.uploads.vector_matrix.BLOCK", 10)
     monkeypatch.setattr("ranking.features.uploaded_vectors.ROWS_BYTES", 40)
     assert desk.npy(rows).name == name
     assert desk.npz(x=rows[order], id=desk.images.ids[order]).name == name
-    rows[:, 3] = np.arange(9) // 2  # the same for the two rows of each block, and no constant column
+    # the same for the two rows of each block, and no constant column
+    rows[:, 3] = np.arange(9) // 2
     assert desk.npy(rows).size == rows.shape[1]
 
 
@@ -69,7 +71,8 @@ def test_ids_and_vectors_are_found_by_name(desk):
         ("photo.{}", "x/photo.{}.jpg"),
         ("photo.{}", "x/photo.{}.PNG"),
         ("photo.{}", "x/photo.{}"),
-        ("={}+1", "'={}+1#1"),  # as a spreadsheet is kept from taking it for a formula
+        # as a spreadsheet is kept from taking it for a formula
+        ("={}+1", "'={}+1#1"),
     ],
 )
 def test_rows_are_matched_by_ids_in_any_order(tmp_path, names, ids):
@@ -133,7 +136,8 @@ def test_a_table_of_columns_or_of_lists(desk):
     name = desk.npy(rows).name
     order = np.random.default_rng(1).permutation(9)
     ids = desk.images.ids[order].tolist()
-    names = ("x", "x.1", "x.2", "x.1.y", "z.x")  # as pandas tells columns of the same name apart
+    # as pandas tells columns of the same name apart
+    names = ("x", "x.1", "x.2", "x.1.y", "z.x")
     columns = {"sample": ids} | {kind_name: rows[order, place] for place, kind_name in enumerate(names)}
     preview = desk.parquet(columns | {"label": np.arange(9), "note": ["x"] * 9})
     assert (preview.name, preview.vectors, preview.ids) == (name, ALL_NUMBERS, "sample")

@@ -15,7 +15,8 @@ from pages.parts.app.colours import BLUE, GREY, VERMILLION
 from ranking.core import Ints
 
 FOLDER = Path(__file__).parent
-AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY  # too early; too late; at the true position
+# too early; too late; at the true position
+AHEAD, BEHIND, IN_PLACE = BLUE, VERMILLION, GREY
 STYLE = f":host {{--ahead: {AHEAD}; --behind: {BEHIND}; --in-place: {IN_PLACE};}}\n"
 
 
@@ -92,5 +93,6 @@ def own_order(key: str, token: str, first: Sequence[int]) -> tuple[int, ...]:
         return tuple(first)
     order = sent.get("order")
     if not isinstance(order, list) or any(type(each) is not int for each in order):
-        return tuple(first)  # not a message of this component
+        # not a message of this component
+        return tuple(first)
     return tuple(order) if sorted(order) == sorted(first) else tuple(first)

@@ -23,9 +23,11 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 STYLES = [FOLDER.parent / "strip" / "strip.css", FOLDER.parent / "screen_reader.css", FOLDER / "play_bar.css"]
-COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"  # as in the chart of a training run
+# as in the chart of a training run
+COLOURS = f":host {{--first: {BLUE}; --second: {VERMILLION};}}\n"
 BOUNDS = ("primal", "dual")
-NONE = "–"  # shown if there is no number
+# shown if there is no number
+NONE = "–"
 ITERATION, ROUND = "Iteration", "Round"
 Edges = tuple[float, float, float, float]
 

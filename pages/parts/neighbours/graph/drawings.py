@@ -16,12 +16,17 @@ import numpy as np
 from pages.parts.app import colours
 from ranking.core import Floats, Ints
 
-MAX_NODES = 24  # of one component that are drawn, because larger drawings cannot be read
-PAGE_COMPONENTS, PAGE_NODES = 24, 240  # most components and nodes on one page
-CAPTION, TITLE = 20, 46  # pixels of a node's caption, and of the title of a drawing
+# of one component that are drawn, because larger drawings cannot be read
+MAX_NODES = 24
+# most components and nodes on one page
+PAGE_COMPONENTS, PAGE_NODES = 24, 240
+# pixels of a node's caption, and of the title of a drawing
+CAPTION, TITLE = 20, 46
 THINNEST, WIDEST = 1.5, 8.0
-INK, PAPER = "#202020", "#ffffff"  # colours of a file, suitable for printing
-ACROSS, GAP = 1180, 16  # width and margin of a file in pixels
+# colours of a file, suitable for printing
+INK, PAPER = "#202020", "#ffffff"
+# width and margin of a file in pixels
+ACROSS, GAP = 1180, 16
 
 
 @dataclass(frozen=True)
