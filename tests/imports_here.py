@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ranking.storage.events import Report
-from ranking.storage.import_questions import Decision, Question, Steps, decide, open_question
+from ranking.storage.import_questions import Answer, Question, Steps, open_question, reply
 from ranking.storage.importing import steps_of
 from ranking.storage.run import ENDED, Run, take_lock
 from ranking.storage.run_settings import FeaturesSettings, ImportSettings
@@ -26,7 +26,7 @@ def go_on(store: Store, run: Run) -> Run:
     number, steps = _begun.get(run.id) or (0, steps_of(store, run, report.progress))
     try:
         if number:
-            question = steps.send(Decision(**json.loads(run.decision_file.read_text())))
+            question = steps.send(Answer(**json.loads(run.answer_file.read_text())))
         else:
             store.runs.update(run.id, state="running")
             question = next(steps)
@@ -50,7 +50,7 @@ def question_of(run: Run) -> Question:
 
 def agree(store: Store, run: Run, **changes: Any) -> Run:
     """The import after a person has added what it shows."""
-    decide(run, Decision(question_of(run).number, True, changes))
+    reply(run, Answer(question_of(run).number, True, changes))
     return go_on(store, run)
 
 

@@ -19,7 +19,7 @@ import pytest
 from ranking.commands import worker
 from ranking.core.errors import HomeError
 from ranking.storage import jobs
-from ranking.storage.import_questions import Decision, decide
+from ranking.storage.import_questions import Answer, reply
 from ranking.storage.run import ENDED, Kind, Run
 from ranking.storage.store import Store
 
@@ -76,7 +76,7 @@ def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: P
     run = store.runs.create(kind, settings)
     if kind == "import":
         # as soon as it has read
-        decide(run, Decision(1))
+        reply(run, Answer(1))
     if upload is not None:
         run.uploaded_file.write_bytes(upload.read_bytes())
     assert worker.main([str(store.home), run.id]) == 0

@@ -18,7 +18,7 @@ from ranking.formats.import_preview import ImportPreview
 from ranking.formats.tree_source import tree_sources
 from ranking.methods import method_class, method_names
 from ranking.storage import jobs
-from ranking.storage.import_questions import Decision, Question
+from ranking.storage.import_questions import Answer, Question
 from ranking.storage.run_settings import TASK_SETTINGS, ImportSettings
 from ranking.storage.sets import ImageSetRow
 from ranking.storage.store import Store
@@ -68,10 +68,10 @@ def import_path(
     else:
         settings = ImportSettings(source, {"folder": place}, title=title)
 
-    def confirm(question: Question) -> Decision:
+    def confirm(question: Question) -> Answer:
         if question.about != "files":
             # near copies stay where the import has put them
-            return Decision(question.number)
+            return Answer(question.number)
         preview = ImportPreview.from_json(question.reading)
         if preview.source is None or preview.content is None:
             formats = ", ".join([*tree_sources(), *file_sources()])
@@ -82,11 +82,11 @@ def import_path(
                 f"name one with --format: {formats}",
             )
         if group is None:
-            return Decision(question.number)
+            return Answer(question.number)
         if "group" not in [item.name for item in settings_of(source_class(preview.source))]:
             raise _no_groups(preview.source)
         grouped = {"source_settings": {**preview.source_settings, "group": group}}
-        return Decision(question.number, changes=grouped)
+        return Answer(question.number, changes=grouped)
 
     run = finished(store, jobs.start_once(store, "import", settings.to_json()), confirm)
     return str(run.result["key"])

@@ -12,11 +12,11 @@ from ranking.core.errors import InputError
 from ranking.core.settings import Json
 from ranking.core.text import readable
 from ranking.storage import jobs
-from ranking.storage.import_questions import WAITING, Decision, Question, decide, open_question
+from ranking.storage.import_questions import WAITING, Answer, Question, open_question, reply
 from ranking.storage.run import ENDED, Run
 from ranking.storage.store import Store
 
-Answer = Callable[[Question], Decision]
+Respond = Callable[[Question], Answer]
 
 # between two reads of a run's events
 POLL_SECONDS = 0.2
@@ -61,10 +61,10 @@ class Bar:
             self._stream.write("\n")
 
 
-def watch(store: Store, run: Run, answer: Answer | None = None) -> Run:
+def watch(store: Store, run: Run, respond: Respond | None = None) -> Run:
     """Show the progress of a run until it ends. Ctrl-C cancels it, keeps its results so far, and is raised again.
 
-    answer: decides about each question of an import; if it raises an error, the import is cancelled."""
+    respond: answers each question of an import; if it raises an error, the import is cancelled."""
     bar, offset = Bar(), 0
     try:
         while True:
@@ -80,8 +80,8 @@ def watch(store: Store, run: Run, answer: Answer | None = None) -> Run:
                 bar.show(_iteration(shown[-1]), 0, 0)
             if run.state in ENDED:
                 return run
-            if answer is not None and (question := open_question(run)) is not None:
-                decide(run, answer(question))
+            if respond is not None and (question := open_question(run)) is not None:
+                reply(run, respond(question))
             time.sleep(POLL_SECONDS)
     except (KeyboardInterrupt, InputError):
         jobs.cancel(store, run.id)
@@ -101,9 +101,9 @@ class NotFinished(Exception):
     """A run has failed or was cancelled; the reason is already on stderr."""
 
 
-def finished(store: Store, run: Run, answer: Answer | None = None) -> Run:
+def finished(store: Store, run: Run, respond: Respond | None = None) -> Run:
     """Watch a run until it ends; NotFinished unless it finishes."""
-    ended = watch(store, run, answer)
+    ended = watch(store, run, respond)
     if not ended_well(ended):
         raise NotFinished
     return ended

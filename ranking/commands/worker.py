@@ -27,7 +27,7 @@ from ranking.core.settings import Json
 from ranking.storage import queue
 from ranking.storage.events import BEST_KEPT, Cancelled, Report, why_it_ended, with_last_gap
 from ranking.storage.home import write_whole
-from ranking.storage.import_questions import Decision, ask
+from ranking.storage.import_questions import Answer, ask
 from ranking.storage.importing import steps_of, uploads_named
 from ranking.storage.jobs import LOCK_VARIABLE
 from ranking.storage.json_numbers import certificate_numbers
@@ -184,23 +184,23 @@ def _within_limits(store: Store, report: Report) -> OnStep:
 def import_(store: Store, run: Run, report: Report) -> Json:
     """Import what the user uploads, as in `ranking.storage.importing`.
 
-    Only its work has a time limit and a place in the queue; while it waits for a decision it has neither."""
+    Only its work has a time limit and a place in the queue; while it waits for an answer it has neither."""
     steps = steps_of(store, run, _within_limits(store, report))
-    decision: Decision | None = None
+    answer: Answer | None = None
     for number in itertools.count(1):
         with _in_time(store, run):
             try:
-                question = steps.send(decision) if decision is not None else next(steps)
+                question = steps.send(answer) if answer is not None else next(steps)
             except StopIteration as end:
                 result: Json = end.value
                 break
             report.flush()
         queue.leave(store.home, run)
         release_memory()
-        decision = ask(run, report, replace(question, number=number))
+        answer = ask(run, report, replace(question, number=number))
         _wait_for_turn(store, run, report)
     run.question_file.unlink(missing_ok=True)
-    run.decision_file.unlink(missing_ok=True)
+    run.answer_file.unlink(missing_ok=True)
     store.runs.free(run)
     return result
 

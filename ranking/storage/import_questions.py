@@ -1,6 +1,6 @@
-"""The questions of an import: its worker shows what it has read, and waits for the user's decision.
+"""The questions of an import: its worker shows what it has read, and waits for the user's answer.
 
-The last question is question.json in the folder of the run, the last decision decision.json; each is written whole and
+The last question is question.json in the folder of the run, the last answer answer.json; each is written whole and
 renamed into place. So a question stays open without a server or a browser, and any process can answer it.
 """
 
@@ -18,7 +18,7 @@ from ranking.storage.home import write_whole
 from ranking.storage.run import ENDED, Run
 
 WAITING = "Waiting for your decision"
-# between two looks for the decision
+# between two reads of the answer
 POLL_SECONDS = 0.2
 # after which an import without a decision is cancelled
 WAIT_HOURS = 24.0
@@ -29,7 +29,7 @@ UNDECIDED = f"cancelled after {WAIT_HOURS:g} hours without a decision; import it
 class Question:
     """What an import asks. about: "files", "copies", "vectors" or "model". reading: what was read, as JSON of its kind.
 
-    number: from 1; a decision about an earlier question is not an answer.
+    number: from 1; an answer to an earlier question does not count.
     """
 
     about: str
@@ -38,7 +38,7 @@ class Question:
 
 
 @dataclass(frozen=True)
-class Decision:
+class Answer:
     """The answer to the question with this number.
 
     add: whether to finish the import; otherwise read again, and ask again. changes: the settings to do it with, where
@@ -51,7 +51,7 @@ class Decision:
 
 
 # An import: it yields questions, and returns its result.
-Steps = Generator[Question, Decision, Json]
+Steps = Generator[Question, Answer, Json]
 
 
 def open_question(run: Run) -> Question | None:
@@ -65,34 +65,34 @@ def open_question(run: Run) -> Question | None:
         return None
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError("the preview", "a readable file", "a damaged one", "cancel the import") from error
-    decision = _decision(run)
-    return None if decision is not None and decision.number == question.number else question
+    answer = _answer(run)
+    return None if answer is not None and answer.number == question.number else question
 
 
-def decide(run: Run, decision: Decision) -> None:
+def reply(run: Run, answer: Answer) -> None:
     """Answer the question of an import; the answer is on disk when this returns."""
-    write_whole(run.decision_file, lambda path: path.write_text(json.dumps(asdict(decision))))
+    write_whole(run.answer_file, lambda path: path.write_text(json.dumps(asdict(answer))))
 
 
-def _decision(run: Run) -> Decision | None:
-    """Return the last decision; None if there is none, or it cannot be read."""
+def _answer(run: Run) -> Answer | None:
+    """Return the last answer; None if there is none, or it cannot be read."""
     try:
-        return Decision(**json.loads(run.decision_file.read_text()))
+        return Answer(**json.loads(run.answer_file.read_text()))
     except (OSError, ValueError, TypeError, RecursionError):
         return None
 
 
-def ask(run: Run, report: Report, question: Question) -> Decision:
-    """Ask a question, and wait for the decision. Called by the worker; raises Cancelled after a SIGTERM, or WAIT_HOURS
-    without a decision."""
+def ask(run: Run, report: Report, question: Question) -> Answer:
+    """Ask a question, and wait for the answer. Called by the worker; raises Cancelled after a SIGTERM, or WAIT_HOURS
+    without an answer."""
     write_whole(run.question_file, lambda path: path.write_text(json.dumps(asdict(question))))
     report.progress(WAITING, 0, 1)
     report.flush()
     until = time.monotonic() + 3600 * WAIT_HOURS
-    while (decision := _decision(run)) is None or decision.number != question.number:
+    while (answer := _answer(run)) is None or answer.number != question.number:
         report.check()
         if time.monotonic() > until:
             report.stop()
             raise Cancelled(UNDECIDED)
         time.sleep(POLL_SECONDS)
-    return decision
+    return answer

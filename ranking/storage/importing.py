@@ -1,6 +1,6 @@
 """The imports: image sets, uploaded vectors and ONNX models. Each reads, asks whether it was meant so, and finishes.
 
-An import is a generator (`Steps`), which its worker runs: it yields a question for the user, is sent the decision, and
+An import is a generator (`Steps`), which its worker runs: it yields a question for the user, is sent the answer, and
 returns the result of the run.
 """
 
@@ -19,7 +19,7 @@ from ranking.core.errors import InputError
 from ranking.core.settings import Settings
 from ranking.core.text import readable
 from ranking.storage.home import check_source, is_workspace, write_whole
-from ranking.storage.import_questions import Decision, Question, Steps
+from ranking.storage.import_questions import Answer, Question, Steps
 from ranking.storage.run import Run
 from ranking.storage.run_settings import FeaturesSettings, ImportSettings, OwnImageSettings
 from ranking.storage.space import check_space
@@ -66,9 +66,9 @@ def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
     result = _build(run, settings, progress)
     copies = stored_copies(run.draft)
     if copies is not None and len(copies.across):
-        decision = yield Question("copies", result)
-        if "together" in decision.changes:
-            result["key"] = group_copies(run.draft, bool(decision.changes["together"])).key
+        answer = yield Question("copies", result)
+        if "together" in answer.changes:
+            result["key"] = group_copies(run.draft, bool(answer.changes["together"])).key
     result["known"] = result["key"] in {row.key for row in store.sets.rows()}
     store.sets.add(run.draft, str(settings.source), move=True)
     return result
@@ -76,7 +76,7 @@ def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
 
 def _agreed(
     run: Run, settings: ImportSettings, progress: OnStep
-) -> Generator[Question, Decision, ImportSettings]:
+) -> Generator[Question, Answer, ImportSettings]:
     """Read the files and ask, until the user agrees; return the settings to build the image set with."""
     from ranking.formats.import_preview import preview_import
 
@@ -86,10 +86,10 @@ def _agreed(
             place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1)
         )
         preview = replace(preview, refused=uploads_named(run, preview.refused))
-        decision = yield Question("files", preview.to_json())
+        answer = yield Question("files", preview.to_json())
         read_as = {"source": preview.source, "source_settings": preview.source_settings}
-        settings = ImportSettings.from_json({**settings.to_json(), **read_as, **decision.changes})
-        if decision.add:
+        settings = ImportSettings.from_json({**settings.to_json(), **read_as, **answer.changes})
+        if answer.add:
             return replace(settings, source_settings={**settings.source_settings, "folder": place})
 
 
@@ -187,17 +187,17 @@ def _import_model(
 
 def _features_agreed(
     about: str, settings: FeaturesSettings, read: Callable[[FeaturesSettings], P]
-) -> Generator[Question, Decision, tuple[P, str]]:
+) -> Generator[Question, Answer, tuple[P, str]]:
     """Read the features and ask, until the user agrees; return what was read, and the title to keep it under."""
     while True:
         preview = read(settings)
-        decision = yield Question(about, preview.to_json())
-        if not decision.add:
-            settings = replace(settings, **decision.changes)
+        answer = yield Question(about, preview.to_json())
+        if not answer.add:
+            settings = replace(settings, **answer.changes)
             continue
         if preview.refused:
             raise InputError(settings.file_name, "features to add", preview.refused)
-        return preview, str(decision.changes.get("title") or settings.file_name)
+        return preview, str(answer.changes.get("title") or settings.file_name)
 
 
 def import_own_image(store: Store, run: Run, progress: OnStep) -> Steps:

@@ -180,9 +180,9 @@ class Run:
         return self.folder / "question.json"
 
     @property
-    def decision_file(self) -> Path:
+    def answer_file(self) -> Path:
         """The user's last answer to the questions of an import."""
-        return self.folder / "decision.json"
+        return self.folder / "answer.json"
 
     @property
     def draft(self) -> Path:

@@ -69,11 +69,11 @@ from ranking.storage.events import (
 from ranking.storage.import_questions import (
     UNDECIDED,
     WAITING,
-    Decision,
+    Answer,
     Question,
     Steps,
-    decide,
     open_question,
+    reply,
 )
 from ranking.storage.memory import MEMORY_VARIABLE, reason_of
 from ranking.storage.run import ENDED, Run
@@ -258,11 +258,11 @@ def test_an_upload_is_read_shown_read_again_and_added_by_one_process(empty, zoo)
     assert {path.name for path in run.folder.iterdir()} == files
     pid = empty.runs.get(run.id).pid
     wait(lambda: not list((empty.home / "queue" / "imports").iterdir()))
-    decide(run, Decision(0, changes={"title": "no answer to this question"}))
-    decide(run, Decision(1, False, {"source_settings": {"seed": 3}}))
+    reply(run, Answer(0, changes={"title": "no answer to this question"}))
+    reply(run, Answer(1, False, {"source_settings": {"seed": 3}}))
     question = wait(lambda: open_question(run))
     assert (question.number, question.reading["source_settings"]["seed"]) == (2, 3)
-    decide(run, Decision(2, changes={"title": "Zoo"}))
+    reply(run, Answer(2, changes={"title": "Zoo"}))
     run = ended(empty, run)
     assert (run.state, run.reason, run.pid, run.result["title"]) == ("finished", "", pid, "Zoo")
     assert [row.key for row in empty.sets.rows()] == [run.result["key"]]
@@ -295,7 +295,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, 
         before = kept(empty)
         run = uploaded(empty, zoo)
         if step == "Importing images":
-            decide(run, Decision(1))
+            reply(run, Answer(1))
         heard(run, what=step)
         kill(empty.runs.get(run.id))
         run = ended(empty, run)
@@ -393,11 +393,11 @@ def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, mon
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
     monkeypatch.setattr(worker.os, "_exit", codes.put)
 
-    def ask(run: Run, report: Report, question: Question) -> Decision:
+    def ask(run: Run, report: Report, question: Question) -> Answer:
         # longer than it may work
         time.sleep(2.0)
         waited.append(codes.empty())
-        return Decision(question.number)
+        return Answer(question.number)
 
     def steps(*_: object) -> Steps:
         yield Question("files", {})

@@ -18,7 +18,7 @@ from ranking.formats.import_preview import ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
 from ranking.reports.markup import data_url
-from ranking.storage.import_questions import Decision, Question, decide
+from ranking.storage.import_questions import Answer, Question, reply
 from ranking.storage.run import Run
 from ranking.storage.run_settings import ImportSettings
 
@@ -79,7 +79,7 @@ def _read_as(run: Run, question: Question, key: str) -> None:
     source = st.session_state[key]
     if source is not None:
         with frame.errors_in_place():
-            decide(run, Decision(question.number, False, {"source": source, "source_settings": {}}))
+            reply(run, Answer(question.number, False, {"source": source, "source_settings": {}}))
 
 
 def _settings_of(run: Run, question: Question, preview: ImportPreview, source: str) -> dict[str, Any]:

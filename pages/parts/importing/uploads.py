@@ -21,7 +21,7 @@ from pages.parts.training import jobs_panel
 from pages.parts.training.jobs_panel import file_name
 from ranking.core.text import readable
 from ranking.storage import jobs
-from ranking.storage.import_questions import Decision, Question, decide, open_question
+from ranking.storage.import_questions import Answer, Question, open_question, reply
 from ranking.storage.run import Run
 from ranking.storage.run_settings import FeaturesSettings, ImportSettings
 
@@ -146,7 +146,7 @@ def _release(file: UploadedFile) -> None:
 
 def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> NoReturn:
     """Finish an import with the settings `changes`; or, unless `add`, have its worker read again with them."""
-    decide(run, Decision(question.number, add, changes))
+    reply(run, Answer(question.number, add, changes))
     st.session_state[keys.WATCHED_IMPORT] = run.id
     st.rerun()
 
