@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import asdict, dataclass, field, replace
 
-from ranking.core import Problem
+from ranking.core import Decision, Problem
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenJson, GivenSettings, Json, Settings
 from ranking.core.text import listed, readable
@@ -15,7 +16,7 @@ from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.tree import suffix
-from ranking.formats.preview import SourcePreview, preview_source
+from ranking.formats.preview import Crop, SourcePreview, preview_source
 from ranking.formats.table_file import is_table, read_table
 from ranking.formats.tree_source import Recognised, TreeSource, beginning, detect, tree_sources
 
@@ -23,6 +24,8 @@ EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in o
 UNKNOWN = "the format was not recognised"
 # the most frequent suffixes that are listed for an unknown format
 MAX_ENDINGS = 4
+# crops of each alternative of an open decision
+OF_ALTERNATIVE = 4
 # characters of a sentence about an entry: parsers quote what they could not read
 MAX_SENTENCE = 600
 # of an unknown tree that are read to find out why they cannot be used
@@ -48,8 +51,8 @@ class ImportPreview:
     """files: how many there are. detected: the sources that recognise them, the best first.
 
     source, source_settings: how they are read; None if no source recognises them. content: a preview; None if they
-    cannot be read, and `refused` gives the reason. columns: of the table that the source reads, if the user can choose
-    their roles; `source_settings` then contains the columns of each role, and `read_as` describes them.
+    cannot be read, and `refused` gives the reason. alternatives: for an open decision, a few crops as its alternatives
+    read them, by "setting=alternative".
     """
 
     files: int
@@ -58,14 +61,23 @@ class ImportPreview:
     source_settings: Settings = field(default_factory=dict)
     content: SourcePreview | None = None
     refused: str = ""
-    columns: list[str] = field(default_factory=list)
-    read_as: str = ""
+    alternatives: dict[str, list[Crop]] = field(default_factory=dict)
+
+    @property
+    def open_decisions(self) -> list[Decision]:
+        """The decisions that a person has to take."""
+        return (
+            [row for row in self.content.reading.decisions if row.is_open] if self.content is not None else []
+        )
 
     def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
         detected = {name: asdict(recognised) for name, recognised in self.detected.items()}
         content = None if self.content is None else self.content.to_json()
-        return {**vars(self), "detected": detected, "content": content}
+        alternatives = {
+            value: [crop.to_json() for crop in crops] for value, crops in self.alternatives.items()
+        }
+        return {**vars(self), "detected": detected, "content": content, "alternatives": alternatives}
 
     @classmethod
     def from_json(cls, record: GivenJson) -> ImportPreview:
@@ -73,7 +85,11 @@ class ImportPreview:
         of an earlier version, or if its source no longer exists."""
         detected = {name: Recognised(**recognised) for name, recognised in record["detected"].items()}
         content = None if record["content"] is None else SourcePreview.from_json(record["content"])
-        preview = cls(**{**record, "detected": detected, "content": content})
+        alternatives = {
+            value: [Crop.from_json(crop) for crop in crops] for value, crops in record["alternatives"].items()
+        }
+        given = {"detected": detected, "content": content, "alternatives": alternatives}
+        preview = cls(**{**record, **given})
         for name in filter(None, [preview.source, *detected]):
             _check_source(name)
         return preview
@@ -105,15 +121,24 @@ def preview_import(
     preview = ImportPreview(len(tree.names), detected, chosen, read_by)
     try:
         reader: TreeSource = SOURCES.make(chosen, **{**read_by, "folder": place})  # type: ignore[assignment]
-        preview = replace(preview, columns=reader.columns())
-        columns, in_words = reader.as_read()
-        preview = replace(preview, source_settings={**read_by, **columns}, read_as=in_words)
-        content = preview_source(reader)
+        preview = replace(preview, content=preview_source(reader))
     except ValueError as error:
         return replace(preview, refused=" ".join(str(error).split()))
-    # a table of Label Studio may be read
-    unread = [] if preview.columns else list(tool_formats(tree))
-    return replace(preview, content=content.with_problems(unread))
+    alternatives: dict[str, list[Crop]] = {}
+    for decision in preview.open_decisions:
+        for value in decision.alternatives:
+            other = {**read_by, decision.setting: value, "folder": place}
+            with contextlib.suppress(ValueError):
+                made = SOURCES.make(chosen, **other)
+                alternatives[f"{decision.setting}={value}"] = preview_source(made, OF_ALTERNATIVE).crops  # type: ignore[arg-type]
+    return replace(preview, alternatives=alternatives)
+
+
+def undecided(preview: ImportPreview, option: str) -> InputError:
+    """Return the error for files that can be read in several ways. option: what sets a decision."""
+    row = preview.open_decisions[0]
+    choices = " or ".join(f"{row.setting}={value}" for value in (row.value, *row.alternatives))
+    return InputError(row.about, "one way to read the files", row.evidence, f"choose by {option}: {choices}")
 
 
 def unknown(names: Collection[str]) -> str:

@@ -181,7 +181,7 @@ class Columns(NamedTuple):
     def in_words(self) -> str:
         """Return a sentence about the columns."""
         parts = [f"{self.image} names the images"]
-        parts += [f"boxes: {', '.join(self.box)} ({self.form}, in {self.unit})"] if self.box else []
+        parts += [f"boxes: {', '.join(self.box)} ({self.box_words()})"] if self.box else []
         if self.labels:
             names = listed(list(self.labels))
             parts += [f"labels, marked 0 or 1: {names}" if self.marked else f"labels: {names}"]
@@ -189,6 +189,9 @@ class Columns(NamedTuple):
         parts += [f"split: {self.split}"] if self.split else []
         parts += [f"criteria: {listed(list(self.numbers))}"] if self.numbers else []
         return "; ".join(parts)
+
+    def box_words(self) -> str:
+        return f"{self.form}, in {self.unit}" if self.box else ""
 
     def settings(self) -> dict[str, str]:
         """Return the settings that choose these columns."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import math
 import re
@@ -11,14 +10,15 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import readable
+from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
+from ranking.formats.file_names import display_names, part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_columns import (
     EXTENT,
@@ -31,19 +31,12 @@ from ranking.formats.table_columns import (
     Sample,
     box_numbers,
     chosen_columns,
+    names_in,
     propose,
     role_setting,
 )
 from ranking.formats.table_file import Table, is_table, listed_labels, marked_labels, number, read_table
-from ranking.formats.tree_source import (
-    Grouped,
-    Recognised,
-    TreeSource,
-    display_names,
-    is_image,
-    part_of,
-    part_of_annotations,
-)
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
 EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
 # from which the roles of columns are proposed
@@ -157,57 +150,52 @@ class TableOfImages(TreeSource):
                 return Recognised(0.8, why, columns.settings())
         return None
 
-    def columns(self) -> list[str]:
-        try:
-            headers = [table.header for table in self._tables.by_name.values()]
-        # no table describes images: the user can choose columns of the first readable table
-        except ValueError:
-            headers = list(self._headers())
-        named = (list(filter(None, header)) for header in headers)
-        return next((names for names in named if len(set(names)) == len(names)), [])
-
-    def as_read(self) -> tuple[dict[str, str], str]:
-        columns = self._tables.columns
-        return columns.settings(), columns.in_words()
-
     def __len__(self) -> int:
         return len(self._images)
 
-    def records(self) -> Iterator[SourceImage | Problem]:
+    _needs: ClassVar[str] = "a row for every image"
+
+    def _records(self) -> Iterator[SourceImage | Problem]:
         images, problems = self._images, self._row_problems
-        yield from self._tree.problems
         yield from self._tables.problems.rows()
+        self._decide_columns(self._tables)
         yield from problems.rows()
-        without_row = Grouped()
-        for name in self._tree.names:
-            if is_image(name) and name not in images:
-                without_row.add("images", "a row for every image", name, "image ignored")
-        yield from without_row.rows()
         groups = [sorted({box.group for box in image.boxes if box.group}) for image in images.values()]
-        tested, rows = self._which_test([image.part for image in images.values()], groups)
+        tested, rows = self._which_test(
+            list(images), [image.part for image in images.values()], self._stated_by(), groups
+        )
         yield from rows
         names = display_names(list(images))
         for (name, image), test in zip(images.items(), tested, strict=True):
             yield SourceImage(names[name], self._tree.file(name), image.all_boxes(), test, image.size)
 
-    def _names_parts(self) -> str:
+    def _stated_by(self) -> str:
         split = self._tables.columns.split
-        return super()._names_parts() if split is None else f"the column {split}"
+        return "the names of the tables" if split is None else f"the cells of the column {split}"
+
+    def _decide_columns(self, tables: Tables) -> None:
+        """Decide about the role of each column."""
+        columns, header = tables.columns, next(iter(tables.by_name.values())).header
+        of_role = columns.settings()
+        for role in ROLES.values():
+            names = names_in(of_role[role.setting])
+            others = tuple(name for name in header if name and name not in names)
+            more = columns.box_words() if role is ROLES["box"] else ""
+            self._decide(
+                Decision(
+                    role.label,
+                    ", ".join(names) or "none",
+                    more or f"chosen among {listed(list(header), 20)}",
+                    role.setting,
+                    of_role[role.setting],
+                    others if max(role.counts) == 1 else (),
+                )
+            )
 
     # --------------------------------------------------------------------------------------------- Tables
 
     def _table_names(self) -> list[str]:
         return [name for name in self._tree.names if is_table(name) and self.table.strip() in ("", name)]
-
-    def _headers(self) -> Iterator[tuple[str, ...]]:
-        limits = Limits.from_environment()
-        for name in self._table_names()[:MAX_TABLES]:
-            with contextlib.suppress(Unusable):
-                yield read_table(self._tree, name, limits).header
-
-    @cached_property
-    def _index(self) -> ImageNames:
-        return ImageNames(self._tree)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -303,7 +291,7 @@ def _add_row(
 ) -> None:
     """Add a box of the image, or the description of the whole image."""
     if columns.split is None:
-        part = part_of_table or part_of(name)
+        part = part_of_table
     else:
         part = PARTS.get(row[columns.split].lower())
         if part is None:

@@ -165,11 +165,6 @@ class Run:
         return self.folder / "localisation.npz"
 
     @property
-    def problems_file(self) -> Path:
-        """The `Problem`s of an import, as JSON."""
-        return self.folder / "problems.json"
-
-    @property
     def uploaded_file(self) -> Path:
         """The file that the user uploaded, a ZIP file or one of features, until the import ends."""
         return self.folder / "upload.zip"

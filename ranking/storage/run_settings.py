@@ -34,7 +34,8 @@ class ImportSettings(StoredSettings):
 
     source: None for the format that recognises the files. source_settings: those that differ from what the files
     suggest, and the path that was entered. upload: the name of the uploaded ZIP file, which is read instead of a path;
-    None without an upload. title: of the image set; "" for the title that the source gives it.
+    None without an upload. title: of the image set; "" for the title that the source gives it. strict: whether anything
+    that is left out is an error.
 
     >>> ImportSettings("COCO", upload="zoo.zip").to_json()
     {'source': 'COCO', 'source_settings': {}, 'upload': 'zoo.zip'}
@@ -47,6 +48,7 @@ class ImportSettings(StoredSettings):
     source_settings: Settings = field(default_factory=dict)
     upload: str | None = field(default=None, metadata=OPTIONAL)
     title: str = field(default="", metadata=OPTIONAL)
+    strict: bool = field(default=False, metadata=OPTIONAL)
 
     @property
     def file_name(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import json
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -11,7 +12,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ranking.core import is_number
+from ranking.core import Reading, is_number
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
 from ranking.core.text import counted
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ranking.core import ImageSet
 
 RECORD = "set.json"
+# how the last import read the files of a set
+READING = "reading.json"
 # the answers and corrections of a set, in its folder
 ADDED = "*.jsonl"
 
@@ -132,6 +135,8 @@ class Sets:
                 self._finish(part)
                 target = self._home.sets / row.key
                 if _are_equal(folder, target):
+                    if (folder / READING).exists():
+                        shutil.copy2(folder / READING, target)
                     write_record(target / RECORD, record_of(replace(read_row(target), deleted=None)))
                     return row.key
                 try:
@@ -148,6 +153,16 @@ class Sets:
         finally:
             self._home.empty_trash()
         return row.key
+
+    def reading(self, key: str) -> Reading:
+        """Return how the last import of a set read its files; ValueError if that is unknown, as for generated sets."""
+        file = self.folder(key) / READING
+        try:
+            return Reading.from_json(json.loads(file.read_text()))
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+            raise InputError(
+                "the report of the import", "a readable file", "none", "import it again"
+            ) from error
 
     def delete(self, key: str) -> None:
         """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days.
@@ -297,7 +312,7 @@ def _are_equal(folder: Path, other: Path) -> bool:
         {
             str(path.relative_to(each))
             for path in each.rglob("*")
-            if path.is_file() and path.name != RECORD and path.suffix != ".jsonl"
+            if path.is_file() and path.name not in (RECORD, READING) and path.suffix != ".jsonl"
         }
         for each in (folder, other)
     )

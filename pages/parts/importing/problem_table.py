@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import downloads
+from pages.parts.app import downloads, home
+from pages.parts.app.frame import escaped
 from ranking.core import Problem
 from ranking.files.spreadsheets import rows_csv
-from ranking.storage.run import Run
 
 # the fields of ranking.core.Problem
 COLUMNS = ("file", "expected", "came", "done")
@@ -31,19 +30,21 @@ def show_counts(result: Mapping[str, Any]) -> None:
         st.metric("Problems", f"{result['problems']:,}", width="content")
 
 
-def show_report(run: Run) -> None:
-    """All problems of an import that built an image set."""
+def show_report(key: str) -> None:
+    """How the last import of an image set read the files, and all problems."""
     try:
-        rows = json.loads(run.problems_file.read_text())
-        problems = [{name: str(row[name]) for name in COLUMNS} for row in rows]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        st.warning("The report of this import cannot be read.", icon=":material/warning:")
+        reading = home.store().sets.reading(key)
+    except ValueError as error:
+        st.warning(escaped(str(error)), icon=":material/warning:")
         return
-    if not problems:
+    with st.expander(f"How the files were read ({reading.source})"):
+        for row in reading.decisions:
+            st.markdown(f"**{escaped(row.about.capitalize())}**: {escaped(f'{row.chosen}: {row.evidence}')}")
+    if not reading.problems:
         st.success("No problems found.", icon=":material/check_circle:")
         return
     caption = "Problems and how each was handled. Everything else was imported."
-    show(problems, caption, f"import-{run.id}.csv")
+    show([vars(row) for row in reading.problems], caption, f"import-{key[:12]}.csv")
 
 
 def show(problems: Sequence[Row], caption: str, file_name: str) -> None:
