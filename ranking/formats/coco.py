@@ -15,9 +15,10 @@ from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
+from ranking.formats.file_beginnings import beginning
 from ranking.formats.file_names import display_names, is_image, part_of_annotations
 from ranking.formats.json_file import as_number, brief, read_json
-from ranking.formats.tree_source import Grouped, Recognised, TreeSource, beginning
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
 # JSON files of annotations in one image set

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 
 from ranking.core import Decision, Problem
@@ -16,11 +15,11 @@ from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.tree import suffix
+from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.preview import Crop, SourcePreview, preview_source
 from ranking.formats.table_file import is_table, read_table
-from ranking.formats.tree_source import Recognised, TreeSource, beginning, detect, tree_sources
+from ranking.formats.tree_source import Recognised, TreeSource, detect, tree_sources
 
-EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
 UNKNOWN = "the format was not recognised"
 # the most frequent suffixes that are listed for an unknown format
 MAX_ENDINGS = 4
@@ -30,20 +29,6 @@ OF_ALTERNATIVE = 4
 MAX_SENTENCE = 600
 # of an unknown tree that are read to find out why they cannot be used
 MAX_TABLES = 3
-# bytes by which the native format of an annotation tool is recognised
-TOOL_HEAD = 8192
-# tool, suffix, and a pattern near the beginning of such files
-TOOL_FORMATS = (
-    (
-        "Label Studio",
-        ".json",
-        re.compile(
-            rb'\s*\[\s*\{.*?"(?:annotations|completions|annotation_id|annotator|file_upload)"\s*:', re.DOTALL
-        ),
-    ),
-    ("Label Studio", ".csv", re.compile(rb"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\blead_time\b)")),
-    ("CVAT", ".xml", re.compile(rb"(?s:.*?)<annotations[\s>]")),
-)
 
 
 @dataclass(frozen=True)
@@ -163,7 +148,7 @@ def unknown(names: Collection[str]) -> str:
 
 def _reasons(tree: FileTree) -> str:
     """Return sentences about unusable entries of an unknown tree: unusual names, native formats of tools, tables."""
-    rows = [*tree.problems, *tool_formats(tree)]
+    rows = [*tree.problems, *tool_formats(tree, tree.names)]
     limits = Limits.from_environment()
     for name in list(filter(is_table, tree.names))[:MAX_TABLES]:
         try:
@@ -174,11 +159,3 @@ def _reasons(tree: FileTree) -> str:
         rows.append(Problem(readable(name, 255), expected, came, ""))
     sentences = (f"{row.file}: expected {row.expected}, got {row.came}" for row in rows)
     return "".join(f". {readable(sentence, MAX_SENTENCE)}" for sentence in sentences)
-
-
-def tool_formats(tree: FileTree) -> Iterator[Problem]:
-    """Yield a report row for each annotation tool whose native format some files have; these are not read."""
-    for tool, ending, pattern in TOOL_FORMATS:
-        if names := beginning(tree, ending, TOOL_HEAD, pattern.match):
-            shown = listed([readable(name, 255) for name in names])
-            yield Problem(shown, "COCO, YOLO or VOC", f"the native format of {tool}. {EXPORTS}", "ignored")

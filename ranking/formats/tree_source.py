@@ -3,10 +3,9 @@ recognises a tree."""
 
 from __future__ import annotations
 
-import codecs
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
@@ -17,8 +16,9 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import moved_whole, split_with_report
-from ranking.files import FileTree, Unusable, open_tree
+from ranking.files import FileTree, open_tree
 from ranking.files.tree import parent, suffix
+from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, part_folders
 from ranking.formats.image_names import ImageNames
 from ranking.formats.split_lists import split_lists
@@ -106,11 +106,13 @@ class TreeSource(Source):
             yield Problem(
                 counted(len(images), "image"), self._needs, came, counted(len(images), "image") + " ignored"
             )
-        others = Counter(suffix(name) or "without a suffix" for name in unopened if not is_image(name))
+        others = [name for name in unopened if not is_image(name)]
+        yield from tool_formats(self._tree, others)
         if others:
-            kinds = [f"{count:,} {readable(ending, 20)}" for ending, count in others.most_common()]
-            names = listed([readable(name) for name in unopened if not is_image(name)])
-            self._decide(Decision("other files", "not read", f"{listed(kinds, 8)}: {names}"))
+            endings = Counter(suffix(name) or "without a suffix" for name in others).most_common()
+            kinds = listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
+            names = listed([readable(name) for name in others])
+            self._decide(Decision("other files", "not read", f"{kinds}: {names}"))
 
     def _which_test(
         self,
@@ -266,18 +268,3 @@ class Grouped:
     def reasons(self) -> str:
         """Return the rows as one sentence."""
         return "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in self.rows())
-
-
-def beginning(tree: FileTree, ending: str, size: int, known: Callable[[bytes], object]) -> list[str]:
-    """Return the files of a tree with that suffix whose first `size` bytes, without a byte order mark, are `known`."""
-    names = []
-    for name in tree.names:
-        if suffix(name) == ending:
-            try:
-                head = tree.head(name, size)
-            except Unusable:
-                # the import reports the reason; here it is only not recognised
-                continue
-            if known(head.removeprefix(codecs.BOM_UTF8)):
-                names.append(name)
-    return names
