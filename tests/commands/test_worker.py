@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import queue
 import resource
@@ -201,7 +200,6 @@ def test_an_import_ends_as_an_image_set_with_its_report(imported, digits):
     assert (result["key"], result["title"]) == (digits.key, "Digits")
     assert (result["images"], result["samples"], result["problems"]) == (1797, 1797, 0)
     assert result["classes"]["3"] == digits.relevance("3").sum() == 183
-    assert json.loads(imported.problems_file.read_text()) == []
     last = events_of(imported, "progress")[-1]
     assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
 
@@ -266,7 +264,7 @@ def test_an_upload_is_read_shown_read_again_and_added_by_one_process(empty, zoo)
     run = ended(empty, run)
     assert (run.state, run.reason, run.pid, run.result["title"]) == ("finished", "", pid, "Zoo")
     assert [row.key for row in empty.sets.rows()] == [run.result["key"]]
-    assert {path.name for path in run.folder.iterdir()} == {"problems.json", "stderr.txt", *ALWAYS}
+    assert {path.name for path in run.folder.iterdir()} == {"stderr.txt", *ALWAYS}
 
 
 def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves_no_byte(
@@ -313,14 +311,14 @@ def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, 
     run = here(empty, CLASS_FOLDERS, "import", zoo)
     assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 14)
     assert run.result["classes"] == {"cat": 7, "dog": 7}
-    problems = json.loads(run.problems_file.read_text())
-    assert run.result["problems"] == len(problems)
-    assert set(problems[0]) == {"file", "expected", "came", "done"}
-    assert any("broken.png" in problem["file"] for problem in problems)
+    reading = empty.sets.reading(run.result["key"])
+    assert run.result["problems"] == len(reading.problems)
+    assert any("broken.png" in problem.file for problem in reading.problems)
+    assert [row.about for row in reading.decisions] == ["split"]
     assert empty.sets.get(run.result["key"]).classes == ("cat", "dog")
     # of its limit
     wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))
-    assert {path.name for path in run.folder.iterdir()} == {"problems.json", *ALWAYS}
+    assert {path.name for path in run.folder.iterdir()} == set(ALWAYS)
     assert list(empty.home.rglob("*.zip")) == []
     stop("progress", lambda what, done, total: what == "Importing images")
     run = here(empty, CLASS_FOLDERS, "import", zoo)
