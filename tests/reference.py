@@ -13,6 +13,7 @@ from PIL import Image
 from scipy.optimize import linprog
 
 from ranking.explain.programs import EXACT, planes_primal
+from ranking.losses import RankingLoss, as_loss
 
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
 
@@ -75,6 +76,7 @@ def ndcg_loss(positions: Sequence[int]) -> float:
     return 1 - sum(1 / math.log2(1 + position) for position in positions) / ideal
 
 
+# those of the papers; `definition_of` knows every loss
 LOSSES: dict[str, Loss] = {"ap": ap_loss, "ndcg": ndcg_loss}
 
 
@@ -139,14 +141,30 @@ def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> fl
     return float(best[-1, -1])
 
 
-def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
-    """Return (|P|, n) what the i-th relevant sample adds to the loss at each position."""
-    index, position = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
-    if loss == "ap":
+def loss_terms(loss: str | RankingLoss, positives: int, n: int) -> np.ndarray:
+    """Return (|P|, n) what the i-th relevant sample adds to the loss at each position.
+
+    Of a loss that is not in LOSSES, these are its own gains times differences of its own discount.
+    """
+    loss = as_loss(loss)
+    index, position = np.arange(1.0, positives + 1)[:, None], np.arange(1.0, n + 1)[None, :]
+    if loss.name == "ap":
         return (1 - index / position) / positives
-    assert loss == "ndcg", f"add the terms of {loss}"
-    gained, ideal = 1 / np.log2(1.0 + position), 1 / np.log2(1.0 + index)
-    return (ideal - gained) / ideal.sum()
+    if loss.name == "ndcg":
+        gained, ideal = 1 / np.log2(1.0 + position), 1 / np.log2(1.0 + index)
+        return (ideal - gained) / ideal.sum()
+    return loss.gains(positives)[:, None] * (loss.discount(index) - loss.discount(position))
+
+
+def definition_of(loss: str | RankingLoss) -> Loss:
+    """Return the definition of a loss in its paper; of a loss that is not in LOSSES, the sum of `loss_terms`."""
+    loss = as_loss(loss)
+
+    def total(positions: Sequence[int]) -> float:
+        terms = loss_terms(loss, len(positions), max(positions))
+        return math.fsum(terms[index, position - 1] for index, position in enumerate(positions))
+
+    return LOSSES.get(loss.name, total)
 
 
 # Labellings of binary models: unary (n,), edges [(i, j)] or cliques of any size, penalty (m,)
@@ -354,14 +372,14 @@ def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int 
 
 
 def rank_svm_primal(
-    weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float, loss: str
+    weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float, loss: str | RankingLoss
 ) -> float:
     """Return the objective of quicksort, eq. 4, in float64, with the hinge by dynamic programming."""
     scores = features.astype(float) @ weights
     return float(weights @ weights) / 2 + C * ranking_slack(scores, relevant, loss)
 
 
-def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str) -> float:
+def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str | RankingLoss) -> float:
     """Return max_R Delta(R) + S(R) - S(R*) of given scores, by dynamic programming."""
     truth = scores[relevant].mean() - scores[~relevant].mean()
     return float(best_path(scores, relevant, loss_terms(loss, int(relevant.sum()), len(relevant))) - truth)

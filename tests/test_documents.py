@@ -17,9 +17,11 @@ MAX_LINES = {"README.md": 160, "CONTRIBUTING.md": 120}
 # characters of a line of prose
 WIDEST = 130
 
+# Those of extending.md are files, which test_extending.py executes in their places.
 EXAMPLES = [
     (document.name, number, code)
     for document in DOCUMENTS
+    if document.name != "extending.md"
     for number, code in enumerate(re.findall(r"```python\n(.*?)```", document.read_text("utf-8"), re.DOTALL))
 ]
 

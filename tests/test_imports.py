@@ -4,6 +4,7 @@ import is too lazy to be seen."""
 from __future__ import annotations
 
 import ast
+import runpy
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -175,6 +176,13 @@ def test_what_one_page_uses_stands_in_the_folder_of_that_page():
         if name.split(".")[2] != folder.get(importer, (importer.split(".") + [""] * 2)[2])
     }
     assert away == {}
+
+
+def test_the_picture_is_of_todays_imports():
+    draw = runpy.run_path(str(ROOT / "docs" / "architecture.py"))["picture"]
+    committed = (ROOT / "docs" / "architecture.svg").read_text("utf-8")
+    assert committed.count("<rect ") == len(LINE_OF)
+    assert committed == draw(), "run python docs/architecture.py"
 
 
 def test_a_broken_rule_is_seen(tmp_path):

@@ -50,7 +50,7 @@ from ranking.explain.localisation import read_localisation
 from ranking.explain.playback import MAX_ITERATIONS, Playback, read_playback
 from ranking.files import Limits
 from ranking.formats.import_preview import ImportPreview
-from ranking.methods import METHODS
+from ranking.methods import METHODS, methods_by_loss
 from ranking.methods.linear import LinearMethod
 from ranking.metrics.ablation_curves import AblationResult
 from ranking.storage import import_questions, jobs, memory, workspaces
@@ -547,8 +547,10 @@ def test_a_training_is_recorded_and_ends_with_its_scores(store, digits):
         assert (playback.primal[-1], playback.dual[-1]) == (certificate["primal"], certificate["dual"])
         first = sorted({event["iteration"] for event in events_of(run, "iteration")})[: MAX_ITERATIONS // 2]
         assert playback.iterations[: len(first)].tolist() == first, method
-        # The weights of the last report before the end rank nearly as the end does: scores are the method's own.
-        assert np.corrcoef(playback.scores[-2], playback.scores[-1])[0, 1] > 0.9, method
+        # The weights of the last report before the end rank nearly as the end does: scores are the method's own. All
+        # are 0 as long as no weights are better than those of the start.
+        if playback.primal[-2] < playback.primal[0]:
+            assert np.corrcoef(playback.scores[-2], playback.scores[-1])[0, 1] > 0.9, method
 
 
 def test_a_cancelled_training_keeps_its_recording(store, digits, stop):
@@ -607,7 +609,7 @@ def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
     run = here(store, task_settings["timing"], "study")
     assert (run.state, run.reason) == ("finished", "")
-    assert len(TimingOutcome.from_json(run.result).points) == 8
+    assert len(TimingOutcome.from_json(run.result).points) == 4 * len(methods_by_loss())
     assert last_progress(run) == ("Timed", 8, 8)
 
 

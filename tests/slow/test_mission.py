@@ -23,6 +23,7 @@ from browsing import Page, Server, settle
 from PIL import Image, ImageDraw
 from walking import served
 
+from pages.parts.app import menu
 from ranking import method_names
 
 PAGES = {file.stem for file in (Path(__file__).parents[2] / "pages").glob("*.py")} - {"__init__"}
@@ -66,6 +67,14 @@ PLACES = {
     "violated": Place(("Lessons",), "Finding the most violated ranking", "correct ranking", 24, True),
     "labels": Place(("Lessons",), "Which label to ask about?", "score: best with it", 1, True),
     "where": Place(("Lessons",), "Where is the object?", "candidate windows", 12, True),
+}
+
+# Other pages, such as new ones, are reached by their section and tab.
+PLACES |= {
+    page: Place(tuple(filter(None, (section, title.tab))), title.page, re.escape(title.page))
+    for section, pages in menu.PLACES.items()
+    for page, title in pages.items()
+    if title.page not in {place.title for place in PLACES.values()}
 }
 
 
