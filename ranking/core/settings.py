@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ranking.core.errors import InputError
 
@@ -18,6 +18,8 @@ Json = dict[str, Any]
 GivenJson = Mapping[str, Any]
 # features or methods, each with its settings
 Named = tuple[tuple[str, Settings], ...]
+
+T = TypeVar("T")
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 
@@ -82,7 +84,7 @@ class Setting:
         return f"{self.minimum:,} to {self.maximum:,}"
 
 
-def setting(default: Any, *, label: str, help: str, **details: Any) -> Any:
+def setting(default: T, *, label: str, help: str, **details: object) -> T:
     """Return a dataclass field that describes a `Setting`; `details` are the Setting's other attributes."""
     description = {"label": label, "help": help, **details}
     return dataclasses.field(default=default, metadata={"setting": description})

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from ranking.core import Source
 from ranking.datasets.build import build_image_set
 from ranking.datasets.folder import load_image_set
@@ -35,6 +33,6 @@ def source_class(name: str) -> type[Source]:
     return SOURCES.get(name)
 
 
-def make_source(name: str, **settings: Any) -> Source:
+def make_source(name: str, **settings: object) -> Source:
     """Return a source with `settings`; ValueError that says what is valid for an unknown name or value."""
     return SOURCES.make(name, **settings)

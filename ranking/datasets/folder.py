@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -178,7 +178,7 @@ class ImageSetWriter:
             columns["numbers"] = self._numbers()
         return columns
 
-    def _numbers(self) -> npt.NDArray[np.floating[Any]]:
+    def _numbers(self) -> npt.NDArray[np.floating]:
         """Return (n, criteria) the values of the samples; unknown values are NaN, always with the same bits.
 
         float32, or float64 if float32 would make two different values equal, such as days written as 20261122.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
 from ranking.core.settings import GivenSettings
@@ -54,7 +53,7 @@ class Bench:
         """Return test sequences of another length."""
         return draw_sequences(*self._of, replace(self.drawing, length=length))[1]
 
-    def fit(self, what: str, **changes: Any) -> MidRank:
+    def fit(self, what: str, **changes: object) -> MidRank:
         """Train a MidRank with the settings of the ablation and these `changes`, as one step."""
         self.begin(what)
         method = make_mid_rank({**self._given, **changes})

@@ -52,10 +52,11 @@ class OrderData(NamedTuple):
     drawing: Drawing
 
 
-class OrderTask(Task[OrderTrainSettings, OrderData]):
+class OrderTask(Task[OrderTrainSettings, OrderData, OrderMethod]):
     """Ranking sequences. Stores the scores (N,) of the members of the test sequences, sequence after sequence."""
 
     settings = OrderTrainSettings
+    method = OrderMethod
 
     def check(self, images: ImageSet, settings: OrderTrainSettings) -> None:
         make_drawing(settings.drawing)
@@ -65,20 +66,21 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
         self,
         images: ImageSet,
         settings: OrderTrainSettings,
-        features: Features,
+        cache: Path,
         on_step: OnStep | None,
         edges: Ints | None,
     ) -> tuple[OrderData, Projection | None]:
         drawing = make_drawing(settings.drawing)
-        projection = fit_projection(settings.projection, features, ~images.test, on_step)
-        seen = projected(projection, features)
+        seen, projection = features_to_order(images, settings, cache, on_step)
         sampled = draw_sequences(images, seen, settings.criterion, drawing)
         return OrderData(dict(zip(("train", "test"), sampled, strict=True)), drawing), projection
 
-    def fit(self, method: Any, data: OrderData, on_progress: OnProgress, warm_start: Any) -> None:
+    def fit(
+        self, method: OrderMethod, data: OrderData, on_progress: OnProgress, warm_start: OrderMethod | None
+    ) -> None:
         method.fit(data.sampled["train"].sequences, on_progress=on_progress)
 
-    def record(self, recorder: Recorder, method: Any, data: OrderData) -> None:
+    def record(self, recorder: Recorder, method: OrderMethod, data: OrderData) -> None:
         sequences = recorded_sequences(data.sampled["test"].sequences)
         if len(sequences):
             rows, members = np.unique(sequences.members, return_inverse=True)
@@ -88,7 +90,7 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
                 len(members), lambda weights, rounds: Scored(method.score_by(few, weights, rounds))
             )
 
-    def measure(self, method: Any, data: OrderData) -> Measured:
+    def measure(self, method: OrderMethod, data: OrderData) -> Measured:
         scores = {part: method.score_sequences(sampled.sequences) for part, sampled in data.sampled.items()}
         metrics = {
             part: mean_measures(sampled, scores[part], data.drawing) for part, sampled in data.sampled.items()
@@ -105,7 +107,7 @@ def recorded_sequences(sequences: SequenceSet) -> SequenceSet:
 
 def features_to_order(
     image_set: ImageSet,
-    settings: AblationSettings,
+    settings: OrderTrainSettings | AblationSettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
@@ -118,8 +120,7 @@ def features_to_order(
 
 def make_order_method(name: str, settings: GivenSettings) -> OrderMethod:
     """Return the untrained method `name`; ValueError unless it ranks sequences."""
-    method: OrderMethod = OrderTask().make(name, dict(settings))
-    return method
+    return OrderTask().make(name, settings)
 
 
 def make_drawing(settings: GivenSettings) -> Drawing:

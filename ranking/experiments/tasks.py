@@ -1,4 +1,4 @@
-"""The tasks by name, and a function that trains by the one that settings belong to, for workers and scripts.
+"""Training by the task that the settings belong to, for workers and scripts.
 
 Given an image set, for example from `ranking.datasets.load_image_set`::
 
@@ -17,14 +17,24 @@ from ranking.experiments.bag_training import BagTask
 from ranking.experiments.label_training import LabelTask
 from ranking.experiments.order_training import OrderTask
 from ranking.experiments.sample_task import SampleTask
-from ranking.experiments.task import Task, Trained
-from ranking.storage.run_settings import AnyTrainSettings
-
-TASKS: dict[str, Task[Any, Any]] = {
-    task.name: task for task in (SampleTask(), LabelTask(), OrderTask(), BagTask())
-}
+from ranking.experiments.task import Trained
+from ranking.storage.run_settings import (
+    AnyTrainSettings,
+    BagTrainSettings,
+    LabelTrainSettings,
+    OrderTrainSettings,
+    TrainSettings,
+)
 
 
 def train(image_set: ImageSet, settings: AnyTrainSettings, feature_cache: Path, **rest: Any) -> Trained:
     """Train by the task that `settings` belong to (`Task.train`)."""
-    return TASKS[settings.task].train(image_set, settings, feature_cache, **rest)
+    match settings:
+        case TrainSettings():
+            return SampleTask().train(image_set, settings, feature_cache, **rest)
+        case LabelTrainSettings():
+            return LabelTask().train(image_set, settings, feature_cache, **rest)
+        case OrderTrainSettings():
+            return OrderTask().train(image_set, settings, feature_cache, **rest)
+        case BagTrainSettings():
+            return BagTask().train(image_set, settings, feature_cache, **rest)

@@ -8,8 +8,6 @@ A new feature is one new file here whose class carries ``@FEATURES.register("nam
 
 from __future__ import annotations
 
-from typing import Any
-
 from ranking.core import Feature, ImageSet
 from ranking.features.extract import cached_features, cached_vectors_file, feature_columns, load_features
 from ranking.features.given import Given
@@ -51,6 +49,6 @@ def feature_class(name: str) -> type[Feature]:
     return FEATURES.get(name)
 
 
-def make_feature(name: str, **settings: Any) -> Feature:
+def make_feature(name: str, **settings: object) -> Feature:
     """Return a feature with `settings`; ValueError that says what is valid for an unknown name or value."""
     return FEATURES.make(name, **settings)

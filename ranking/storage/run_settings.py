@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, Named, Settings
@@ -376,7 +376,7 @@ def study_settings(values: GivenSettings) -> AnyStudySettings:
     return _class_of(values.get("task"), STUDY_SETTINGS).from_json(values)
 
 
-def _class_of(task: Any, known: Mapping[str, type[T]]) -> type[T]:
+def _class_of(task: object, known: Mapping[str, type[T]]) -> type[T]:
     if not isinstance(task, str) or task not in known:
         raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
     return known[task]
