@@ -105,7 +105,7 @@ def bag_set(generator: np.random.Generator) -> list[BagSet]:
     return [BagSet(features_of(generator, int(starts[-1])), starts, boxes, relevance)]
 
 
-PROBLEMS = {"samples": query, "labels": label_set, "orders": sequence_set, "bags": bag_set}
+PROBLEMS = {"samples": query, "labels": label_set, "sequences": sequence_set, "windows": bag_set}
 
 
 def value_of(item: Setting, generator: np.random.Generator) -> Any:

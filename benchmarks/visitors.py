@@ -94,8 +94,8 @@ class Person:
             self.note("turn a page of the ranking", await self.tab.rerun(k=str(self.draw.randint(1, 50))))
 
     async def answer(self) -> None:
-        if self.tab.page != "label_questions":
-            self.note("go to a page", await self.tab.open("label_questions", label_run=self.ranker))
+        if self.tab.page != "interactive_labelling":
+            self.note("go to a page", await self.tab.open("interactive_labelling", label_run=self.ranker))
         self.answered += 1
         kind = self.draw.choice(("yes", "no"))
         # the key names the question

@@ -33,7 +33,7 @@ def steps() -> None:
         if row.classes:
             frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
         else:
-            frame.next_step("Rank its sequences", "orders", order_set=row.key)
+            frame.next_step("Rank its sequences", "sequences", order_set=row.key)
     importing.show()
     images = cache.image_set(row.key)
     custom_features.show(images)

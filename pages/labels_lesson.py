@@ -257,8 +257,8 @@ def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
         st.markdown(labels_lesson_views.table(curves))
     st.caption(labels_lesson_views.notice_worth(curves))
     with st.container(horizontal=True):
-        frame.next_step("Answer its questions yourself", "label_questions")
-        frame.next_step("Simulate", "ask_simulation", obvious=False)
+        frame.next_step("Answer its questions yourself", "interactive_labelling")
+        frame.next_step("Simulate", "labelling_simulation", obvious=False)
     st.caption(labels_lesson_views.measured_on(taught))
 
 

@@ -159,7 +159,7 @@ def show_summary(step: Step) -> None:
         f"Mean Kendall tau on {worths.test} sequences of {worths.length}, trained on {worths.train}; paired bootstrap "
         "over sequences."
     )
-    frame.next_step("Train both yourself", "orders")
+    frame.next_step("Train both yourself", "sequences")
 
 
 frame.show_page("pairs_lesson", "A sequence shows more than a few pairs.", steps)

@@ -202,7 +202,7 @@ def offer_pages(run: Run, images: ImageSet, row: int) -> None:
         )
     if (link := inference_scores.address_of(run)) is not None:
         st.page_link(
-            "pages/most_violated.py",
+            "pages/most_violated_ranking.py",
             label="Most violated ranking for these scores",
             icon=":material/priority_high:",
             query_params=address.changed(**link),

@@ -207,7 +207,7 @@ def show_ended(run: Run, obvious: bool) -> None:
             if runs.uses_graph(run):
                 frame.next_step("Effect of neighbours", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
-                frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
+                frame.next_step("Most violated ranking", "most_violated_ranking", obvious=False, **parameters)
     show_changes(run)
     jobs_panel.explain_end(run)
     show_course(run, jobs_panel.events_of(run))

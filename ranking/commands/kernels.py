@@ -75,7 +75,7 @@ def compile_order_kernels(generator: np.random.Generator) -> None:
     for precision in (np.float32, np.float64):
         features: Features = generator.standard_normal((200, 3)).astype(precision)
         sequences = SequenceSet.of([Query(features, np.arange(200) % 5), Query(features[:9], np.arange(9))])
-        for name in method_names(ranks="orders"):
+        for name in method_names(ranks="sequences"):
             make_method_as(OrderMethod, name, **_few_iterations(name)).fit(sequences).score(
                 sequences.query(0)
             )

@@ -102,8 +102,8 @@ OnStep = Callable[[str, float, int], None]
 class Method(Plugin, ABC):
     """Interface of every registered method; its dataclass fields are its settings.
 
-    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, "labels" of an image, or "bags":
-    images by the best of their windows.
+    ranks: "samples" of a query as relevant or irrelevant, "sequences" of graded samples, "labels" of an image, or
+    "windows": images by the best of their windows.
     summary: one sentence. objective: what is minimised, as LaTeX. uses_graph: whether it uses the similarity graph.
     inference_scores: (n,) scores of the training samples at the last call of loss-augmented inference; None before,
     and for methods without it. A member with a default is optional: the default means that the method lacks the

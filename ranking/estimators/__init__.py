@@ -17,7 +17,7 @@ from ranking.estimators.orders import OrderRanker
 from ranking.estimators.samples import NeighbourRanker, SampleRanker
 from ranking.methods import method_class, method_names
 
-BASES: dict[str, type[Ranker]] = {"samples": SampleRanker, "orders": OrderRanker, "labels": LabelRanker}
+BASES: dict[str, type[Ranker]] = {"samples": SampleRanker, "sequences": OrderRanker, "labels": LabelRanker}
 
 
 def _estimator(method: type[Any]) -> type[Ranker]:

@@ -92,7 +92,7 @@ class BagMethod(Method):
     than the tolerance.
     """
 
-    ranks: ClassVar[str] = "bags"
+    ranks: ClassVar[str] = "windows"
 
     C: float = penalty(100.0, "ranking error")
 

@@ -176,7 +176,7 @@ class OrderTrainSettings(OfMethod):
     {'length': 20}
     """
 
-    task: ClassVar[str] = "orders"
+    task: ClassVar[str] = "sequences"
     kind_name: ClassVar[str] = "sequence-ranking run"
     measure: ClassVar[Measure] = Measure("tau", "Kendall tau", "Kendall tau")
     warm_start: ClassVar[None] = None
@@ -200,7 +200,7 @@ class BagTrainSettings(OfMethod):
     {'source': 'grid'}
     """
 
-    task: ClassVar[str] = "bags"
+    task: ClassVar[str] = "windows"
     kind_name: ClassVar[str] = "localisation run"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision of images")
     warm_start: ClassVar[None] = None

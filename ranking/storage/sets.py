@@ -16,7 +16,7 @@ from ranking.core import Reading, is_number
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
 from ranking.core.text import counted
-from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably
+from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably, write_whole
 from ranking.storage.records import Damage, Records, join_lines, write_record
 from ranking.storage.run import Run, is_set_key
 from ranking.storage.runs import Runs
@@ -136,7 +136,7 @@ class Sets:
                 target = self._home.sets / row.key
                 if _are_equal(folder, target):
                     if (folder / READING).exists():
-                        shutil.copy2(folder / READING, target)
+                        write_whole(target / READING, lambda path: shutil.copyfile(folder / READING, path))
                     write_record(target / RECORD, record_of(replace(read_row(target), deleted=None)))
                     return row.key
                 try:
@@ -155,14 +155,8 @@ class Sets:
         return row.key
 
     def reading(self, key: str) -> Reading:
-        """Return how the last import of a set read its files; ValueError if that is unknown, as for generated sets."""
-        file = self.folder(key) / READING
-        try:
-            return Reading.from_json(json.loads(file.read_text()))
-        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-            raise InputError(
-                "the report of the import", "a readable file", "none", "import it again"
-            ) from error
+        """Return how the last import of a set read its files; ValueError if that is unknown."""
+        return reading_in(self.folder(key))
 
     def delete(self, key: str) -> None:
         """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days.
@@ -304,6 +298,14 @@ def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
             rows.append(read_row(folder))
     chosen = [row for row in rows if (row.deleted is not None) == deleted]
     return sorted(chosen, key=lambda row: (-row.created, row.key))
+
+
+def reading_in(folder: Path) -> Reading:
+    """Return how the files of the set in `folder` were read; ValueError if that is unknown."""
+    try:
+        return Reading.from_json(json.loads((folder / READING).read_text()))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError("the report of the import", "a readable file", "none", "import it again") from error
 
 
 def _are_equal(folder: Path, other: Path) -> bool:

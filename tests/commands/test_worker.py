@@ -184,7 +184,7 @@ def task_settings(digits: ImageSet, images: ImageSet, dated_images: ImageSet) ->
         "import": {"source": "Digits", "source_settings": {}},
         "samples": training(digits),
         "labels": labels.to_json(),
-        "orders": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
+        "sequences": OrderTrainSettings(*orders, "MidRank", given, drawing).to_json(),
         "asking": replace(asking, questions=2, folds=3, min_images=4).to_json(),
         "midrank": AblationSettings(*orders, "subsequence length", given, drawing).to_json(),
         "timing": TimingSettings(share=0.05, dimensions=5, rounds=1, seed=3).to_json(),
@@ -451,7 +451,7 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, t
     assert warm.result["certificate"]["iterations"] < cold.result["certificate"]["iterations"]
     assert warm.result["certificate"]["relative_gap"] <= 1e-3
     without = [imported, store.runs.create("train", {})]
-    for task in ("labels", "orders"):
+    for task in ("labels", "sequences"):
         without.append(store.runs.create("train", {"task": task}))
     for task in ("asking", "midrank", "timing", "experiment", "cvxpy"):
         without.append(store.runs.create("study", {"task": task}))
@@ -568,7 +568,7 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, ta
     for task, measure, chance in (
         ("samples", "AP", 0.1),
         ("labels", "BEP", 0.5),
-        ("orders", "pair accuracy", 0.5),
+        ("sequences", "pair accuracy", 0.5),
     ):
         run = here(store, task_settings[task])
         assert (run.state, run.reason) == ("finished", "")
@@ -579,7 +579,7 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, ta
         # it may be kept from before
         assert [step for step in steps_of(run) if step != "Colour"] == steps
         rounds = {event["round"] for event in events_of(run, "iteration")}
-        assert rounds == ({0, 1, 2} if task == "orders" else {0})
+        assert rounds == ({0, 1, 2} if task == "sequences" else {0})
     assert np.load(run.scores_file).shape == (20 * 5,)
 
 
@@ -587,7 +587,7 @@ def test_a_model_is_kept_before_it_is_measured(store, task_settings, monkeypatch
     for task, measure in (
         ("samples", "sample_task.evaluate_or_count"),
         ("labels", "label_training.label_metrics"),
-        ("orders", "order_training.mean_measures"),
+        ("sequences", "order_training.mean_measures"),
     ):
         monkeypatch.setattr(f"ranking.experiments.{measure}", raising(MemoryError()))
         run = here(store, task_settings[task])
@@ -662,8 +662,8 @@ def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, task_set
     with refused("run " + run.id):
         export_run(store, run.id)
     stop("iteration", lambda event: event.round == 2)
-    longer = {**task_settings["orders"]["method_settings"], "longest": 5, "tolerance": 1e-7}
-    run = here(store, {**task_settings["orders"], "method_settings": longer})
+    longer = {**task_settings["sequences"]["method_settings"], "longest": 5, "tolerance": 1e-7}
+    run = here(store, {**task_settings["sequences"], "method_settings": longer})
     assert (run.state, run.reason) == ("cancelled", with_last_gap(run, BEST_KEPT))
     assert method_class("MidRank").load(run.model_file).lengths == (3, 4)
 
@@ -767,14 +767,14 @@ def test_settings_that_make_no_sense_are_a_plain_reason(store, task_settings, fa
         ("samples", {"warm_start": "aaaaaaaaaa"}, "aaaaaaaaaa"),
         ("samples", {"task": "weather"}, "weather"),
         ("labels", {"method": "AP-SVM"}, "AP-SVM"),
-        ("orders", {"drawing": 3}, "drawing"),
+        ("sequences", {"drawing": 3}, "drawing"),
         ("asking", {"strategies": ["guess"]}, "guess"),
         ("midrank", {"study": "weather"}, "weather"),
         ("timing", {"task": "weather"}, "weather"),
         ("timing", {"share": 7}, "share"),
         ("import", {"source": "Postcards"}, "Postcards"),
     ):
-        kinds = {"samples": "train", "labels": "train", "orders": "train", "import": "import"}
+        kinds = {"samples": "train", "labels": "train", "sequences": "train", "import": "import"}
         run = here(store, {**task_settings[kind], **change}, kinds.get(kind, "study"))
         assert run.state == "failed", change
         assert isinstance(failures[-1], ValueError), change

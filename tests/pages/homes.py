@@ -94,7 +94,7 @@ def copy_of(name: str) -> Any:
 
 
 label_home = filled_once("labels", labels.fill)
-order_home = filled_once("orders", orders.fill)
+order_home = filled_once("sequences", orders.fill)
 object_home = filled_once("objects", objects.fill)
 laboratory, labels_here, orders_here, objects_here = map(
     copy_of, ("filled", "label_home", "order_home", "object_home")

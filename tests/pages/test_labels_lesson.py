@@ -229,7 +229,7 @@ def test_every_step_shows_what_the_definition_says(lesson, curves, open_page, st
     assert {"labels_step": "4", "label_scene": "B"}.items() <= address(app).items()
     check_worth(lesson, curves, app)
     [primary] = [button for button in app.button if button.proto.type == "primary"]
-    assert primary.key == "widget go to label_questions"
+    assert primary.key == "widget go to interactive_labelling"
 
 
 def test_all_steps_on_one_page_show_one_scene(scenes_home, open_page):

@@ -93,7 +93,7 @@ def test_the_playback_and_the_page_show_the_loss_that_was_trained(run, open_page
     monkeypatch.setattr(playback, "lifts", lambda scores, relevant, loss: shown.append(loss) or ())
     assert len(cache.frames(run)) == len(shown) > 0
     assert set(shown) == {loss}
-    app = open_page("most_violated", **inference_scores.address_of(run))
+    app = open_page("most_violated_ranking", **inference_scores.address_of(run))
     given = inference_scores.thinned(cache.image_set(run.settings["set"]), cache.ranking(run, "train"))
     worst = most_violated_ranking(given.scores, given.relevant, loss)
     assert f"RBP, persistence = 0.4 loss {worst.loss:.3f}," in headline_of(app)

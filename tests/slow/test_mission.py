@@ -94,7 +94,7 @@ class Training(NamedTuple):
 IMPORTED = "shapes"
 TRAININGS = {
     "samples": Training("train", {"Image set": IMPORTED, "Query": "disc"}, "Training run"),
-    "bags": Training(
+    "windows": Training(
         "objects",
         {"Image set": IMPORTED, "Object": "disc"},
         "Training run",
@@ -110,7 +110,7 @@ TRAININGS = {
         "Train C-star p@k and Independent p@k",
         {"Minimum number of images per label": 1},
     ),
-    "orders": Training(
+    "sequences": Training(
         "sequences",
         {"Image set": "Timeline cars"},
         "Training run",
@@ -158,7 +158,7 @@ def test_a_person_imports_trains_ranks_answers_compares_and_opens_every_lesson_a
     import_images(page, tmp_path)
     opened.add(go(page, "data"))
 
-    trained = {task: train_every_method(page, task) for task in ("samples", "bags", "labels", "orders")}
+    trained = {task: train_every_method(page, task) for task in ("samples", "windows", "labels", "sequences")}
     assert sorted(name for names in trained.values() for name in names) == sorted(method_names())
     assert len(method_names()) >= FEWEST_METHODS
 

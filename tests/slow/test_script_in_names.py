@@ -51,9 +51,9 @@ PAGES = {
     "neighbours": "run={second}",
     "neighbours?neighbours_view=graph": "run={second}",
     "experiments": "experiment={experiment}",
-    "label_questions": "label_run={label}",
+    "interactive_labelling": "label_run={label}",
     "label_interactions": "label_run={label}",
-    "orders": "order_run={order}",
+    "sequences": "order_run={order}",
     "orders?order_view=own": "order_run={order}",
 }
 

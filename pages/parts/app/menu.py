@@ -44,19 +44,19 @@ PLACES = {
         "experiments": Title("Experiments", "Experiments"),
     },
     "Inside training": {
-        "most_violated": Title("Most violated ranking", "Most violated ranking"),
+        "most_violated_ranking": Title("Most violated ranking", "Most violated ranking"),
         "assignment": Title("Ranking as assignment", "Assignment"),
         "speed_lab": Title("Inference timing", "Timing"),
     },
     "Sequences": {
-        "orders": Title("Sequence ranking", "Ranking"),
-        "search_tree": Title("MidRank search", "Search"),
+        "sequences": Title("Sequence ranking", "Ranking"),
+        "midrank_search": Title("MidRank search", "Search"),
         "lengths": Title("MidRank ablations", "Ablations"),
     },
     "Labels": {
-        "label_questions": Title("Interactive labelling", "Answer"),
+        "interactive_labelling": Title("Interactive labelling", "Answer"),
         "label_interactions": Title("Label interactions", "Interactions"),
-        "ask_simulation": Title("Labelling simulation", "Simulation"),
+        "labelling_simulation": Title("Labelling simulation", "Simulation"),
     },
 }
 PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}

@@ -82,4 +82,4 @@ def _show_added(run: Run) -> None:
         uploads.close(keys.IMPORT)
         if not known:
             trash.offer_undo(key)
-    problem_table.show_report(key)
+    problem_table.show_report(home.store().sets.folder(key))

@@ -54,7 +54,7 @@ def show(run: Run, question: Question) -> None:
         ):
             uploads.answer(run, question, together=together)
         uploads.offer_cancel(run)
-    problem_table.show_report(run)
+    problem_table.show_report(run.draft)
 
 
 def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import downloads, home
+from pages.parts.app import downloads
 from pages.parts.app.frame import escaped
 from ranking.core import Problem
 from ranking.files.spreadsheets import rows_csv
+from ranking.storage.sets import reading_in
 
 # the fields of ranking.core.Problem
 COLUMNS = ("file", "expected", "came", "done")
@@ -30,10 +32,10 @@ def show_counts(result: Mapping[str, Any]) -> None:
         st.metric("Problems", f"{result['problems']:,}", width="content")
 
 
-def show_report(key: str) -> None:
-    """How the last import of an image set read the files, and all problems."""
+def show_report(folder: Path) -> None:
+    """How the import of the image set in `folder` read the files, and all problems."""
     try:
-        reading = home.store().sets.reading(key)
+        reading = reading_in(folder)
     except ValueError as error:
         st.warning(escaped(str(error)), icon=":material/warning:")
         return
@@ -44,7 +46,7 @@ def show_report(key: str) -> None:
         st.success("No problems found.", icon=":material/check_circle:")
         return
     caption = "Problems and how each was handled. Everything else was imported."
-    show([vars(row) for row in reading.problems], caption, f"import-{key[:12]}.csv")
+    show([vars(row) for row in reading.problems], caption, f"import-{folder.name[:12]}.csv")
 
 
 def show(problems: Sequence[Row], caption: str, file_name: str) -> None:

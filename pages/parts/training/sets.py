@@ -99,5 +99,5 @@ def need_classes(row: ImageSetRow) -> None:
         "which sequences can be ranked. Choose another image set, or rank its sequences.",
         icon="🔢",
     )
-    frame.next_step("Rank its sequences", "orders", order_set=row.key)
+    frame.next_step("Rank its sequences", "sequences", order_set=row.key)
     frame.end_page()

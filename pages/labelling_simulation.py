@@ -207,4 +207,4 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page("ask_simulation", "Models ask, the ground truth answers.", steps)
+frame.show_page("labelling_simulation", "Models ask, the ground truth answers.", steps)

@@ -55,7 +55,7 @@ def steps() -> None:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
     with view:
-        run_actions.show_deleted(task="orders")
+        run_actions.show_deleted(task="sequences")
     with form, st.expander("A new training", icon=":material/model_training:"):
         train_another(row, criterion)
     with view:
@@ -80,7 +80,7 @@ def steps() -> None:
         offer_files(images, criterion, shown, ordered, task)
         order_models.PICKER.show_run(run)
     with form:
-        run_actions.show_trash(task="orders")
+        run_actions.show_trash(task="sequences")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ def steps() -> None:
 
 def train_another(row: ImageSetRow, criterion: str) -> None:
     """Settings of the sequences, the features and the method, and the button."""
-    names = method_names(ranks="orders")
+    names = method_names(ranks="sequences")
     bound = address.bound(keys.ORDER_METHOD, address.one_of(names), order_models.OWN)
     form = training_runs.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
     values = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
@@ -99,7 +99,7 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     settings = OrderTrainSettings(
         row.key, form.features, criterion, form.method, form.method_settings, drawing, form.projection
     )
-    if training_runs.offer_start(settings, "train orders"):
+    if training_runs.offer_start(settings, "train sequences"):
         st.rerun()
     st.caption(
         "You can compare runs that are tested on the same sequences: they need the same criterion and the same "
@@ -357,4 +357,4 @@ def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> 
     return rows_csv(rows)
 
 
-frame.show_page("orders", "Test sequences as each method orders them.", steps)
+frame.show_page("sequences", "Test sequences as each method orders them.", steps)

@@ -204,7 +204,7 @@ def explain(run: Run) -> None:
 
 
 frame.show_page(
-    "label_questions",
+    "interactive_labelling",
     "Answers re-rank labels.",
     steps,
 )
