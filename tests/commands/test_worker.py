@@ -609,8 +609,9 @@ def test_a_study_ends_with_its_curves_and_a_timing_with_its_times(
     monkeypatch.setattr("ranking.experiments.timing_studies.SHARES", (1.0,))
     run = here(store, task_settings["timing"], "study")
     assert (run.state, run.reason) == ("finished", "")
-    assert len(TimingOutcome.from_json(run.result).points) == 4 * len(methods_by_loss())
-    assert last_progress(run) == ("Timed", 8, 8)
+    points = 4 * len(methods_by_loss())
+    assert len(TimingOutcome.from_json(run.result).points) == points
+    assert last_progress(run) == ("Timed", points, points)
 
 
 def last_progress(run: Run) -> tuple[Any, ...]:

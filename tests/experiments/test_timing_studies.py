@@ -46,8 +46,9 @@ def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
     assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == len(
         methods_by_loss()
     ) * sizes(0.05)
+    losses = {loss.key: loss for loss in methods_by_loss()}
     for point in outcome.points:
-        assert [one.name for one in point.timed] == [BINARY, *competitors(point.loss)]
+        assert [one.name for one in point.timed] == [BINARY, *competitors(losses[point.loss])]
         assert len({one.calls for one in point.timed[1:]}) == 1, "all answer the same calls"
         assert all(one.mean > 0 for one in point.timed)
     assert outcome.machine == timing_studies.machine()
