@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +20,9 @@ from ranking.core import Floats
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.metrics import measures
+
+if TYPE_CHECKING:
+    from sklearn.utils.metadata_routing import MetadataRequest
 
 # of grades (n,) and scores (n,)
 Measure = Callable[[AnyArray, Floats], float]
@@ -41,11 +44,15 @@ class RankingScorer:
     grades: int = 1
     requests_groups: bool = False
 
-    def __call__(self, estimator: Any, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+    def __call__(
+        self, estimator: Any, X: object, y: npt.ArrayLike, groups: npt.ArrayLike | None = None
+    ) -> float:
         known = {} if groups is None else {"groups": groups}
         return self.of_scores(estimator, y, estimator.decision_function(X, **known), groups)
 
-    def of_scores(self, estimator: Any, y: Any, scores: Floats, groups: npt.ArrayLike | None = None) -> float:
+    def of_scores(
+        self, estimator: Any, y: npt.ArrayLike, scores: Floats, groups: npt.ArrayLike | None = None
+    ) -> float:
         """Return the mean for `scores` of the estimator's `decision_function`."""
         rankings = _rankings(estimator, np.asarray(y), scores, groups)
         values = [self.measure(*ranking) for ranking in rankings if self._counts(ranking[0])]
@@ -61,7 +68,7 @@ class RankingScorer:
         """Return the scorer that requests `groups`, or does not."""
         return replace(self, requests_groups=groups)
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> MetadataRequest:
         # which takes half a second to load
         from sklearn.utils.metadata_routing import MetadataRequest
 
