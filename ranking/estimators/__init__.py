@@ -18,14 +18,11 @@ from ranking.estimators.orders import OrderRanker
 from ranking.estimators.samples import NeighbourRanker, SampleRanker
 from ranking.methods import method_class, method_names
 
-BASES: dict[str, type[Ranker[Method]]] = {
-    "samples": SampleRanker,
-    "orders": OrderRanker,
-    "labels": LabelRanker,
-}
+Estimator = type[Ranker[Method]]
+BASES: dict[str, Estimator] = {"samples": SampleRanker, "orders": OrderRanker, "labels": LabelRanker}
 
 
-def _estimator(method: type[Method]) -> type[Ranker[Method]]:
+def _estimator(method: type[Method]) -> Estimator:
     """Return the estimator class of a method, whose parameters are the settings of the method."""
     base = NeighbourRanker if method.uses_graph else BASES[method.ranks]
     settings = settings_of(method)
@@ -54,4 +51,4 @@ __all__ = ["ESTIMATORS", *ESTIMATORS]
 
 if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> type[Ranker[Method]]: ...
+    def __getattr__(name: str) -> Estimator: ...

@@ -164,7 +164,7 @@ class NeighbourRanker(SampleRanker):
     ) -> float:
         """Return the average precision, with pessimistic ties, of the ranking of X for relevance y."""
         refuse_weights(sample_weight)
-        return scorers.average_precision.of_scores(self, y, self.decision_function(X, groups, graph))
+        return scorers.average_precision.of_scores(self, y, self.decision_function(X, groups, graph), groups)
 
 
 def _not_binary(y: AnyArray, classes: int) -> InputError:

@@ -120,11 +120,6 @@ def features_to_order(
     return projected(projection, features), projection
 
 
-def make_order_method(name: str, settings: GivenSettings) -> OrderMethod:
-    """Return the untrained method `name`; ValueError unless it ranks sequences."""
-    return OrderTask().make(name, settings)
-
-
 def make_drawing(settings: GivenSettings) -> Drawing:
     """Return how sequences are sampled; ValueError for an unknown setting."""
     known = [item.name for item in settings_of(Drawing)]
