@@ -213,7 +213,7 @@ def own_strip(key: str, task: Task, revealed: bool) -> Strip:
     return Strip("Your order", note, order, movable=True)
 
 
-def in_words(measured: OrderMeasures) -> str:
+def in_words(measured: OrderMeasures[float]) -> str:
     return (
         f"{100 * measured.pairs:.0f}% of pairs correct · Kendall tau {measured.tau:.2f} · NDCG "
         f"{measured.ndcg_linear:.3f} (linear gain), {measured.ndcg_exponential:.3f} (exponential)"

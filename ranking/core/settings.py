@@ -34,11 +34,11 @@ class Setting:
     """
 
     name: str
-    default: Any
+    default: object
     label: str
     help: str
     formula: str = ""
-    choices: tuple[Any, ...] | dict[Any, str] = ()
+    choices: tuple[object, ...] | dict[object, str] = ()
     minimum: float | None = None
     maximum: float | None = None
     log: bool = False
@@ -49,11 +49,11 @@ class Setting:
     def kind(self) -> type:
         return type(self.default)
 
-    def shown(self, choice: Any) -> str:
+    def shown(self, choice: object) -> str:
         """Return the label of one of the choices."""
         return self.choices[choice] if isinstance(self.choices, dict) else str(choice)
 
-    def check(self, owner: str, value: Any) -> None:
+    def check(self, owner: str, value: object) -> None:
         """Raise InputError about "NAME of OWNER" unless `value` is allowed."""
         subject = f"{self.name} of {owner}"
         if self.choices:
@@ -63,10 +63,10 @@ class Setting:
         accepted = (int, float) if self.kind is float else self.kind
         if not isinstance(value, accepted) or (numeric and isinstance(value, bool)):
             raise InputError(subject, KINDS[self.kind], _came(value))
-        if numeric:
+        if numeric and isinstance(value, int | float):
             self._check_number(subject, value)
 
-    def _check_number(self, subject: str, value: Any) -> None:
+    def _check_number(self, subject: str, value: float) -> None:
         # also false for NaN and for integers that no float holds
         if not abs(value) <= sys.float_info.max:
             got = value if isinstance(value, float) else "a whole number of more than 308 digits"

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 
 from ranking.core import ImageSet, Ints, LabelSet, OnProgress, OnStep
-from ranking.core.settings import Settings
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.task import Measured, Task
 from ranking.explain.question_strategies import mean_break_even_precision
@@ -51,11 +50,6 @@ class LabelTask(Task[LabelTrainSettings, LabelSet, LabelRanker]):
     def measure(self, method: LabelRanker, data: LabelSet) -> Measured:
         parts = {"train": data.part(~data.test), "test": data.part(data.test)}
         return Measured({name: label_metrics(method, part) for name, part in parts.items()})
-
-
-def make_label_ranker(name: str, settings: Settings) -> LabelRanker:
-    """Return the untrained label ranker `name`; ValueError for other methods."""
-    return LabelTask().make(name, settings)
 
 
 def label_set_of(

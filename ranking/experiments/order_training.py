@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,18 +28,20 @@ RECORDED = 5
 # total number of their members
 RECORDED_MEMBERS = 40
 
+T = TypeVar("T")
 
-class OrderMeasures(NamedTuple):
-    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as their means.
+
+class OrderMeasures(NamedTuple, Generic[T]):
+    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as those of one.
 
     NDCG is of the whole sequence, with linear gain and with the exponential gain of the paper's text (its Table 1 uses
     linear gain). pairs: pair accuracy; tau = 2 pairs - 1.
     """
 
-    ndcg_linear: Any
-    ndcg_exponential: Any
-    tau: Any
-    pairs: Any
+    ndcg_linear: T
+    ndcg_exponential: T
+    tau: T
+    pairs: T
 
 
 NAMES = OrderMeasures("NDCG, linear gain", "NDCG, exponential gain", "Kendall tau", "pair accuracy")
@@ -118,11 +120,6 @@ def features_to_order(
     return projected(projection, features), projection
 
 
-def make_order_method(name: str, settings: GivenSettings) -> OrderMethod:
-    """Return the untrained method `name`; ValueError unless it ranks sequences."""
-    return OrderTask().make(name, settings)
-
-
 def make_drawing(settings: GivenSettings) -> Drawing:
     """Return how sequences are sampled; ValueError for an unknown setting."""
     known = [item.name for item in settings_of(Drawing)]
@@ -161,7 +158,7 @@ class Ordered:
     sampled: SampledSequences
     scores: Floats
     relevance: tuple[Ints, ...]
-    measures: OrderMeasures
+    measures: OrderMeasures[Floats]
 
     @classmethod
     def of(cls, sampled: SampledSequences, scores: Floats, drawing: Drawing) -> Ordered:
@@ -200,7 +197,7 @@ def mean_measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -
     return {**dict(zip(NAMES, means, strict=True)), "sequences": float(len(sampled.sequences))}
 
 
-def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> OrderMeasures:
+def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> OrderMeasures[Floats]:
     """Return the measures of scores (N,) of all members, a number per sequence."""
     starts = sampled.sequences.starts
     values = [
@@ -210,7 +207,7 @@ def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> Ord
     return OrderMeasures(*np.array(values).T)
 
 
-def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
+def measure(relevance: Ints, scores: Floats) -> OrderMeasures[float]:
     """Return the measures of scores (n,) of one sequence; ValueError where all have one relevance.
 
     >>> measure(np.array([2, 1, 0]), np.array([3.0, 1.0, 2.0])).tau
@@ -222,7 +219,7 @@ def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
     )
 
 
-def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures:
+def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures[float]:
     """Return the measures of an order (n,) of samples from the top.
 
     >>> measure_order(np.array([2, 1, 0]), [0, 2, 1]).pairs

@@ -53,10 +53,6 @@ class Study(ABC, Generic[S]):
 
     settings: ClassVar[type[AnyStudySettings]]
 
-    @property
-    def name(self) -> str:
-        return self.settings.task
-
     @abstractmethod
     def run(self, settings: S, context: Context) -> Result:
         """Measure, and return the result; ValueError for invalid settings."""

@@ -93,13 +93,9 @@ class Task(ABC, Generic[S, D, M]):
     settings: ClassVar[type[AnyTrainSettings]]
     method: type[M]
 
-    @property
-    def name(self) -> str:
-        return self.settings.task
-
     def make(self, name: str, settings: GivenSettings) -> M:
         """Return the untrained method `name`; ValueError unless it belongs to this task."""
-        check_ranks(name, self.name)
+        check_ranks(name, self.settings.task)
         return make_method_as(self.method, name, **settings)
 
     @abstractmethod

@@ -18,23 +18,17 @@ from ranking.experiments.label_training import LabelTask
 from ranking.experiments.order_training import OrderTask
 from ranking.experiments.sample_task import SampleTask
 from ranking.experiments.task import Trained
-from ranking.storage.run_settings import (
-    AnyTrainSettings,
-    BagTrainSettings,
-    LabelTrainSettings,
-    OrderTrainSettings,
-    TrainSettings,
-)
+from ranking.storage import run_settings
 
 
-def train(image_set: ImageSet, settings: AnyTrainSettings, feature_cache: Path, **rest: Any) -> Trained:
+def train(images: ImageSet, settings: run_settings.AnyTrainSettings, cache: Path, **rest: Any) -> Trained:
     """Train by the task that `settings` belong to (`Task.train`)."""
     match settings:
-        case TrainSettings():
-            return SampleTask().train(image_set, settings, feature_cache, **rest)
-        case LabelTrainSettings():
-            return LabelTask().train(image_set, settings, feature_cache, **rest)
-        case OrderTrainSettings():
-            return OrderTask().train(image_set, settings, feature_cache, **rest)
-        case BagTrainSettings():
-            return BagTask().train(image_set, settings, feature_cache, **rest)
+        case run_settings.TrainSettings():
+            return SampleTask().train(images, settings, cache, **rest)
+        case run_settings.LabelTrainSettings():
+            return LabelTask().train(images, settings, cache, **rest)
+        case run_settings.OrderTrainSettings():
+            return OrderTask().train(images, settings, cache, **rest)
+        case run_settings.BagTrainSettings():
+            return BagTask().train(images, settings, cache, **rest)

@@ -185,7 +185,9 @@ class OneVsAllMap:
         return LabelFeatures(np.ones((len(features), 1)), self.scores(features))
 
 
-MAPS: dict[str, type[LinearMap | KernelMap | OneVsAllMap]] = {
+LabelMap = LinearMap | KernelMap | OneVsAllMap
+
+MAPS: dict[str, type[LabelMap]] = {
     kind.kind: kind for kind in (LinearMap, LinearKernelMap, RBFMap, ChiSquareMap, OneVsAllMap)
 }
 

@@ -14,6 +14,7 @@ from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.training import feature_choice, projections
 from ranking import method_names, methods
+from ranking.core import SampleMethod
 from ranking.core.settings import Settings, settings_dict, settings_of
 from ranking.experiments.sample_task import graph_in_use
 from ranking.features.graph.image_graph import graph_words
@@ -123,7 +124,7 @@ def uses_graph(run: Run) -> bool:
 def has_loss(run: Run) -> bool:
     """Whether training computes most violated rankings; asked of every run in a list, so of the class only."""
     method = known_method(run.settings["method"])
-    return method is not None and method.loss is not None
+    return method is not None and issubclass(method, SampleMethod) and method.loss is not None
 
 
 def loss_of(run: Run) -> RankingLoss | None:

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from ranking.core.text import readable
 from ranking.files import Limits, Unusable
 from ranking.files.limits import variable
 from ranking.files.parquet import batches, item_type, open_parquet
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Array = AnyArray
 NUMBERS = "biuf"
@@ -164,7 +167,7 @@ class ParquetFile(ArrayFile):
             self.arrays.insert(0, self._numbers(ALL_NUMBERS, (self._rows, len(together)), "float32"))
             self.problems = tuple(_no_feature(shown) for shown in self._shown if shown.lower() in NO_FEATURES)
 
-    def _info(self, shown: str, type_: Any) -> ArrayInfo:
+    def _info(self, shown: str, type_: pyarrow.DataType) -> ArrayInfo:
         from pyarrow import types
 
         dtype = str(type_)[:80].replace("double", "float64").replace("halffloat", "float16")
@@ -217,13 +220,13 @@ class ParquetFile(ArrayFile):
         return ["" if value is None else str(value)[:LONGEST_ID] for column in columns for value in column]
 
 
-def _is_number(type_: Any) -> bool:
+def _is_number(type_: pyarrow.DataType) -> bool:
     from pyarrow import types
 
     return bool(types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_))
 
 
-def _flat(column: Any, width: int, start: int) -> Any:
+def _flat(column: pyarrow.ListArray, width: int, start: int) -> pyarrow.Array:
     """Return the items of lists one after the other; Unusable if a list has another length. start: the first row."""
     from pyarrow import compute
 
