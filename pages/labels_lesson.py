@@ -1,5 +1,4 @@
-"""The lesson about label ranking: the ranked labels of an image, an answer that moves them, and how a question is
-chosen."""
+"""The lesson about label ranking: labels of an image, the effect of an answer, the choice of a question."""
 
 from __future__ import annotations
 

@@ -37,13 +37,17 @@ MAX_SHOWN = 80
 
 
 class Task(NamedTuple):
-    """A test sequence: its number from 0, its samples and their relevance, (n,) each, the true order, and a token that
-    identifies it."""
+    """A test sequence."""
 
+    # From 0.
     number: int
+    # (n,)
     samples: Ints
+    # (n,)
     relevance: Ints
+    # The true order.
     true: tuple[int, ...]
+    # Identifies the sequence.
     token: str
 
 
@@ -126,8 +130,7 @@ def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
 
 
 def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
-    """Choose a test sequence by its number, with buttons for the next one and for those that the run orders worst and
-    best."""
+    """Choose a test sequence by its number, or the next one, or those that the run orders worst and best."""
     count, tau = len(ordered), ordered.measures.tau
     worst, best = int(np.argmin(tau)) + 1, int(np.argmax(tau)) + 1
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -263,8 +266,8 @@ def means_in_words(shown: dict[str, Run], ordered: dict[str, Ordered]) -> str:
 
 
 def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) -> None:
-    """Show the mean measures of each run over all test sequences, and its pair accuracy on sequence `number`, from
-    0."""
+    """Show the mean measures of each run over all test sequences, and its pair accuracy on one of them."""
+    # number: from 0.
     st.markdown(f"### Over all {len(next(iter(ordered.values()))):,} test sequences")
     names = {key: escaped(order_models.short_name(run)) for key, run in shown.items()}
     means = {
@@ -333,8 +336,8 @@ def offer_files(
 
 
 def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> str:
-    """Return a line per sample of each test sequence, in the true order, with a column per run for its position in the
-    order of that run, from 1."""
+    """Return a line per sample of each test sequence, in the true order, with a column per run."""
+    # The column contains the position of the sample in the order of that run, from 1.
     values, rows = images.numbers_of(criterion), []
     first = next(iter(shown.values()))
     for number in range(len(first)):

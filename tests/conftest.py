@@ -66,8 +66,8 @@ MEMORY = resource.getrlimit(resource.RLIMIT_AS)
 
 @pytest.fixture(autouse=True)
 def memory_for_the_next_test():
-    """The limit on memory that a worker takes for an import, in the process of a test, ends with the test: a browser
-    that a later test starts would inherit it, and crash."""
+    """Reset the memory limit that a worker sets for an import, in the process of a test."""
+    # A browser that a later test starts would inherit it, and crash.
     yield
     resource.setrlimit(resource.RLIMIT_AS, MEMORY)
 

@@ -1,5 +1,7 @@
-"""The house: a folder imports those above it only, and no two files import each other. Read from the source, so that no
-import is too lazy to be seen."""
+"""Rules of imports: a folder imports only those above it, and no two files import each other.
+
+They are read from the source, so that imports inside functions count too.
+"""
 
 from __future__ import annotations
 

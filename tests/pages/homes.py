@@ -186,9 +186,9 @@ def trained_besides(
     homes: Homes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> tuple[Laboratory, Made]:
-    """A copy of the laboratory in which `train` has trained more, as the home of the app, and what `train` returned;
-    `laboratory` is the copy that the test has already. It trains once in a session, for all tests that give it `name`.
-    """
+    """A copy of the laboratory with more runs, as the data folder of the app, and the result of `train`."""
+    # `laboratory` is the copy that the test has already. It trains once in a session, for all tests that give
+    # it `name`.
 
     def make(folder: Path) -> tuple[Path, Made]:
         copy_home(laboratory.home, folder / "home")

@@ -1,5 +1,4 @@
-"""The page Interactive labelling without a browser: its questions, what becomes of answers, and what it offers where
-things are missing."""
+"""The page Interactive labelling without a browser: questions, answers, and missing data."""
 
 from __future__ import annotations
 

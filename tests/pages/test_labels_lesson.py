@@ -1,5 +1,7 @@
-"""The lesson about labels: what it says follows from the scores of its runs by the papers' definitions, label by
-label."""
+"""The lesson about label ranking: its statements follow from the scores of its runs.
+
+Scores are compared label by label with the definitions of the papers.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
-"""An image set whose classes, criterion, images and runs are named by scripts: nothing of them runs on any page that
-shows them. What is taken along as a file is looked at in tests/reports."""
+"""Scripts as names of classes, criterion, images and runs: no page that shows them executes one.
+
+Exported files are tested in tests/reports.
+"""
 
 from __future__ import annotations
 

@@ -20,11 +20,10 @@ def settings_form(
     shared: bool = True,
     without: Collection[str] = (),
 ) -> dict[str, dict[str, Any]]:
-    """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
-
-    Advanced settings are in an expander with the title `more`. The URL parameter of a setting is
-    owner.plugin.setting; with shared=False the URL does not contain it. without: names of settings that are omitted.
-    """
+    """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting."""
+    # Advanced settings are in an expander with the title `more`. The URL parameter of a setting is
+    # owner.plugin.setting; with shared=False the URL does not contain it. without: names of settings that are
+    # omitted.
     described = [
         (name, item) for name, plugin in plugins for item in settings_of(plugin) if item.name not in without
     ]
@@ -111,9 +110,7 @@ def parse(item: Setting, text: str) -> Any:
 
 
 def hold(key: str, beginning: Any) -> None:
-    """Initialise a widget with `beginning`, unless it has a value already.
-
-    The value is set in every run of the page, because the value of a run that the next run interrupts is lost; the
-    browser would then send the widget's first option, or an empty text.
-    """
+    """Initialise a widget with `beginning`, unless it has a value already."""
+    # The value is set in every run of the page, because the value of a run that the next run interrupts is
+    # lost; the browser would then send the widget's first option, or an empty text.
     st.session_state[key] = st.session_state.get(key, beginning)

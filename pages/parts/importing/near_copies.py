@@ -30,8 +30,7 @@ GAP = 4
 
 
 def show(run: Run, question: Question) -> None:
-    """The image set that an import has built, the near copies across its split, and the buttons that add it or
-    cancel."""
+    """The image set that an import has built, near copies across its split, and buttons to add or cancel."""
     st.markdown(f"#### {escaped(question.reading['title'])}: keep near copies together?")
     problem_table.show_counts(question.reading)
     together = None

@@ -59,8 +59,8 @@ def choose_criterion(row: ImageSetRow) -> str:
 def choose_training(
     row: ImageSetRow, criterion: str, label: str = "Training run", methods: Sequence[str] | None = None
 ) -> Run:
-    """Choose a sequence-ranking run on an image set by a criterion. methods: the methods to offer; None: all
-    sequence-ranking methods."""
+    """Choose a sequence-ranking run on an image set by a criterion."""
+    # methods: the methods to offer; None: all sequence-ranking methods.
     methods = method_names(ranks="sequences") if methods is None else methods
     return PICKER.choose(
         [run for run in by_criterion(row, criterion) if run.settings["method"] in methods],
