@@ -20,7 +20,7 @@ from pages.parts.training import jobs_panel, playback, run_actions, training_run
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.settings import settings_of
-from ranking.datasets.sequences import Drawing
+from ranking.datasets.sequences import Drawing, usual_drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
 from ranking.files.spreadsheets import rows_csv
 from ranking.methods.order_method import OrderMethod
@@ -97,7 +97,8 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     names = method_names(ranks="sequences")
     bound = address.bound(keys.ORDER_METHOD, address.one_of(names), order_models.OWN)
     form = training_runs.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
-    values = forms.settings_form("drawing", [(Drawing.name, Drawing)], "More settings of the sequences")
+    more, usual = "More settings of the sequences", usual_drawing(cache.image_set(row.key), criterion)
+    values = forms.settings_form("drawing", [(Drawing.name, Drawing)], more, usual=usual)
     defaults = {item.name: item.default for item in settings_of(Drawing)}
     drawing = {name: value for name, value in values[Drawing.name].items() if value != defaults[name]}
     settings = OrderTrainSettings(

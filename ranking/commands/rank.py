@@ -19,7 +19,7 @@ import numpy as np
 
 from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
-from ranking.core import Bools, Floats, ImageSet, LabelSet, SampleMethod
+from ranking.core import Bools, Features, Floats, ImageSet, LabelSet, SampleMethod
 from ranking.core.errors import InputError
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.bag_training import make_windows
@@ -103,7 +103,7 @@ def _rank_labels(
     """Print the labels of each image, highest rank first."""
     settings = LabelTrainSettings.from_json(model.settings)
     method = load_method(LabelRanker, settings.method, model.model_file)
-    features = projected(projection_of(model), load_features(images, settings.features, store.features.cache))
+    features = projected(projection_of(model), _features(store, settings, images))
     every = label_set(images, features)
     labels = np.zeros((len(every), len(method.names)), np.bool_)
     for column, name in enumerate(method.names):
@@ -129,7 +129,7 @@ def _rank_sequences(
         raise InputError("--part", "test for a model that orders sequences", options.part, "leave --part out")
     settings = OrderTrainSettings.from_json(model.settings)
     method = load_method(OrderMethod, settings.method, model.model_file)
-    features = projected(projection_of(model), load_features(images, settings.features, store.features.cache))
+    features = projected(projection_of(model), _features(store, settings, images))
     held_out = held_out_sequences(images, settings, features)
     ranked = Ordered.of(held_out, method.score_sequences(held_out.sequences), make_drawing(settings.drawing))
     numbers = images.numbers_of(settings.criterion)
@@ -172,10 +172,19 @@ def _chosen(images: ImageSet, part: str) -> Bools:
     return {"test": images.test, "train": ~images.test, "all": every}[part]
 
 
+def _features(
+    store: Store, settings: TrainSettings | LabelTrainSettings | OrderTrainSettings, images: ImageSet
+) -> Features:
+    """Return the features of a set; given features are scaled as in the set that the model was trained on."""
+    same = images.key == settings.set or images.image_features is None
+    trained = images if same else store.sets.get(settings.set)
+    return load_features(images, settings.features, store.features.cache, scaled_by=trained)
+
+
 def _scores(store: Store, model: Run, settings: TrainSettings, images: ImageSet) -> Floats:
     """Return (n,) scores of all samples of a set."""
     method, projection = load_method(SampleMethod, settings.method, model.model_file), projection_of(model)
-    features = load_features(images, settings.features, store.features.cache)
+    features = _features(store, settings, images)
     edges = store.features.edges_of(settings.set, settings.graph) if images.key == settings.set else None
     scores: Floats = method.score(query_of(images, settings, features, edges=edges, projection=projection))
     return scores

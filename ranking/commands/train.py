@@ -18,6 +18,7 @@ from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.settings import Named, Settings
+from ranking.datasets.sequences import usual_drawing
 from ranking.methods import method_class
 from ranking.storage import jobs
 from ranking.storage.run_settings import (
@@ -91,5 +92,5 @@ def training_of(
     if ranks == "windows":
         return BagTrainSettings(images.key, name, method, given)
     if ranks == "sequences":
-        return OrderTrainSettings(images.key, features, name, method, given)
+        return OrderTrainSettings(images.key, features, name, method, given, usual_drawing(images, name))
     return TrainSettings(images.key, features, name, method, given)

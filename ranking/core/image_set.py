@@ -115,13 +115,15 @@ class Feature(Plugin, ABC):
     version: is raised whenever the same settings give other vectors, so that caches are recomputed. whole_image:
     `describe` receives the whole image instead of the box, and all boxes of the image share the vector. default:
     whether a training run uses the feature unless others are chosen. supplied: whether it was imported with an image
-    set or uploaded; it is then offered for that set only.
+    set or uploaded; it is then offered for that set only. scaling: how `ranking.features.scaling` scales the vectors; a
+    setting of supplied features.
     """
 
     version: ClassVar[int]
     whole_image: ClassVar[bool] = False
     default: ClassVar[bool] = False
     supplied: ClassVar[bool] = False
+    scaling: str = "length 1"
 
     @property
     @abstractmethod

@@ -10,12 +10,14 @@ import numpy.typing as npt
 
 from ranking.core import Features, ImageSet, Ints, SequenceSet
 from ranking.core.errors import InputError
-from ranking.core.settings import check_settings, setting
+from ranking.core.settings import Settings, check_settings, setting
 from ranking.datasets.pair_chains import sequences_of_pairs
 
 LENGTH_1, AS_THEY_ARE = "length 1", "as they are"
 HIGHEST, LOWEST = "highest number", "lowest number"
 ANY, ONE_EACH, GROUPS = "any samples", "one of each group", "whole groups"
+# the criterion of samples that are graded for a query; their group is the query
+GRADE = "grade"
 # of all sequences of a split
 MAX_MEMBERS = 10_000_000
 SHORTEN = "choose a shorter length"
@@ -79,10 +81,11 @@ class Drawing:
         advanced=True,
     )
     scale: str = setting(
-        LENGTH_1,
+        AS_THEY_ARE,
         label="Feature scaling",
-        help="Unit length, as in the MidRank paper, or unscaled, which suits tree-based methods.",
-        choices=(LENGTH_1, AS_THEY_ARE),
+        help="As they are: features of images have length 1, given features are scaled per column. Length 1: each row "
+        "is divided by its length once more, which matters after a projection.",
+        choices=(AS_THEY_ARE, LENGTH_1),
         advanced=True,
     )
     seed: int = setting(
@@ -97,7 +100,7 @@ class Drawing:
     def tested_on(self) -> tuple[str, str, int, int, int]:
         """The settings that determine the test sequences: if they are equal, scores on one image set can be compared.
 
-        >>> Drawing(train=10, scale="as they are").tested_on == Drawing().tested_on
+        >>> Drawing(train=10, scale="length 1").tested_on == Drawing().tested_on
         True
         """
         return self.first, self.of, self.length, self.test, self.seed
@@ -108,6 +111,13 @@ class SampledSequences(NamedTuple):
 
     sequences: SequenceSet
     samples: Rows
+
+
+def usual_drawing(image_set: ImageSet, criterion: str) -> Settings:
+    """Return the settings of `Drawing` that suit a criterion: queries are the sequences where samples are graded for
+    them."""
+    of_queries = criterion == GRADE and len(np.unique(image_set.groups)) < len(image_set)
+    return {"of": GROUPS} if of_queries else {}
 
 
 def draw_sequences(
@@ -161,7 +171,11 @@ def dense_ranks(numbers: npt.ArrayLike) -> Rows:
 
 
 def unit_rows(features: Features) -> Features:
-    """Return rows divided by their lengths; rows of zeros do not change."""
+    """Return rows divided by their lengths; rows of zeros do not change.
+
+    >>> unit_rows(np.array([[3.0, 4.0], [0.0, 0.0]])).tolist()
+    [[0.6, 0.8], [0.0, 0.0]]
+    """
     lengths = np.linalg.norm(features, axis=1, keepdims=True)
     scaled: Features = np.divide(features, lengths, out=np.zeros_like(features), where=lengths > 0)
     return scaled

@@ -19,11 +19,13 @@ import numpy.typing as npt
 from ranking.core import Feature, ImageSet, OnCount
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, settings_dict
+from ranking.datasets.sequences import LENGTH_1, unit_rows
 from ranking.features import matrix_files
 from ranking.features.given import Given
 from ranking.features.matrix_files import Matrix
 from ranking.features.onnx_model import OnnxModel
 from ranking.features.registry import FEATURES
+from ranking.features.scaling import Scaled, scaling_of
 from ranking.features.uploaded_vectors import OwnVectors
 
 T = TypeVar("T")
@@ -41,14 +43,20 @@ def load_features(
     parts: Sequence[tuple[str, GivenSettings]],
     cache: Path,
     on_progress: OnFeatures | None = None,
+    scaled_by: ImageSet | None = None,
 ) -> Matrix:
-    """Return (n, d) float32: the parts, e.g. [("HOG", {}), ("Colour", {"bins": 4})], side by side, rows of length 1.
+    """Return (n, d) float32: the parts, e.g. [("HOG", {}), ("Colour", {"bins": 4})], side by side.
 
-    Each part has rows of length 1 (0 if a box has no structure), and so has their concatenation: all parts have the
-    same weight, whatever their length. Parts that `cache` lacks are computed together, and each image is decoded once.
+    Each feature of images has rows of length 1 (0 if a box has no structure), and so has their concatenation: all parts
+    have the same weight, whatever their length. Given features and uploaded vectors are scaled by their setting
+    `scaling`, and the concatenation with them as it is. Parts that `cache` lacks are computed together, and each image
+    is decoded once.
+
+    scaled_by: the set whose training images scale given features per column, None for `image_set`: a model of one set
+    needs the same scaling in another.
     ValueError for unknown features or settings, no part, a repeated part, or features that the set does not offer.
     """
-    features, paths = _files(image_set, parts, cache)
+    features, paths = _files(image_set, parts, cache, scaled_by)
     if (whole := _whole(image_set, features, paths)) is not None:
         return whole
     cached = _at_hand(image_set, features, paths)
@@ -59,7 +67,7 @@ def load_features(
     computed = _compute(image_set, [features[place] for place in missing], on_progress)
     for place in reversed(missing):
         cached[place] = matrix_files.store(paths[place], computed.pop())
-    return _joined([matrix for matrix in cached if matrix is not None], paths, on_progress)
+    return _joined(image_set, features, [part for part in cached if part is not None], paths, on_progress)
 
 
 def cached_features(
@@ -70,7 +78,7 @@ def cached_features(
     if (whole := _whole(image_set, features, paths)) is not None:
         return whole
     cached = [matrix for matrix in _at_hand(image_set, features, paths) if matrix is not None]
-    return _joined(cached, paths, None) if len(cached) == len(features) else None
+    return _joined(image_set, features, cached, paths, None) if len(cached) == len(features) else None
 
 
 def _display_name(features: Sequence[Feature]) -> str:
@@ -78,11 +86,20 @@ def _display_name(features: Sequence[Feature]) -> str:
 
 
 def _files(
-    image_set: ImageSet, parts: Sequence[tuple[str, GivenSettings]], cache: Path
+    image_set: ImageSet,
+    parts: Sequence[tuple[str, GivenSettings]],
+    cache: Path,
+    scaled_by: ImageSet | None = None,
 ) -> tuple[list[Feature], list[Path]]:
     """Return each part, and its file in `cache`."""
-    features = [feature for feature, _ in feature_columns(parts, image_set)]
-    paths = [cache / cache_name(image_set.key, feature) for feature in features]
+    features = [feature for feature, _ in feature_columns(parts, image_set, scaled_by)]
+    # uploaded vectors are stored once, whatever their scaling
+    paths = [
+        cached_vectors_file(cache, image_set.key, feature.vectors)
+        if isinstance(feature, OwnVectors)
+        else cache / cache_name(image_set.key, feature)
+        for feature in features
+    ]
     if not features:
         raise InputError("features", "at least one feature", "none", "choose one or more")
     if len(set(paths)) < len(paths):
@@ -104,28 +121,55 @@ def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[P
 def _whole(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> Matrix | None:
     """Return the concatenation that `_joined` stored; None if it is too small to be stored, or not stored yet."""
     shape = (len(image_set), sum(feature.size for feature in features))
-    return matrix_files.read(_joined_file(paths), shape) if matrix_files.is_large(shape) else None
+    return matrix_files.read(_joined_file(features, paths), shape) if matrix_files.is_large(shape) else None
 
 
-def _joined(parts: Sequence[Matrix], paths: Sequence[Path], on_progress: OnFeatures | None) -> Matrix:
-    """Return the parts side by side, rows of length 1; a large result is stored beside their files and mapped."""
-    count = len(parts[0])
+def _joined(
+    image_set: ImageSet,
+    features: Sequence[Feature],
+    parts: Sequence[Matrix],
+    paths: Sequence[Path],
+    on_progress: OnFeatures | None,
+) -> Matrix:
+    """Return the parts side by side, as `load_features` does; a large result is stored beside their files and
+    mapped."""
+    scaled = [_scaling(image_set, feature, part) for feature, part in zip(features, parts, strict=True)]
+    all_length_1 = all(feature.scaling == LENGTH_1 for feature in features)
+
+    def join(parts: Sequence[Matrix]) -> Matrix:
+        together = np.hstack([scale(part) for scale, part in zip(scaled, parts, strict=True)])
+        return unit_rows(together) if all_length_1 else together
+
+    count = len(image_set)
     if not matrix_files.is_large((count, sum(part.shape[1] for part in parts))):
-        return matrix_files.joined(parts)
+        return join(parts)
     report = on_progress or (lambda *_: None)
     return matrix_files.store_joined(
-        _joined_file(paths), parts, lambda done: report("Features side by side", done, count)
+        _joined_file(features, paths), parts, join, lambda done: report("Features side by side", done, count)
     )
 
 
-def _joined_file(paths: Sequence[Path]) -> Path:
-    """Return the file for the concatenation of parts; it follows from the names of their files."""
-    names = "\n".join(["joined", *(path.name for path in paths)])
+def _scaling(image_set: ImageSet, feature: Feature, part: Matrix) -> Scaled:
+    if isinstance(feature, Given):
+        return feature.scaled()
+    return scaling_of(part, feature.scaling, ~image_set.test) if feature.supplied else lambda rows: rows
+
+
+def _joined_file(features: Sequence[Feature], paths: Sequence[Path]) -> Path:
+    """Return the file for the concatenation of parts; it follows from the names of their files and their scaling."""
+    content = ["joined", *(path.name for path in paths)]
+    content += [feature.scaling for feature in features if feature.scaling != LENGTH_1]
+    content += [
+        feature.scaled_by.key for feature in features if isinstance(feature, Given) and feature.scaled_by
+    ]
+    names = "\n".join(content)
     return paths[0].with_name(hashlib.sha256(names.encode()).hexdigest() + ".npy")
 
 
 def feature_columns(
-    parts: Sequence[tuple[str, GivenSettings]], image_set: ImageSet | None = None
+    parts: Sequence[tuple[str, GivenSettings]],
+    image_set: ImageSet | None = None,
+    scaled_by: ImageSet | None = None,
 ) -> list[tuple[Feature, slice]]:
     """Return each part with its columns of the matrix of `load_features`, and so of weights learned from it.
 
@@ -136,17 +180,17 @@ def feature_columns(
     """
     columns, start = [], 0
     for name, settings in parts:
-        feature = _for_set(FEATURES.make(name, **settings), image_set)
+        feature = _for_set(FEATURES.make(name, **settings), image_set, scaled_by)
         columns.append((feature, slice(start, start + feature.size)))
         start += feature.size
     return columns
 
 
-def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:
+def _for_set(feature: Feature, image_set: ImageSet | None, scaled_by: ImageSet | None) -> Feature:
     if image_set is None:
         return feature
     if isinstance(feature, Given):
-        return Given.of(image_set)
+        return Given.of(image_set, feature.scaling, scaled_by or image_set)
     if image_set.image_features is not None and not isinstance(feature, OwnVectors):
         expected = f"features that came with {image_set.title}, because its images name the labels"
         raise InputError("features", expected, feature.name, f"choose {Given.name}")

@@ -57,14 +57,19 @@ def store(path: Path, matrix: Matrix) -> Matrix:
     return _mapped(path) if is_large(matrix.shape) else matrix
 
 
-def store_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], None]) -> Matrix:
-    """Write `joined` of large parts to `path`, by blocks of rows; return it, mapped. on_rows: called with the number of
+def store_joined(
+    path: Path,
+    parts: Sequence[Matrix],
+    join: Callable[[Sequence[Matrix]], Matrix],
+    on_rows: Callable[[int], None],
+) -> Matrix:
+    """Write `join` of large parts to `path`, by blocks of rows; return it, mapped. on_rows: called with the number of
     rows written so far."""
     shape = (len(parts[0]), sum(part.shape[1] for part in parts))
 
     def blocks() -> Iterator[Matrix]:
         for rows in blocks_of_rows(shape):
-            yield joined([part[rows] for part in parts])
+            yield join([part[rows] for part in parts])
             on_rows(rows.stop)
 
     store_blocks(path, blocks(), shape[1])
@@ -91,14 +96,6 @@ def _write_header(file: IO[bytes], shape: tuple[int, int], precision: npt.DTypeL
     described = np.lib.format.dtype_to_descr(np.dtype(precision))
     header = {"descr": described, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
-
-
-def joined(parts: Sequence[Matrix]) -> Matrix:
-    """Return the parts side by side, with rows of length 1 (0 if all entries are 0)."""
-    together = np.hstack(parts)
-    norms = np.linalg.norm(together, axis=1, keepdims=True)
-    np.divide(together, norms, out=together, where=norms > 0)
-    return together
 
 
 def rows_of(features: Features, rows: Bools) -> Features:

@@ -18,6 +18,7 @@ from ranking.core import Feature, Features
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.features.registry import FEATURES
+from ranking.features.scaling import scale_setting
 
 # of one matrix: an untrusted name states the width of a matrix before it exists
 MAX_COLUMNS = 65_536
@@ -28,19 +29,18 @@ ROWS_BYTES = 2**25
 @FEATURES.register("Own vectors")
 @dataclass
 class OwnVectors(Feature):
-    """One row of length 1 (0 stays 0) per sample, read by `ranking.features.uploads`. They cannot be computed for other
-    images.
-    """
+    """One row per sample, read by `ranking.features.uploads`. They cannot be computed for other images."""
 
     order: ClassVar[int] = 30
     default: ClassVar[bool] = False
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     whole_image: ClassVar[bool] = False
     supplied: ClassVar[bool] = True
 
     vectors: str = setting(
         "", label="Uploaded vectors", help="The name of vectors that were uploaded for the image set."
     )
+    scaling: str = scale_setting()
 
     def __post_init__(self) -> None:
         if not isinstance(self.vectors, str) or not is_vectors_name(self.vectors):

@@ -19,6 +19,7 @@ from ranking.core.settings import setting
 from ranking.core.text import counted, readable
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
+from ranking.datasets.sequences import GRADE
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import random_part
 from ranking.files.typed_path import read_typed, typed_path
@@ -28,7 +29,6 @@ MAX_FEATURES = 100_000
 # rows times features
 MAX_CELLS = 100_000_000
 MAX_ROWS = 200_000
-GRADE = "grade"
 EXPECTED = "a file of graded samples in svmlight format"
 
 

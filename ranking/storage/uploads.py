@@ -84,7 +84,7 @@ class KeptVectors:
 
 
 def vectors_in(folder: Path, set_key: str) -> Blobs:
-    """Return the stored vectors of an image set, one row per sample, of length 1 or all 0."""
+    """Return the stored vectors of an image set, one row per sample, not scaled."""
     return Blobs(folder / set_key, ".npy", is_vectors_name)
 
 

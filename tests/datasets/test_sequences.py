@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -11,13 +12,14 @@ from refusals import refused
 
 from ranking.datasets.sequences import (
     ANY,
-    AS_THEY_ARE,
     GROUPS,
+    LENGTH_1,
     LOWEST,
     ONE_EACH,
     Drawing,
     draw_sequences,
     unit_rows,
+    usual_drawing,
 )
 
 
@@ -56,7 +58,7 @@ def test_what_every_sequence_keeps_to(of):
         assert (images.test[samples] == is_test).all(), "no image of the test is in training"
         assert not np.isnan(images.numbers[samples]).any()
         assert len(sequences) == (count if of != GROUPS else 8)
-        assert sequences.features == pytest.approx(unit_rows(vectors(images))[samples])
+        assert (sequences.features == vectors(images)[samples]).all()
         for number in range(len(sequences)):
             rows = sequences.sequence(number)
             assert len(set(rows.tolist())) == len(rows)
@@ -115,10 +117,17 @@ def test_whole_groups_are_at_most_so_many_and_have_an_order():
     assert 3 not in images.groups[train.samples[train.sequences.members]]
 
 
-def test_features_may_stay_as_they_are():
-    left, _ = sampled(dated(YEARS), scale=AS_THEY_ARE)
-    assert (left.sequences.features == vectors(dated(YEARS))[left.samples]).all()
+def test_rows_of_features_are_divided_by_their_lengths_only_on_request():
+    left, _ = sampled(dated(YEARS), scale=LENGTH_1)
+    assert (left.sequences.features == unit_rows(vectors(dated(YEARS)))[left.samples]).all()
     assert unit_rows(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist() == [[0.0, 0.0], [0.6, 0.8]]
+
+
+def test_queries_are_the_sequences_where_samples_are_graded_for_them():
+    graded = replace(dated(YEARS, groups=np.arange(80) // 4), criteria=("grade",))
+    assert usual_drawing(graded, "grade") == {"of": GROUPS}
+    assert usual_drawing(replace(graded, groups=np.arange(80)), "grade") == {}
+    assert usual_drawing(dated(YEARS, groups=np.arange(80) // 4), "year") == {}
 
 
 def test_drawings_that_are_tested_on_the_same_have_the_same_test_sequences():
@@ -130,7 +139,7 @@ def test_drawings_that_are_tested_on_the_same_have_the_same_test_sequences():
         return samples[sequences.members].tolist(), sequences.starts.tolist(), sequences.grades.tolist()
 
     for changes, same in (
-        ({"train": 3, "scale": AS_THEY_ARE}, True),
+        ({"train": 3, "scale": LENGTH_1}, True),
         ({"pairs": 60}, True),
         ({"first": LOWEST}, False),
         ({"of": ONE_EACH}, False),

@@ -18,12 +18,15 @@ from ranking.features import (
     feature_names,
     load_features,
     make_feature,
+    matrix_files,
 )
 from ranking.features.graph.image_graph import image_graph
 from ranking.features.uploaded_vectors import vectors_name
 
 VECTORS = [(3.0, 4.0), (0.0, 0.0), (0.0, -2.0)]
 BOXES = [2, 1, 2]
+LENGTH_1 = [("Given", {"scaling": "length 1"})]
+SCALINGS = ("per column", "as they are", "length 1")
 
 
 @pytest.fixture(scope="module")
@@ -36,14 +39,65 @@ def without(tmp_path_factory):
     return cards(tmp_path_factory.mktemp("without") / "set", BOXES)
 
 
-def test_all_boxes_of_an_image_have_its_features_with_length_1(given, tmp_path):
-    matrix = load_features(given, [("Given", {})], tmp_path / "cache")
+def test_all_boxes_of_an_image_have_its_features(given, tmp_path):
+    matrix = load_features(given, LENGTH_1, tmp_path / "cache")
     expected = [[0.6, 0.8], [0.6, 0.8], [0, 0], [0, -1], [0, -1]]
     assert matrix.dtype == np.float32
     assert matrix == pytest.approx(np.array(expected), abs=1e-7)
-    assert (cached_features(given, [("Given", {})], tmp_path / "cache") == matrix).all()
+    assert (cached_features(given, LENGTH_1, tmp_path / "cache") == matrix).all()
     assert not (tmp_path / "cache").exists()
     assert image_graph(given, "same image", [("Given", {})], matrix).edges.tolist() == [[0, 1], [3, 4]]
+    unscaled = load_features(given, [("Given", {"scaling": "as they are"})], tmp_path)
+    assert unscaled.tolist() == [list(VECTORS[image]) for image in given.image_of]
+
+
+def raw_set(folder, factor=1.0):
+    """Two columns, of which one has a thousand times the numbers of the other, and one that is constant."""
+    random = np.random.default_rng(3)
+    rows = [(random.normal(17, 2), 1000 * factor * random.normal(90, 40), 0.1) for _ in range(40)]
+    return cards(folder, [1] * 40, features=rows)
+
+
+def test_columns_have_one_scale_by_the_training_images_and_no_row_its_own(tmp_path):
+    images = raw_set(tmp_path / "set")
+    matrix = load_features(images, [("Given", {})], tmp_path)
+    learn = matrix[~images.test]
+    assert 0 < len(learn) < 40
+    assert learn.mean(axis=0) == pytest.approx(0, abs=1e-6)
+    assert learn.std(axis=0) == pytest.approx([3**-0.5, 3**-0.5, 0], abs=1e-6)
+    assert np.abs(np.corrcoef(matrix[:, 0], images.image_features[:, 0])[0, 1]) == pytest.approx(1)
+    assert len(np.unique(np.linalg.norm(matrix, axis=1).round(3))) > 20
+
+
+def test_another_set_is_scaled_as_the_set_of_the_model(tmp_path):
+    first, second = raw_set(tmp_path / "first"), raw_set(tmp_path / "second", factor=5.0)
+    own = load_features(second, [("Given", {})], tmp_path)
+    of_model = load_features(second, [("Given", {})], tmp_path, scaled_by=first)
+    assert own == pytest.approx(load_features(first, [("Given", {})], tmp_path), abs=1e-5)
+    unscaled = [("Given", {"scaling": "as they are"})]
+    raw = [load_features(images, unscaled, tmp_path).astype(float) for images in (first, second)]
+    learn = raw[0][~first.test]
+    expected = (raw[1][:, :2] - learn.mean(axis=0)[:2]) / (learn.std(axis=0)[:2] * 3**0.5)
+    assert of_model[:, :2] == pytest.approx(expected, rel=1e-4, abs=1e-4)
+    with refused("features of Cards", "2"):
+        load_features(
+            first, [("Given", {})], tmp_path, scaled_by=cards(tmp_path / "two", [1], features=[(1.0, 2.0)])
+        )
+
+
+def test_large_matrices_are_scaled_by_blocks_and_stored_for_each_scaling(tmp_path, monkeypatch):
+    images = raw_set(tmp_path / "set")
+    small = {
+        scaling: load_features(images, [("Given", {"scaling": scaling})], tmp_path) for scaling in SCALINGS
+    }
+    monkeypatch.setattr(matrix_files, "LARGE", 1)
+    monkeypatch.setattr("ranking.core.arrays.BLOCK", 9)
+    for scaling in SCALINGS:
+        for _ in range(2):
+            mapped = load_features(images, [("Given", {"scaling": scaling})], tmp_path / "large")
+            assert isinstance(mapped, np.memmap)
+            assert mapped == pytest.approx(small[scaling], rel=1e-6)
+    assert len(list((tmp_path / "large").iterdir())) == len(SCALINGS)
 
 
 def test_they_are_in_the_key_of_the_set(given, without, tmp_path):
@@ -113,8 +167,11 @@ def test_own_vectors_go_side_by_side_also_with_features_of_the_set_but_each_once
         name = vectors_name(matrices[-1])
         parts.append(("Own vectors", {"vectors": name}))
         np.save(cached_vectors_file(tmp_path, given.key, name), matrices[-1])
-    alone = load_features(given, parts[1:2], tmp_path)
+    name, own = parts[1]
+    alone = load_features(given, [(name, {**own, "scaling": "length 1"})], tmp_path)
     assert alone == pytest.approx(matrices[0] / np.linalg.norm(matrices[0], axis=1, keepdims=True), abs=1e-6)
+    per_column = load_features(given, parts[1:2], tmp_path)
+    assert per_column[~given.test].std(axis=0) == pytest.approx(3**-0.5, abs=1e-6)
     assert load_features(given, parts, tmp_path).shape == (5, 2 + 3 + 3)
     with refused("features", "Own vectors, Own vectors"):
         cached_features(given, [parts[1], parts[1]], tmp_path)

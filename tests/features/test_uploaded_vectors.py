@@ -104,7 +104,7 @@ def test_added_vectors_are_a_file_and_its_record(filled):
 def test_features_are_read_from_them_and_computed_of_no_picture(filled):
     store, key, matrix = filled
     name, images = added(store, key, matrix), store.sets.get(key)
-    parts = [("Own vectors", {"vectors": name})]
+    parts = [("Own vectors", {"vectors": name, "scaling": "length 1"})]
     assert load_features(images, parts, store.features.cache) == pytest.approx(matrix, abs=1e-6)
     store.features.drop()
     assert cached_features(images, parts, store.features.cache) is not None, "they are no part of the cache"

@@ -27,7 +27,7 @@ def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, car
     app = open_page("train", set=cards)
     assert offered(app) == (["Given"], ["Given"])
     press(app, "train")
-    assert [run.settings["features"] for run in started] == [[["Given", {}]]]
+    assert [run.settings["features"] for run in started] == [[["Given", {"scaling": "per column"}]]]
     turn_to(app, set=cards)
     choose(app.selectbox, "set", laboratory.digits)
     options, chosen = offered(app)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.app import address, keys
 from pages.parts.app.frame import escaped
-from ranking.core.settings import Setting, settings_of
+from ranking.core.settings import GivenSettings, Setting, settings_of
 
 
 def settings_form(
@@ -19,13 +20,17 @@ def settings_form(
     more: str,
     shared: bool = True,
     without: Collection[str] = (),
+    usual: GivenSettings | None = None,
 ) -> dict[str, dict[str, Any]]:
     """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting."""
     # Advanced settings are in an expander with the title `more`. The URL parameter of a setting is
     # owner.plugin.setting; with shared=False the URL does not contain it. without: names of settings that are
-    # omitted.
+    # omitted. usual: values in place of defaults.
     described = [
-        (name, item) for name, plugin in plugins for item in settings_of(plugin) if item.name not in without
+        (name, replace(item, default=(usual or {}).get(item.name, item.default)))
+        for name, plugin in plugins
+        for item in settings_of(plugin)
+        if item.name not in without
     ]
     values: dict[str, dict[str, Any]] = {name: {} for name, _ in plugins}
     for name, item in described:

@@ -72,8 +72,8 @@ def _show_vectors(images: ImageSet, run: Run, question: Question, file_name: str
             st.metric("Columns", f"{preview.size:,}", width="content")
             st.metric("Columns dropped", f"{preview.columns - preview.size:,}", width="content")
         st.caption(
-            f"Matched {escaped(preview.matched)}. Each row is scaled to unit length, like all features. Constant "
-            "columns are dropped."
+            f"Matched {escaped(preview.matched)}. Constant columns are dropped. In training, each column is scaled by "
+            "the training samples."
         )
     if preview.plot is not None:
         vector_plot.show(images, preview.plot, "the rows are in a different order from the samples")

@@ -1,7 +1,7 @@
 """From the numbers of an uploaded file to a stored matrix: one row per sample, matched by ids or by order.
 
-Rows are finite, without constant columns, and of length 1. The matrix is computed and written some rows at a time, so
-that memory does not grow with it.
+Rows are finite and without constant columns; they are not scaled before they are used. The matrix is computed and
+written some rows at a time, so that memory does not grow with it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from ranking.core import Bools, Features, Floats, ImageSet, Ints, Problem
+from ranking.core import LARGEST, Bools, Features, ImageSet, Ints, Problem
 from ranking.core.arrays import AnyArray
 from ranking.core.text import counted, listed, readable
 from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
@@ -221,16 +221,16 @@ def _constant_columns(numbers: AnyArray, match: Match, images: ImageSet, on_rows
     first: Features | None = None
     differs = np.zeros(numbers.shape[1], np.bool_)
     for here, block in _blocks(numbers, match, len(images)):
-        finite = np.isfinite(block).all(axis=1)
-        wrong += (np.flatnonzero(~finite) + here.start).tolist()
+        usable = (np.abs(block) <= LARGEST).all(axis=1)
+        wrong += (np.flatnonzero(~usable) + here.start).tolist()
         first = block[0] if first is None else first
         differs |= (block != first).any(axis=0)
         on_rows("Checking for gaps and constant columns", here.stop, len(images))
     if wrong:
         have = "has" if len(wrong) == 1 else "have"
         raise InvalidVectors(
-            f"{counted(len(wrong), 'sample')} of {len(images):,} {have} numbers that are not finite: expected numbers, "
-            "got NaN, infinity or numbers too large for float32; replace them, or omit such columns",
+            f"{counted(len(wrong), 'sample')} of {len(images):,} {have} numbers that are not finite: expected numbers "
+            f"of at most {LARGEST:g}, got NaN, infinity or larger numbers; replace them, or omit such columns",
             [_gap(numbers, match, images, row) for row in wrong[:MAX_PROBLEMS]],
             len(wrong),
         )
@@ -240,7 +240,7 @@ def _constant_columns(numbers: AnyArray, match: Match, images: ImageSet, on_rows
 def _gap(numbers: AnyArray, match: Match, images: ImageSet, sample: int) -> Problem:
     row = sample if match.rows is None else int(match.rows[sample])
     with np.errstate(over="ignore"):
-        columns = np.flatnonzero(~np.isfinite(np.asarray(numbers[row], np.float32)))
+        columns = np.flatnonzero(~(np.abs(np.asarray(numbers[row], np.float32)) <= LARGEST))
     came = f"{numbers[row, columns[0]]} in column {columns[0] + 1}"
     came += f" and {len(columns) - 1} more" if len(columns) > 1 else ""
     file = readable(f"{images.ids[sample]} (row {row + 1})", 255)
@@ -250,16 +250,14 @@ def _gap(numbers: AnyArray, match: Match, images: ImageSet, sample: int) -> Prob
 def _fill(
     matrix: Features, blocks: Iterator[tuple[slice, Features]], kept: Bools, on_rows: OnRows
 ) -> Sequence[int]:
-    """Write rows of length 1 into `matrix`; return which rows are all 0 and stay 0."""
+    """Write rows into `matrix`; return which rows are all 0."""
     empty: list[int] = []
     for here, block in blocks:
-        rows: Floats = block[:, kept].astype(np.float64)
-        norms = np.linalg.norm(rows, axis=1, keepdims=True)
-        empty += (np.flatnonzero(norms[:, 0] == 0) + here.start).tolist()
-        of_length_1 = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+        rows = block[:, kept]
+        empty += (np.flatnonzero(~rows.any(axis=1)) + here.start).tolist()
         # -0 is 0: equal numbers have one name
-        matrix[here] = of_length_1 + 0.0
-        on_rows("Writing rows of length 1", here.stop, len(matrix))
+        matrix[here] = rows + 0.0
+        on_rows("Writing rows", here.stop, len(matrix))
     return empty
 
 

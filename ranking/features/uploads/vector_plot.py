@@ -13,6 +13,8 @@ import scipy.linalg
 
 from ranking.core import Features, Floats, ImageSet, Ints
 from ranking.core.settings import Json
+from ranking.datasets.sequences import unit_rows
+from ranking.features.scaling import per_column
 
 # samples that are plotted
 MAX_SHOWN = 1000
@@ -48,11 +50,14 @@ def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> V
     """Return the plot of vectors (n, d) of samples of a set. of: (n,) which samples, None for all."""
     few = min(MAX_SHOWN, len(matrix))
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
-    rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
+    samples = places if of is None else of[places]
+    raw = np.asarray(matrix[places], np.float64)
+    # otherwise a column of large numbers would hide all others
+    rows = np.asarray(per_column(raw, np.ones(len(raw), np.bool_))(raw), np.float64)
     points, explained = principal_components(rows)
     classes: Json = {}
     if images.classes:
-        agreeing, by_chance = agreement(rows, _patterns(images, samples))
+        agreeing, by_chance = agreement(np.asarray(unit_rows(rows), np.float64), _patterns(images, samples))
         classes = {"agreeing": agreeing, "by_chance": by_chance}
     return VectorPlot(samples.tolist(), points.round(6).tolist(), explained, **classes)
 
