@@ -15,6 +15,7 @@ from ranking.core import Problem, SourceImage
 from ranking.core.settings import GivenJson, Json
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
+from ranking.datasets.pixels import Change, change_rows
 from ranking.files import Limits
 from ranking.formats.tree_source import TreeSource
 
@@ -98,6 +99,7 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
     limits, title, images = Limits.from_environment(), source.title(), len(source)
     shown: Counter[tuple[str, ...]] = Counter()
     made: list[Crop] = []
+    changed: list[tuple[str, tuple[Change, ...]]] = []
     problems: list[Problem] = []
     counted: list[SourceImage] = []
     records, decoded = source.records(), 0
@@ -108,11 +110,13 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
             problems.extend(outcome.problems)
             if outcome.image is not None:
                 made.append(_crop(outcome.image, shown))
+                changed.append((outcome.image.record.name, outcome.image.stored.changes))
             if isinstance(item, SourceImage):
                 counted.append(item)
                 decoded += not outcome.empty
             if len(made) == crops or decoded == MAX_IMAGES:
                 break
+    problems.extend(change_rows(changed))
     counts = _label_counts(counted, records, source)
     return SourcePreview(title, images, made, problems[:MAX_PROBLEMS], len(problems), counts)
 
