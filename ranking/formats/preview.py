@@ -32,9 +32,9 @@ COUNT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Crop:
-    """One box: its thumbnail (WebP), its classes, and the name of its image."""
+    """One box: its thumbnail, its classes, and the name of its image."""
 
-    webp: bytes
+    thumbnail: bytes
     classes: tuple[str, ...]
     numbers: dict[str, float]
     image: str
@@ -75,14 +75,22 @@ class SourcePreview:
 
     def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
-        crops = [{**asdict(crop), "webp": base64.b64encode(crop.webp).decode()} for crop in self.crops]
+        crops = [
+            {**asdict(crop), "thumbnail": base64.b64encode(crop.thumbnail).decode()} for crop in self.crops
+        ]
         return {**asdict(self), "crops": crops}
 
     @classmethod
     def from_json(cls, record: GivenJson) -> SourcePreview:
         """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
         crops = [
-            Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
+            Crop(
+                **{
+                    **crop,
+                    "thumbnail": base64.b64decode(crop["thumbnail"]),
+                    "classes": tuple(crop["classes"]),
+                }
+            )
             for crop in record["crops"]
         ]
         problems = [Problem(**row) for row in record["problems"]]
