@@ -45,8 +45,8 @@ class SourceImage:
 
     size: width and height by the annotation, where it states them: boxes drawn on an image of another size cannot be
     trusted. features: describe the image where the source has features; all its images then have the same number.
-    upright: where nothing else says so, boxes refer to the image rotated by its EXIF orientation, not to the stored
-    pixels.
+    upright: whether boxes refer to the image rotated by its EXIF orientation, or to the stored pixels, whichever of the
+    two has the stated size; None if only that size can tell.
     """
 
     name: str
@@ -55,7 +55,7 @@ class SourceImage:
     test: bool = False
     size: tuple[int, int] | None = None
     features: tuple[float, ...] | None = None
-    upright: bool = False
+    upright: bool | None = None
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 It contains columns.npz, images/, crops.bin and crops.npy, thumbs.bin and thumbs.npy (see thumbnails.py), and
 manifest.json, which is written last and so confirms that the set is complete. The key hashes the title, the classes and
 every column; one column holds the hashes of the image files. Thumbnails are not part of the key, so that a new release
-of the WebP encoder does not change it. A set without features or criteria has no column for them, so that sets from
+of an encoder does not change it. A set without features or criteria has no column for them, so that sets from
 before these existed keep their keys.
 """
 

@@ -15,6 +15,7 @@ from ranking.core import Problem, Reading, SourceImage
 from ranking.core.settings import GivenJson, Json
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
+from ranking.datasets.pixels import Change, change_rows
 from ranking.files import Limits
 from ranking.formats.tree_source import TreeSource
 
@@ -31,20 +32,20 @@ COUNT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Crop:
-    """One box: its thumbnail (WebP), its classes, and the name of its image."""
+    """One box: its thumbnail, its classes, and the name of its image."""
 
-    webp: bytes
+    thumbnail: bytes
     classes: tuple[str, ...]
     numbers: dict[str, float]
     image: str
 
     def to_json(self) -> Json:
-        return {**asdict(self), "webp": base64.b64encode(self.webp).decode()}
+        return {**asdict(self), "thumbnail": base64.b64encode(self.thumbnail).decode()}
 
     @classmethod
     def from_json(cls, record: GivenJson) -> Crop:
         return cls(
-            **{**record, "webp": base64.b64decode(record["webp"]), "classes": tuple(record["classes"])}
+            **{**record, "thumbnail": base64.b64decode(record["thumbnail"]), "classes": tuple(record["classes"])}
         )
 
 
@@ -96,6 +97,7 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
     limits, title, images = Limits.from_environment(), source.title(), len(source)
     shown: Counter[tuple[str, ...]] = Counter()
     made: list[Crop] = []
+    changed: list[tuple[str, tuple[Change, ...]]] = []
     problems: list[Problem] = []
     counted: list[SourceImage] = []
     records, decoded = source.records(), 0
@@ -106,11 +108,13 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
             problems.extend(outcome.problems)
             if outcome.image is not None:
                 made.append(_crop(outcome.image, shown))
+                changed.append((outcome.image.record.name, outcome.image.stored.changes))
             if isinstance(item, SourceImage):
                 counted.append(item)
                 decoded += not outcome.empty
             if len(made) == crops or decoded == MAX_IMAGES:
                 break
+    problems.extend(change_rows(changed))
     counts = _label_counts(counted, records, problems)
     reading = Reading(source.name, tuple(source.decisions()), tuple(problems[:MAX_PROBLEMS]))
     return SourcePreview(title, images, made, reading, len(problems), counts)

@@ -180,7 +180,7 @@ def _show_crops(crops: list[Crop]) -> None:
 def _tile(crop: Crop, number: int) -> Tile:
     numbers = [f"{name} {written(value)}" for name, value in crop.numbers.items()]
     label = ", ".join([*crop.classes, *numbers]) or "no class"
-    return Tile(str(number), data_url(crop.webp), f"sample of image {crop.image}, shows {label}", label)
+    return Tile(str(number), data_url(crop.thumbnail), f"sample of image {crop.image}, shows {label}", label)
 
 
 def _offer_end(
