@@ -45,7 +45,11 @@ class Crop:
     @classmethod
     def from_json(cls, record: GivenJson) -> Crop:
         return cls(
-            **{**record, "thumbnail": base64.b64decode(record["thumbnail"]), "classes": tuple(record["classes"])}
+            **{
+                **record,
+                "thumbnail": base64.b64decode(record["thumbnail"]),
+                "classes": tuple(record["classes"]),
+            }
         )
 
 
