@@ -25,7 +25,7 @@ def extended(copy: Path) -> Path:
         # With their times, so that compiled code stays valid, but for what other processes are writing.
         shutil.copytree(ROOT / folder, copy / folder, ignore=shutil.ignore_patterns("*.pyc.*", "*.tmp.*"))
     for path in ROOT.iterdir():
-        if not (copy / path.name).exists() and not path.name.startswith("."):
+        if not (copy / path.name).exists() and (path.name == ".streamlit" or path.name[0] != "."):
             (shutil.copy2 if path.is_file() else os.symlink)(path, copy / path.name)
     for name, code in FILES.items():
         assert not (copy / name).exists(), name
