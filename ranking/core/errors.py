@@ -57,11 +57,9 @@ def _shown(came: object) -> str:
 
 
 class HomeError(OSError):
-    """The data folder ("home") cannot be used: no permission, no space.
+    """The data folder ("home") cannot be used: no permission, no space."""
 
-    subject: what cannot be used; without `why` it is the whole message. why: the reason. remedy: what to do about it.
-    """
-
+    # `subject` cannot be used; without `why` it is the whole message.
     def __init__(self, subject: str, why: str = "", remedy: str = "") -> None:
         # OSError takes further arguments for an error number
         super().__init__(subject)

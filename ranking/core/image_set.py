@@ -66,8 +66,7 @@ class ImageSet:
         return len(self.boxes)
 
     def relevance(self, query: str, corrected: Sequence[str] = ()) -> npt.NDArray[np.int64]:
-        """Return (n,) 1 where a sample has the class `query`, else 0; inverted for samples whose id is in `corrected`.
-        InputError for an unknown class or an unknown id."""
+        """Return (n,) whether samples have the class `query`, 1 or 0, inverted for the `corrected` ids."""
         if query not in self.classes:
             valid = ", ".join(self.classes) or "none: its samples are ordered by a criterion"
             raise InputError(f"class of {self.title}", f"one of {valid}", repr(query))

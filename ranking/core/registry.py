@@ -18,12 +18,11 @@ CLOSE = 0.85
 
 
 class Plugin:
-    """Attributes of every registered class; the base class of its kind declares the others.
+    """Attributes of every registered class; the base class of its kind declares the others."""
 
-    name: set by `Registry.register`. order: sorts lists of plug-ins, lowest first; equal ones are sorted by name.
-    """
-
+    # set by `Registry.register`
     name: ClassVar[str]
+    # sorts lists of plug-ins, lowest first; equal ones are sorted by name
     order: ClassVar[int] = 99
 
 
@@ -44,11 +43,7 @@ class Registry(Generic[T]):
         self._lock = threading.RLock()
 
     def register(self, name: str) -> Callable[[type[T]], type[T]]:
-        """Return a class decorator that registers the class as `name` and sets its attribute `name`.
-
-        Raises InputError for a class that lacks an abstract member or a declared attribute, or that has a name close
-        to one.
-        """
+        """Return a decorator that registers a class as `name`; InputError unless its members are sound."""
 
         def add(cls: type[T]) -> type[T]:
             registered = self._classes.get(name)
@@ -142,10 +137,8 @@ def _remedy(missing: list[str], cls: type) -> str:
 
 
 def _check_spelling(cls: type, subject: str) -> None:
-    """Raise InputError where `cls` has a name that is close to one that an abstract base declares, but not equal.
-
-    Such a slip would silently leave the declared default in force.
-    """
+    """Raise InputError where `cls` has a name close to one that an abstract base declares, but not equal."""
+    # Such a slip would silently leave the declared default in force.
     bases = [owner for owner in cls.__mro__ if inspect.isabstract(owner) or owner is Plugin]
     declared = {name for owner in bases for name in _public(owner)}
     required = {name for owner in bases for name in getattr(owner, "__abstractmethods__", ())}

@@ -26,23 +26,23 @@ KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or F
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of a plug-in.
-
-    formula: where it enters the objective, as LaTeX. choices: the allowed values, or these with the labels that a form
-    shows. log: steps are powers of ten. usual: the range that a form offers, if it is narrower than minimum to maximum.
-    advanced: shown on request only.
-    """
+    """One setting of a plug-in."""
 
     name: str
     default: object
     label: str
     help: str
+    # where it enters the objective, as LaTeX
     formula: str = ""
+    # the allowed values, or these with the labels that a form shows
     choices: tuple[object, ...] | dict[object, str] = ()
     minimum: float | None = None
     maximum: float | None = None
+    # steps are powers of ten
     log: bool = False
+    # the range that a form offers, if it is narrower than minimum to maximum
     usual: tuple[float, float] | None = None
+    # shown on request only
     advanced: bool = False
 
     @property

@@ -16,26 +16,24 @@ CHECKED = 8
 def readable(text: str, limit: int = 80) -> str:
     """Return `text` in Unicode's composed form, printable, on one line, at most `limit` characters.
 
-    Characters that cannot be printed (control characters, undecodable bytes of a file name) become U+FFFD.
-
     >>> readable(" a\\n b ")
     'a b'
     """
+    # Characters that cannot be printed (control characters, undecodable bytes of a file name) become U+FFFD.
     line = unicodedata.normalize("NFC", on_one_line(text, COMPOSED * limit))
     printable = "".join(letter if letter.isprintable() else "\N{REPLACEMENT CHARACTER}" for letter in line)
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
 def unique_name(text: str, limit: int = 80) -> str:
-    """Return `readable` text that stays unique: longer names end with eight digits of a checksum of the whole name.
-
-    For names that identify something, such as a class; two long names with the same beginning stay different.
+    """Return `readable` text for a name that identifies something: long names stay different.
 
     >>> unique_name(" cat\\n")
     'cat'
     >>> unique_name("a" * 81)[-12:], unique_name("a" * 82)[-12:]
     ('aa… 8c48280d', 'aa… f5854359')
     """
+    # Longer names end with eight digits of a checksum of the whole name.
     whole = readable(text, limit + 1)
     if len(whole) <= limit:
         return whole
@@ -46,11 +44,10 @@ def unique_name(text: str, limit: int = 80) -> str:
 def on_one_line(text: str, limit: int) -> str:
     """Return the first `limit` characters of `text` with each run of whitespace as one space.
 
-    Reads no more of the text than that needs, however long it is.
-
     >>> on_one_line(" a\\n b ", 10), on_one_line("a" * 9, 3)
     ('a b', 'aaa')
     """
+    # Reads no more of the text than that needs, however long it is.
     words, length = [], 0
     for word in re.finditer(r"\S+", text):
         words.append(word[0][:limit])

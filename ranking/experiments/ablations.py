@@ -61,11 +61,7 @@ RANK_SVM, FUSED, ALONE, EXHAUSTIVE, SEARCH = (
 
 
 class MidRankStudy(Study[AblationSettings]):
-    """Trains what a figure needs on sequences of training images, and measures it on sequences of test images.
-
-    Equal settings give equal curves, except for times. on_step receives progress for features, training and
-    measuring, also after every iteration. The result is an `AblationResult`; there are no partial results.
-    """
+    """A figure of the MidRank paper as an `AblationResult`; equal settings give equal curves."""
 
     settings = AblationSettings
 
@@ -219,11 +215,9 @@ def by_time(bench: Bench) -> list[Curve]:
 
 
 def seconds_of(method: MidRank, features: Features, n: int, line: str) -> Measured:
-    """Return the seconds per sequence of n samples of a pool, starting at the order of RankSVM: the median of ROUNDS,
-    and half of their interquartile range.
-
-    The scores of positions are computed beforehand. A round has few sequences, so that one thread handles all of them.
-    """
+    """Return the median of ROUNDS times in seconds per sequence, and half their interquartile range."""
+    # Each begins at the order of RankSVM. The scores of positions are computed beforehand. A round has few
+    # sequences, so that one thread handles all of them.
     assert method.start is not None
     count = max(1, min(A_ROUND, MAX_ORDERS // math.factorial(n))) if line == EXHAUSTIVE else A_ROUND
     random = np.random.default_rng(method.seed)

@@ -30,11 +30,12 @@ DESCRIBING = "Describing windows"
 
 
 class BagData(NamedTuple):
-    """All images as bags of windows with their relevance, which are training images (n,), and the boxes of the objects,
-    which only the measures use; None if they are not known."""
+    """All images as bags of windows with their relevance, and which are training images."""
 
     bags: BagSet
+    # (n,)
     learn: Bools
+    # the boxes of the objects, which only the measures use; None if they are not known
     objects: Sequence[Ints] | None
 
 

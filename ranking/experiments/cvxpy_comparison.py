@@ -40,19 +40,19 @@ PROGRAMS: dict[str, Program] = {
 
 
 class Solved(NamedTuple):
-    """Both solutions at one size.
+    """Both solutions at one size."""
 
-    samples, relevant: their numbers. primal, dual, seconds: of the method's certificate. optimum, cvxpy_seconds: of
-    the program. apart: ||w - w'|| / ||w'|| of the method's weights w and the program's w'.
-    """
-
+    # their numbers
     samples: int
     relevant: int
+    # of the method's certificate
     primal: float
     dual: float
     seconds: float
+    # of the program
     optimum: float
     cvxpy_seconds: float
+    # ||w - w'|| / ||w'|| of the method's weights w and the program's w'
     apart: float
 
 
@@ -95,8 +95,8 @@ def program_of(method: str, settings: GivenSettings) -> Program | None:
 
 
 def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:
-    """Return (n,) a mask of this many training samples: of whole images in random order, so that neighbours stay
-    together, except for one relevant and one irrelevant sample."""
+    """Return (n,) a mask of this many training samples: of whole images in random order."""
+    # Neighbours stay together, except for one relevant and one irrelevant sample, which come first.
     place = np.random.default_rng(0).permutation(len(images.image_names))[images.image_of]
     rows = np.flatnonzero(~images.test)
     rows = rows[np.argsort(place[rows], kind="stable")]
@@ -161,14 +161,13 @@ def _arguments(
 
 
 def seconds_for(samples: int, small: Solved, large: Solved) -> float:
-    """Extrapolate the seconds of CVXPY to more samples by a power law through two sizes, its exponent at least 2.
-
-    At few samples most of the time is spent on building the problem, which grows more slowly than solving it. Solving
-    takes at least a product of all pairs of samples.
+    """Extrapolate the seconds of CVXPY by a power law through two sizes, its exponent at least 2.
 
     >>> small = Solved(100, 10, 1.0, 1.0, 0.1, 1.0, 0.5, 0.0)
     >>> round(seconds_for(2000, small, small._replace(samples=200, cvxpy_seconds=2.0)))
     200
     """
+    # At few samples most of the time is spent on building the problem, which grows more slowly than solving
+    # it. Solving takes at least a product of all pairs of samples.
     growth = math.log(large.cvxpy_seconds / small.cvxpy_seconds) / math.log(large.samples / small.samples)
     return float(large.cvxpy_seconds * (samples / large.samples) ** max(growth, 2.0))

@@ -69,10 +69,7 @@ def seen_through(projection: Projection | None, images: LabelSet) -> LabelSet:
 
 
 def label_metrics(method: LabelRanker, images: LabelSet) -> dict[str, float]:
-    """Return BEP, the mean break-even precision over images with labels, and images, their number.
-
-    Without images with labels there is no BEP.
-    """
+    """Return BEP, the mean break-even precision over images with labels, if any, and images, their number."""
     total, count = 0.0, 0
     for block in labelled_blocks(images):
         scores = method.scores(block, block.labels.sum(axis=1))

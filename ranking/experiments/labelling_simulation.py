@@ -39,14 +39,12 @@ class SimulatedModel:
 
 
 class LabellingSimulation(Study[SimulationSettings]):
-    """The result has a curve per method and strategy, in their order (`ranking.metrics.fold_curves.curves_of`), and the
-    seconds of each fold. Methods without a core have no curve for strategies that need a core.
+    """Curves per method and strategy, in their order, and the seconds of each fold, of all images."""
 
-    Equal settings give equal curves. on_step receives progress for features, then after every iteration and every block
-    of images the number of folds done; on_result receives the result after each fold. All images of the set take part,
-    including test images.
-    """
-
+    # The curves are those of `ranking.metrics.fold_curves.curves_of`; equal settings give equal ones. Methods
+    # without a core have none for strategies that need a core. on_step receives progress for features, then
+    # after every iteration and every block of images the number of folds done; on_result receives the result
+    # after each fold.
     settings = SimulationSettings
 
     def run(self, settings: SimulationSettings, context: Context) -> Result:
@@ -70,11 +68,9 @@ def asking_curves(
     on_step: OnShare | None = None,
     on_fold: OnFold | None = None,
 ) -> list[FoldCurve]:
-    """Return the curves of images with computed features.
-
-    Of `settings` only questions, folds, seed and projection are used; the projection is fitted in each fold on its
-    training images.
-    """
+    """Return the curves of images with computed features."""
+    # Of `settings` only questions, folds, seed and projection are used; the projection is fitted in each fold
+    # on its training images.
     steps = Steps(
         settings.folds, sum(1 + len(labelling_model.strategies) for labelling_model in askers), on_step
     )
@@ -110,11 +106,8 @@ def asking_curves(
 
 
 def trained_share(event: ProgressEvent, tolerance: float) -> float:
-    """Estimate the finished share of a training run: the share of the powers of ten from 1 to `tolerance` that its gap
-    has passed.
-
-    0 before there is a lower bound.
-    """
+    """Estimate the finished share of a training run; 0 before there is a lower bound."""
+    # It is the share of the powers of ten from 1 to `tolerance` that its gap has passed.
     gap = event.relative_gap
     if not 0 < tolerance < 1 or not math.isfinite(gap) or gap >= 1:
         return 0.0
@@ -124,10 +117,8 @@ def trained_share(event: ProgressEvent, tolerance: float) -> float:
 def simulate_in_blocks(
     method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int, on_share: Callable[[float], None]
 ) -> Floats:
-    """Return `ranking.explain.question_strategies.simulate` (questions + 1,) of all images with labels, in blocks.
-
-    Before each block, on_share receives the finished share of the images.
-    """
+    """Return `question_strategies.simulate` (questions + 1,) of all images with labels, in blocks."""
+    # Before each block, on_share receives the finished share of the images.
     total, count = np.zeros(questions + 1), 0
     for block in labelled_blocks(images):
         on_share(count / len(images))
@@ -172,9 +163,7 @@ def askers_of(settings: SimulationSettings) -> list[SimulatedModel]:
 
 
 def assign_folds(groups: Ints, folds: int, seed: int) -> list[Ints]:
-    """Split images at random by `seed` into `folds` folds of nearly equal size; images of a group (M,) stay together.
-
-    Rows ascend within each fold.
+    """Split images at random by `seed` into `folds` ascending folds of nearly equal size, groups (M,) whole.
 
     >>> [rows.tolist() for rows in assign_folds(np.arange(5), 2, seed=1)]
     [[1, 3, 4], [0, 2]]
@@ -192,12 +181,10 @@ def assign_folds(groups: Ints, folds: int, seed: int) -> list[Ints]:
 
 
 class Steps:
-    """Reports to `on_step` the finished share of the folds and the current step.
+    """Reports to `on_step` the finished share of the folds and the current step."""
 
-    All folds have the same number of steps. In the first fold they count equally, later each step by its time in
-    earlier folds, so that progress is nearly proportional to time.
-    """
-
+    # All folds have the same number of steps. In the first fold they count equally, later each step by its
+    # time in earlier folds, so that progress is nearly proportional to time.
     def __init__(self, folds: int, steps: int, on_step: OnShare | None) -> None:
         self._folds, self._tell = folds, on_step or (lambda what, done, total: None)
         self._fold, self._step, self._share, self._what = 0, -1, 0.0, ""

@@ -32,15 +32,14 @@ T = TypeVar("T")
 
 
 class OrderMeasures(NamedTuple, Generic[T]):
-    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as those of one.
+    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as those of one."""
 
-    NDCG is of the whole sequence, with linear gain and with the exponential gain of the paper's text (its Table 1 uses
-    linear gain). pairs: pair accuracy; tau = 2 pairs - 1.
-    """
-
+    # NDCG is of the whole sequence, with linear gain and with the exponential gain of the paper's text (its
+    # Table 1 uses linear gain).
     ndcg_linear: T
     ndcg_exponential: T
     tau: T
+    # pair accuracy; tau = 2 pairs - 1
     pairs: T
 
 
@@ -101,8 +100,8 @@ class OrderTask(Task[OrderTrainSettings, OrderData, OrderMethod]):
 
 
 def recorded_sequences(sequences: SequenceSet) -> SequenceSet:
-    """Return the first test sequences, whose scores training records: at most RECORDED, with at most RECORDED_MEMBERS
-    members, because the time of searching for the best order grows with the cube of the length."""
+    """Return the first test sequences, whose scores are recorded: few, with few members."""
+    # They are few because the time of searching for the best order grows with the cube of the length.
     ends = sequences.starts[1 : RECORDED + 1]
     return sequences.part(np.arange(np.count_nonzero(ends <= RECORDED_MEMBERS)))
 
@@ -113,9 +112,9 @@ def features_to_order(
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
-    """Return the features (n, d) of the samples, and their projection, fitted on all training samples, including those
-    without a value of the criterion."""
+    """Return the features (n, d) of the samples, and their projection."""
     features = load_features(image_set, settings.features, feature_cache, on_step)
+    # fitted on all training samples, including those without a value of the criterion
     projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
     return projected(projection, features), projection
 
@@ -139,10 +138,8 @@ def training_grades(image_set: ImageSet, criterion: str) -> int:
 def held_out_sequences(
     image_set: ImageSet, settings: OrderTrainSettings, features: Features | None = None
 ) -> SampledSequences:
-    """Return the test sequences of a training run.
-
-    Their samples do not depend on the features; without features, the feature matrix is 0.
-    """
+    """Return the test sequences of a training run."""
+    # Their samples do not depend on the features; without features, the feature matrix is 0.
     if features is None:
         features = np.zeros((len(image_set), 1), np.float32)
     return draw_sequences(image_set, features, settings.criterion, make_drawing(settings.drawing))[1]
@@ -150,14 +147,14 @@ def held_out_sequences(
 
 @dataclass(frozen=True, eq=False)
 class Ordered:
-    """The test sequences of a run with the ranking by its method.
-
-    sampled: the sequences; scores: (N,) of their members; relevance: (n,) of each sequence; measures: (m,) of each.
-    """
+    """The test sequences of a run with the ranking by its method."""
 
     sampled: SampledSequences
+    # (N,) of the members of the sequences
     scores: Floats
+    # (n,) of each sequence
     relevance: tuple[Ints, ...]
+    # (m,) of each
     measures: OrderMeasures[Floats]
 
     @classmethod
@@ -231,12 +228,10 @@ def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures
 
 
 def relevances(sampled: SampledSequences, drawing: Drawing) -> Iterator[Ints]:
-    """Yield the relevance (n,) of the members of each sequence.
-
-    A whole group keeps its grades, because these are the grades of a query. In a sampled sequence the last one has 0,
-    such as 0 to 7 in the paper's sequences of eight public figures; otherwise eight cars of a century would have gains
-    up to 2^99.
-    """
+    """Yield the relevance (n,) of the members of each sequence."""
+    # A whole group keeps its grades, because these are the grades of a query. In a sampled sequence the last
+    # one has 0, such as 0 to 7 in the paper's sequences of eight public figures; otherwise eight cars of a
+    # century would have gains up to 2^99.
     sequences = sampled.sequences
     for number in range(len(sequences)):
         grades = sequences.grades[sequences.sequence(number)]

@@ -27,14 +27,12 @@ class Kept:
 
 
 class Recorder:
-    """Keeps the weights of some iterations, scores them together, and passes the recording on.
+    """Keeps the weights of some iterations, scores them together, and passes the recording on to `write`."""
 
-    This happens during training at intervals, as far as the time allows, and once at the end. The first half of the
-    kept iterations are the first ones of the run. When the rest is full, every second one of the rest is dropped, and
-    from then on twice as many iterations are skipped. write: receives the recording so far.
-    few: score this number of iterations only, at the end, spread geometrically.
-    """
-
+    # This happens during training at intervals, as far as the time allows, and once at the end. The first
+    # half of the kept iterations are the first ones of the run. When the rest is full, every second one of
+    # the rest is dropped, and from then on twice as many iterations are skipped. few: score this number of
+    # iterations only, at the end, spread geometrically.
     def __init__(self, write: Callable[[Playback], None], few: int | None = None) -> None:
         self._write, self._few = write, few
         self._kept: list[Kept] = []
@@ -54,12 +52,10 @@ class Recorder:
         boxes: bool = False,
         falls: bool = False,
     ) -> None:
-        """Start a recording of `samples` scores per iteration. score: maps the weights and the rounds of t iterations
-        to scores (t, samples), and boxes if these are recorded.
-
-        falls: record only iterations at which the primal is lower than before: the first ones of rounds that lowered
-        it, for methods whose weights change with the round.
-        """
+        """Start a recording of `samples` scores per iteration."""
+        # `score` maps the weights and the rounds of t iterations to scores (t, samples), and boxes if these
+        # are recorded. With `falls` only iterations are recorded at which the primal is lower than before:
+        # the first ones of rounds that lowered it, for methods whose weights change with the round.
         self._score, self._samples = score, samples
         self._most, self._lowest = most_iterations(samples, boxes), math.inf if falls else None
         self._first = self._most // 2
@@ -81,11 +77,9 @@ class Recorder:
         self.seconds += time.monotonic() - began
 
     def end(self, certificate: Certificate | None, scored: Scored) -> None:
-        """Record the end: the first `samples` scores of the trained method, and the bounds of its certificate.
-
-        A certificate with fewer iterations than were reported combines several problems, as for MidRank; then the last
-        reported bounds are kept.
-        """
+        """Record the end: the first `samples` scores of the trained method, and its certificate."""
+        # A certificate with fewer iterations than were reported combines several problems, as for MidRank;
+        # then the last reported bounds are kept.
         last = self._last
         if not self._kept or last is None or certificate is None:
             return

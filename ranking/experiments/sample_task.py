@@ -26,16 +26,19 @@ from ranking.storage.run_settings import TrainSettings
 
 
 class SampleData(NamedTuple):
-    """The samples of a set for one run: features (n, d) before the projection, `everything` as the method sees it,
-    relevance (n,), and which samples are training samples (n,)."""
+    """The samples of a set for one run."""
 
     images: ImageSet
     settings: TrainSettings
+    # (n, d) before the projection
     features: Features
     edges: Ints | None
     projection: Projection | None
+    # as the method sees it
     everything: Query
+    # (n,)
     relevance: Ints
+    # (n,) which samples are training samples
     learn: Bools
 
 
@@ -107,12 +110,10 @@ def query_of(
     edges: Ints | None = None,
     projection: Projection | None = None,
 ) -> Query:
-    """Return the query of a training run: the samples of `rows` (n,), or all, with their graph if the method uses one.
-
-    edges: the pairs (m, 2) of the CSV file that the settings name (`Store.features.edges_of`).
-    projection: fitted for this run. The graph is computed from the features before projection, so it is the same with
-    any projection, and features of boxes can be distinguished from those of whole images.
-    """
+    """Return the samples of `rows` (n,), or all, with their graph if the method uses one."""
+    # `edges` are the pairs (m, 2) of the CSV file that the settings name (`Store.features.edges_of`). The
+    # graph is computed from the features before projection, so it is the same with any projection, and
+    # features of boxes can be distinguished from those of whole images.
     graph = None
     by = graph_in_use(settings)
     if by is not None:
@@ -131,13 +132,11 @@ def graph_in_use(settings: TrainSettings) -> str | None:
 
 
 def training_signature(settings: TrainSettings) -> str:
-    """Describe what the weights of a run depend on: the method and the features with all their settings.
-
-    The result of a projection depends on the samples that it was fitted on, so it depends on the set too.
-    """
+    """Describe what the weights of a run depend on: the method and the features with all their settings."""
     features = [make_feature(name, **options) for name, options in settings.features]
     parts = ", ".join(f"{feature.name} {settings_dict(feature)}" for feature in features)
     by = graph_in_use(settings)
+    # the result of a projection depends on the samples that it was fitted on, so it depends on the set too
     if (projection := whole_projection(settings.projection)) is not None:
         parts += f", by {projection} fitted on set {settings.set}"
     return f"{settings.method} of {parts}" + ("" if by is None else f", neighbours: {by}")

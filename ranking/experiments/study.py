@@ -28,29 +28,27 @@ def ignore(*_: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """The input of a study, and its callbacks.
+    """The input of a study, and its callbacks, whose exceptions end the study and are raised again."""
 
-    images: None if the settings name no set. features: the folder of computed features. trials: the folders of finished
-    trials: the first is written to, the others are only read. edges: the pairs (m, 2) of the graph that settings name,
-    None if they name none. on_step receives progress; on_result receives partial results, where these are worth
-    storing; check is called often, in any thread. Their exceptions end the study and are raised again.
-    """
-
+    # None if the settings name no set
     images: ImageSet | None = None
+    # the folder of computed features
     features: Path = Path()
+    # the folders of finished trials: the first is written to, the others are only read
     trials: tuple[Path, ...] = ()
+    # the pairs (m, 2) of the graph that settings name, None if they name none
     edges: Ints | None = None
     on_step: OnShare = ignore
+    # partial results, where these are worth storing
     on_result: Callable[[Result], None] = ignore
+    # called often, in any thread
     check: Callable[[], None] = ignore
 
 
 class Study(ABC, Generic[S]):
-    """Measurements on an image set, or on synthetic samples.
+    """Measurements on an image set, or on synthetic samples."""
 
-    settings: of its runs, whose `task` is the name of the study.
-    """
-
+    # of its runs, whose `task` is the name of the study
     settings: ClassVar[type[AnyStudySettings]]
 
     @abstractmethod

@@ -45,22 +45,21 @@ Metrics = dict[str, dict[str, float]]
 
 
 class Measured(NamedTuple):
-    """The evaluation of a method. scores: float64, None for tasks that store none. bounds: how exact the max-marginals
-    are whose differences are the scores; None if all are exact, or there are none. localisation: of a task that ranks
-    images by their best windows."""
+    """The evaluation of a method."""
 
     metrics: Metrics
+    # float64, None for tasks that store none
     scores: Floats | None = None
+    # how exact the max-marginals are whose differences are the scores; None if all are exact, or there are
+    # none
     bounds: Bounds | None = None
+    # of a task that ranks images by their best windows
     localisation: Localisation | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Trained:
-    """The result of a training run.
-
-    method: fitted. projection: of the features; None for no projection.
-    """
+    """The result of a training run: a fitted method, and the projection of its features, None for none."""
 
     method: Method
     projection: Projection | None
@@ -84,13 +83,11 @@ class Trained:
 
 
 class Task(ABC, Generic[S, D, M]):
-    """Training of all methods for one task on an image set.
+    """Training of all methods for one task on an image set."""
 
-    settings: of its runs; their `task` is the name of the task, and the `ranks` of its methods. method: the base
-    class of its methods.
-    """
-
+    # of its runs; their `task` is the name of the task, and the `ranks` of its methods
     settings: ClassVar[type[AnyTrainSettings]]
+    # the base class of its methods
     method: type[M]
 
     def make(self, name: str, settings: GivenSettings) -> M:
@@ -106,10 +103,8 @@ class Task(ABC, Generic[S, D, M]):
     def data(
         self, images: ImageSet, settings: S, cache: Path, on_step: OnStep | None, edges: Ints | None
     ) -> tuple[D, Projection | None]:
-        """Return the training and evaluation data, and the projection that was fitted for it.
-
-        cache: the folder of computed features. edges: as in `train`.
-        """
+        """Return the training and evaluation data, and the projection that was fitted for it."""
+        # `cache` is the folder of computed features; `edges` as in `train`.
 
     @abstractmethod
     def fit(self, method: M, data: D, on_progress: OnProgress, warm_start: M | None) -> None:
@@ -135,15 +130,13 @@ class Task(ABC, Generic[S, D, M]):
         warm_start: M | None = None,
         edges: Ints | None = None,
     ) -> Trained:
-        """Train a method on the training part of a set, and evaluate it on both parts.
-
-        on_step receives progress for features and the start of training; on_iteration receives every iteration;
-        on_fitted receives the method and its projection as soon as it has weights, because evaluation may take longer
-        than training. on_scores receives, at every iteration of a method with loss-augmented inference, the scores of
-        the training samples at its last call. recorder: records the run, if the task can score by the weights of
-        iterations. The caller resolves what `settings` name: the set, the fitted method `warm_start`, and the pairs (m,
-        2) of a graph as `edges`. ValueError for invalid settings.
-        """
+        """Train a method on the training part of a set, and evaluate it; ValueError for invalid settings."""
+        # on_step receives progress for features and the start of training; on_iteration receives every
+        # iteration; on_fitted receives the method and its projection as soon as it has weights, because
+        # evaluation may take longer than training. on_scores receives, at every iteration of a method with
+        # loss-augmented inference, the scores of the training samples at its last call. `recorder` records
+        # the run, if the task can score by the weights of iterations. The caller resolves what `settings`
+        # name: the set, the fitted method `warm_start`, and the pairs (m, 2) of a graph as `edges`.
         method = self.make(settings.method, settings.method_settings)
         self.check(images, settings)
         data, projection = self.data(images, settings, feature_cache, on_step, edges)

@@ -131,12 +131,10 @@ def sizes(share: float, parts: str = TIMED[-1]) -> list[tuple[str, int, int]]:
 
 
 class TimingStudy(Study[TimingSettings]):
-    """Trains methods and times their calls, at every size and for every loss. The result is a `TimingOutcome`; there
-    are no partial results.
+    """Times the calls of methods in training, at every size and for every loss, as a `TimingOutcome`."""
 
-    The objectives of all algorithms are compared: ArithmeticError if an algorithm does not reach the maximum.
-    """
-
+    # The objectives of all algorithms are compared: ArithmeticError if an algorithm does not reach the
+    # maximum. There are no partial results.
     settings = TimingSettings
 
     def run(self, settings: TimingSettings, context: Context) -> Result:

@@ -20,26 +20,27 @@ AnswerKind = Literal["yes", "no", "skip", "undo"]
 
 @dataclass(frozen=True)
 class AnswerEvent:
-    """One key press.
+    """One key press."""
 
-    session, number: the browser tab and the number of the event in it, from 1. set, image, label: the key of the image
-    set, the id of the image, the name of the label; for an undo, the label whose last answer it undoes. run, strategy:
-    the run that asked, and its question strategy. inside, outside: the best values with the label in the top k and
-    outside (c-star, section 5), None where infinite or not yet known. counted: how many events of the image had been
-    taken into account when the question was chosen. time: in seconds since the epoch.
-    """
-
+    # the browser tab, and the number of the event in it, from 1
     session: str
     number: int
+    # the key of the image set, the id of the image, the name of the label; for an undo, the label whose last
+    # answer it undoes
     set: str
     image: str
     label: str
     kind: AnswerKind
+    # the run that asked, and its question strategy
     run: str
     strategy: str
+    # the best values with the label in the top k and outside (c-star, section 5), None where infinite or not
+    # yet known
     inside: float | None
     outside: float | None
+    # how many events of the image had been taken into account when the question was chosen
     counted: int
+    # in seconds since the epoch
     time: float
 
     def to_json(self) -> Json:
@@ -48,12 +49,11 @@ class AnswerEvent:
 
 @dataclass(frozen=True)
 class ImageAnswers:
-    """The state that follows from the events of one image.
+    """The state that follows from the events of one image."""
 
-    standing: the events that no undo has undone, in the order of arrival. events: the number of all events.
-    """
-
+    # the events that no undo has undone, in the order of arrival
     standing: tuple[AnswerEvent, ...]
+    # the number of all events
     events: int
 
     @property
@@ -72,10 +72,8 @@ class ImageAnswers:
 
 
 def fold(events: Iterable[AnswerEvent]) -> ImageAnswers:
-    """Return the state after the events of one image, in the order of arrival.
-
-    An undo undoes the last standing event of its label, from whichever tab; without one it has no effect.
-    """
+    """Return the state after the events of one image, in the order of arrival."""
+    # An undo undoes the last standing event of its label, from whichever tab; without one it has no effect.
     standing: list[AnswerEvent] = []
     count = 0
     for event in events:

@@ -29,17 +29,15 @@ class Blobs:
     is_name: Callable[[str], bool]
 
     def path(self, name: str) -> Path:
-        """Return the path of the file with that name, if it exists. InputError for invalid names, which must not become
-        part of a path."""
+        """Return the path of the file with that name, if it exists; InputError for an invalid name."""
+        # Invalid names must not become part of a path.
         if not self.is_name(name):
             raise InputError("name", "a hash of a file", f"{name!r:.80}", "upload the file again")
         return self.folder / f"{name}{self.suffix}"
 
     def put(self, name: str, content: Path | Callable[[IO[bytes]], object]) -> None:
-        """Store `content` under that name: a file, which is moved, or a function that writes it.
-
-        Readers see all of it or nothing. It is on disk when this returns.
-        """
+        """Store `content` on disk: a file, which is moved, or a function that writes it."""
+        # Readers see all of it or nothing.
         path = self.path(name)
         self.folder.mkdir(parents=True, exist_ok=True)
         if isinstance(content, Path):

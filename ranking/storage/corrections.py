@@ -22,13 +22,13 @@ from ranking.storage.run import checked_key
 
 @dataclass(frozen=True)
 class Correction:
-    """A corrected label: the id of the sample, the class, whether the sample has the class in the image set, whether it
-    has it according to the user, and when the button was pressed, in seconds since the epoch."""
+    """A corrected label: whether the sample has the class in the image set, and according to the user."""
 
     sample: str
     label: str
     original: bool
     corrected: bool
+    # when the button was pressed, in seconds since the epoch
     time: float
 
 
@@ -41,21 +41,17 @@ class Press(NamedTuple):
 
 
 class Corrections:
-    """The corrections of a data folder: a file of lines in the folder of each image set, also of shared sets.
+    """The corrections of a data folder: a file of lines in the folder of each image set, also shared ones."""
 
-    A line is a press, {"press", "class", "corrected", "original": by sample id, "time"}, or an undo, {"undo": the id of
-    the press}.
-    """
-
+    # A line is a press, {"press", "class", "corrected", "original": by sample id, "time"}, or an undo,
+    # {"undo": the id of the press}.
     def __init__(self, home: Home) -> None:
         self._home = home
 
     def mark(self, set_key: str, label: str, original: Mapping[str, bool], corrected: bool) -> int:
-        """Set whether samples have the class `label`. original: by sample id, whether they have it in the image set.
-
-        Changes are on disk when this returns. Returns the number of changed labels; samples that already have the label
-        do not count.
-        """
+        """Set on disk whether samples have the class `label`; return the number of changed labels."""
+        # `original` is, by sample id, whether they have it in the image set. Samples that already have the
+        # label do not count.
         with self._home.change():
             standing = self.standing(set_key, label)
             changed = {
@@ -125,8 +121,7 @@ PRESS = {"press", "class", "corrected", "original", "time"}
 
 
 def csv_text(corrections: list[Correction]) -> str:
-    """Return one line per corrected label: 1 where the sample has the class; time in UTC, such as
-    2026-01-31T12:00:00Z."""
+    """Return a line per corrected label: 1 where the sample has the class; UTC as in 2026-01-31T12:00:00Z."""
     return rows_csv(
         [
             {

@@ -46,11 +46,9 @@ NOTHING_STORED = "cancelled before any result was saved"
 
 
 def events(run: Run, offset: int = 0) -> tuple[list[Event], int]:
-    """Return the events after byte `offset`, and the offset of the next call.
-
-    An incomplete last line is left for the next call. A complete line that is not a valid event of its kind (after a
-    disk error) becomes {"event": "unreadable", "line": its text}.
-    """
+    """Return the events after byte `offset`, and the offset of the next call."""
+    # An incomplete last line is left for the next call. A complete line that is not a valid event of its kind
+    # (after a disk error) becomes {"event": "unreadable", "line": its text}.
     try:
         with open(run.events_file, "rb") as file:
             file.seek(offset)
@@ -124,8 +122,7 @@ def why_it_ended(run: Run, cause: str = "") -> str:
 
 
 def cancel_reason(run: Run) -> str:
-    """Return why a run without saved weights was cancelled, and what was kept: finished folds, finished trials, or
-    nothing."""
+    """Return why a run without saved weights was cancelled, and what was kept: folds, trials, or nothing."""
     if run.is_training:
         return NO_WEIGHTS
     if not run.parts_done:
@@ -146,12 +143,10 @@ class Cancelled(Exception):
 
 
 class Report:
-    """Appends events to a file, and delivers a SIGTERM to the work: `stop` sets a flag, and the next report raises.
+    """Appends events to a file; after a SIGTERM, for which `stop` sets a flag, the next report raises."""
 
-    Events of one kind are at least EVENT_SECONDS apart, except the FIRST_ITERATIONS of a round. The last event of a
-    kind and of a round is always written, by `flush` at the latest.
-    """
-
+    # Events of one kind are at least EVENT_SECONDS apart, except the FIRST_ITERATIONS of a round. The last
+    # event of a kind and of a round is always written, by `flush` at the latest.
     def __init__(self, file: Path) -> None:
         self.stopped = False
         self._file = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)

@@ -1,5 +1,4 @@
-"""The features of the image sets in a data folder: the cache of computed ones, and uploads
-(`ranking.storage.uploads`)."""
+"""The features of image sets in a data folder: a cache of computed ones, and uploads (`uploads.py`)."""
 
 from __future__ import annotations
 
@@ -27,18 +26,16 @@ Kept = TypeVar("Kept", KeptVectors, KeptNetwork)
 
 
 class FeatureStore:
-    """The features of a data folder, and the uploads for its image sets: pairs of samples, vectors and models.
+    """The features of a data folder, and uploads for its image sets: pairs, vectors and models."""
 
-    Uploads in the data folders that are `shared` with it can be used too.
-    """
-
+    # Uploads in the data folders that are `shared` with it can be used too.
     def __init__(self, home: Home, shared: Sequence[Home], sets: Sets, runs: Runs) -> None:
         self._home, self._homes, self._sets, self._runs = home, (home, *shared), sets, runs
 
     @property
     def cache(self) -> Path:
-        """The folder of computed features, with links to features that the server has computed for all workspaces, and
-        to all uploaded vectors and models."""
+        """The folder of computed features, with links to those of the server, and to all uploads."""
+        # The server has computed features for all workspaces; uploads are vectors and models.
         cache = self._home.features
         cache.mkdir(exist_ok=True)
         computed = [home.features for home in self._homes[1:]]
@@ -53,11 +50,9 @@ class FeatureStore:
         return cache
 
     def cache_of(self, set_key: str, *settings: Settings) -> Path:
-        """The folder in which a run computes features or windows of an image set with these settings.
-
-        It is the server's for a set that all workspaces share, so that no other workspace computes them again, but only
-        at default settings: others have no end, and uploads are settings too.
-        """
+        """The folder in which a run computes features or windows of an image set with these settings."""
+        # It is the server's for a set that all workspaces share, so that no other workspace computes them
+        # again, but only at default settings: others have no end, and uploads are settings too.
         if is_workspace(self._home.path) and self._sets.is_shared(set_key) and not any(settings):
             return Home(server_of(self._home.path)).features
         return self.cache
@@ -100,9 +95,8 @@ class FeatureStore:
         )
 
     def delete_vectors(self, set_key: str, name: str) -> None:
-        """Permanently remove vectors that were uploaded to this data folder; the user can upload the file again.
-        Training runs keep their scores. Repeating it is harmless. ValueError while a run of this data folder is
-        training on them."""
+        """Permanently remove uploaded vectors; ValueError while a run of this data folder trains on them."""
+        # The user can upload the file again, and training runs keep their scores. Repeating it is harmless.
         with self._home.change():
             live = [
                 run for run in self._runs.all_own(set_key=set_key) if run.state not in ENDED and run.alive
@@ -115,8 +109,7 @@ class FeatureStore:
     # ----------------------------------------------------------------------------------------------- models
 
     def add_network(self, file: Path | None, settings: Settings, title: str) -> str:
-        """Move an ONNX model into the data folder (None: it is there already) with its settings; return the name of
-        both."""
+        """Move an ONNX model into the data folder (None: it is there) with its settings; return its name."""
         return uploads.add_network(self._home.models, file, settings, title)
 
     def networks(self) -> list[KeptNetwork]:

@@ -36,12 +36,10 @@ EARLIER = "ranking.sqlite"
 
 
 class Home:
-    """The data folder `path`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
+    """A data folder: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None; or a HomeError."""
 
-    shared: whether other workspaces share the data folder, so that it is read-only here. Raises HomeError, an OSError,
-    if the folder cannot be written, or belongs to an earlier version.
-    """
-
+    # `shared`: whether other workspaces share the data folder, so that it is read-only here. It cannot be
+    # used if it cannot be written, or belongs to an earlier version.
     def __init__(self, path: Path | str | None = None, shared: bool = False) -> None:
         self.path = home_folder(path)
         self.shared = shared

@@ -67,17 +67,14 @@ _children: dict[str, subprocess.Popen[bytes]] = {}
 
 
 def start(store: Store, kind: Kind, settings: Settings, fill: Fill | None = None) -> Run:
-    """Start a worker on a new run, after `fill` has put the required files into its folder.
-
-    If the system refuses the files or the process, the run is "failed", with the reason."""
+    """Start a worker on a new run, after `fill` has put the required files into its folder."""
+    # If the system refuses the files or the process, the run is "failed", with the reason.
     return _start(store, kind, settings, once=False, fill=fill)
 
 
 def start_once(store: Store, kind: Kind, settings: Settings, request: Collection[str] = ()) -> Run:
-    """Return the live run with these settings, or start a new one; of equal simultaneous calls, one starts a worker.
-
-    A run that was cancelled is never returned. request: ids of runs of the same request (`Runs.create`).
-    """
+    """Return the live run with these settings, or start one; of equal calls at once, one starts a worker."""
+    # A run that was cancelled is never returned. `request`: ids of runs of the same request (`Runs.create`).
     return _start(store, kind, settings, once=True, request=request)
 
 
@@ -166,10 +163,8 @@ def poll(store: Store, run_id: str) -> Run:
 
 
 def cancel(store: Store, run_id: str) -> None:
-    """Ask the worker of a run to stop, and kill it in the background if it takes longer than about a second.
-
-    The results so far are kept. Runs that have ended, or end first, do not change.
-    """
+    """Ask the worker of a run to stop, and kill it in the background after about a second."""
+    # The results so far are kept. Runs that have ended, or end first, do not change.
     poll(store, run_id)
     run = store.runs.own(run_id)
     if run.state in ENDED:
@@ -189,8 +184,7 @@ def _wait_until_ended(store: Store, run_id: str) -> None:
 
 
 def recover(store: Store) -> None:
-    """Recover when a server starts: end the runs of dead workers, and remove leftover files. Running workers are left
-    alone."""
+    """When a server starts, end the runs of dead workers and remove leftover files; leave running workers."""
     for run in store.runs.all_own():
         if run.state not in ENDED:
             poll(store, run.id)
@@ -213,11 +207,9 @@ def _seconds_to_stop(run: Run) -> float:
 
 
 def _signal(run: Run, number: signal.Signals) -> None:
-    """Send a signal to the worker of a run and to no other process.
-
-    The system may have reused its pid. While the lock is held the worker lives, so a process descriptor opened before
-    the lock is checked belongs to the worker.
-    """
+    """Send a signal to the worker of a run and to no other process."""
+    # The system may have reused its pid. While the lock is held the worker lives, so a process descriptor
+    # opened before the lock is checked belongs to the worker.
     if run.pid is None:
         # about to be started: the worker reads `cancelled` before it works
         return
@@ -239,8 +231,7 @@ def _signal(run: Run, number: signal.Signals) -> None:
 
 
 def _cause_of_death(run: Run) -> str:
-    """Return what is known about the end of a worker: its exit code, if it was a child, and its last output; for an
-    import the file that it was reading."""
+    """Return a worker's exit code, if it was a child, its last output, and the file an import was reading."""
     child = _children.get(run.id)
     code = None if child is None else child.wait()
     steps = [event["what"] for event in last_events(run) if event.get("event") == "progress"]

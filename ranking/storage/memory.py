@@ -22,10 +22,8 @@ NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def limit_memory(default: int | None = None) -> None:
-    """Limit the address space of this process, so that it fails early and alone instead of exhausting the machine.
-
-    The limit in bytes is MEMORY_VARIABLE if it is set, otherwise `default`; None: no limit.
-    """
+    """Limit the address space of this process in bytes, by MEMORY_VARIABLE or `default`; None: no limit."""
+    # So it fails early and alone instead of exhausting the machine.
     text = os.environ.get(MEMORY_VARIABLE)
     if text and (not re.fullmatch(r"0*[1-9][0-9]{0,18}", text) or int(text) > MAX_MEMORY):
         raise InputError(MEMORY_VARIABLE, f"a number of bytes, 1 to {MAX_MEMORY}", f"{text!r:.80}")

@@ -57,10 +57,8 @@ def waits_for(home: Path, run: Run) -> int:
 
 
 def check_waiting(home: Path, run: Run, request: Collection[str] = ()) -> None:
-    """Raise HomeError if `home` is a workspace in which another run like `run` waits already.
-
-    request: ids of runs that were started by the same press, which may wait together.
-    """
+    """Raise HomeError if `home` is a workspace in which another run like `run` waits already."""
+    # `request`: ids of runs that were started by the same press, which may wait together.
     if not is_workspace(home):
         return
     live = _live(_folder(home, run))

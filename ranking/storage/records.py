@@ -38,9 +38,9 @@ def write_record(file: Path, record: Json) -> None:
 
 
 class Records(Generic[T]):
-    """The records named `name`, one in each folder. make: what a record means, from its folder and whether it is
-    shared; InputError if it is not valid."""
+    """The records named `name`, one in each folder."""
 
+    # `make`: what a record means, from its folder and whether it is shared; InputError if it is not valid.
     def __init__(self, name: str, make: Callable[[Path, Json, bool], T]) -> None:
         self.name, self._make = name, make
         self._known = lru_cache(maxsize=CACHED)(self._parse)
@@ -90,9 +90,9 @@ def folders_in(folder: Path) -> list[str]:
 
 
 class Lines(Generic[T]):
-    """A file of JSON objects, one per line. make: what an object means; TypeError if it is not valid. The caller of
-    `append` holds the lock of its data folder."""
+    """A file of JSON objects, one per line; the caller of `append` holds the lock of its data folder."""
 
+    # `make`: what an object means; TypeError if it is not valid.
     def __init__(self, file: Path, make: Callable[[Json], T]) -> None:
         self.file, self._make = file, make
 

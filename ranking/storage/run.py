@@ -31,8 +31,7 @@ LOCK, RECORD = "lock", "run.json"
 
 
 def task_of(kind: str, settings: GivenSettings) -> str:
-    """Return the task of a run: what an import imports, what a training run ranks (`ranking.experiments.tasks`), or
-    what a study measures (`ranking.experiments.studies`).
+    """Return the task of a run: what an import imports, a training run ranks, or a study measures.
 
     >>> task_of("train", {"task": "sequences"}), task_of("train", {}), task_of("import", {"source": "COCO"})
     ('sequences', 'samples', 'images')
@@ -42,12 +41,7 @@ def task_of(kind: str, settings: GivenSettings) -> str:
 
 @dataclass(frozen=True)
 class Run:
-    """A snapshot of an import, a training run or a study.
-
-    Times are seconds since the epoch. pid: the worker's process; cancelled: when the user cancelled it, by the system's
-    monotonic clock. name, star: set by the user; deleted: when the user deleted it, None if not. shared: whether it
-    belongs to a shared data folder, which is read-only.
-    """
+    """A snapshot of an import, a training run or a study; times are seconds since the epoch."""
 
     id: str
     kind: Kind
@@ -59,11 +53,16 @@ class Run:
     started: float | None
     ended: float | None
     folder: Path
+    # the worker's process
     pid: int | None = None
+    # when the user cancelled it, by the system's monotonic clock
     cancelled: float | None = None
+    # set by the user
     name: str = ""
     star: bool = False
+    # when the user deleted it, None if not
     deleted: float | None = None
+    # whether it belongs to a shared data folder, which is read-only
     shared: bool = False
 
     @property
@@ -113,8 +112,7 @@ class Run:
 
     @property
     def usable(self) -> bool:
-        """Whether it is a training run that has ended with what its task shows: a model for labels, otherwise
-        scores."""
+        """Whether it is a training run that has ended with a model, for labels, or otherwise with scores."""
         return self.has_model if self.task == "labels" else self.has_scores
 
     @property
@@ -144,14 +142,12 @@ class Run:
 
     @property
     def scores_file(self) -> Path:
-        """(n,) float64: scores of all samples of the set; for a sequence-ranking run, of the members of its test
-        sequences; for a localisation run, of all images."""
+        """(n,) float64 scores of all samples; of all images, or members of test sequences, by its task."""
         return self.folder / "scores.npy"
 
     @property
     def scores_so_far_file(self) -> Path:
-        """(t,) float64, during training with loss-augmented inference: scores of the training samples at its last
-        call."""
+        """(t,) float64 scores of the training samples at the last call of loss-augmented inference."""
         return self.folder / "scores_so_far.npy"
 
     @property

@@ -33,11 +33,9 @@ def export_run(
     views: Mapping[str, bytes] | None = None,
     left_out: Mapping[str, str] | None = None,
 ) -> bytes:
-    """Return the archive of a training run that has ended; `views` are added to look at.
-
-    left_out: why other views could not be made. ValueError unless the run ranks images, has ended, and has all its
-    files. Missing pairs are only listed as omitted, because the user can upload the CSV again.
-    """
+    """Return the archive of a run that ranks images; ValueError unless it has ended with all its files."""
+    # `left_out`: why other views could not be made. Missing pairs are only listed as omitted, because the
+    # user can upload the CSV again.
     run = store.runs.get(run_id)
     if run.task != SAMPLES or run.state not in ENDED:
         raise InputError(

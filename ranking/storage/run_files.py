@@ -15,10 +15,8 @@ AGAIN = "train again"
 
 
 def read_scores(file: Path, whose: str, count: int) -> Floats:
-    """Return the scores (count,) in `file`, none of them NaN; InputError if they cannot be read, or do not match.
-
-    NumPy's own message is not shown, because it suggests running code in the file.
-    """
+    """Return the scores (count,) in `file`, none NaN; InputError if unreadable or of another number."""
+    # NumPy's own message is not shown, because it suggests running code in the file.
     try:
         stored = np.lib.format.open_memmap(file, mode="r")
     except FileNotFoundError as error:
@@ -39,10 +37,7 @@ def _damaged(file: Path, whose: str) -> InputError:
 
 
 def projection_of(run: Run) -> Projection | None:
-    """Return the projection that a training run of any task saved next to its method; None for no projection.
-
-    ValueError if the file is missing or cannot be read.
-    """
+    """Return the projection saved with a training run, None without one; ValueError if unreadable."""
     if run.settings.get("projection") is None:
         return None
     if not run.projection_file.exists():

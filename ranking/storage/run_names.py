@@ -16,8 +16,7 @@ BLANK = "\u115f\u1160\u2800\u3164\uffa0"
 
 
 def checked_name(name: str) -> str:
-    """A run's name without the spaces around it; ValueError where it is too long, cannot be seen, or cannot be
-    shown as it is."""
+    """A run's name without outer spaces; ValueError where it is too long, or cannot be shown as it is."""
     name = name.strip()
     if len(name) > LONGEST_NAME:
         raise InputError("length of a name", f"at most {LONGEST_NAME} characters", len(name), "shorten it")

@@ -32,11 +32,6 @@ class Measure(NamedTuple):
 class ImportSettings(StoredSettings):
     """An import of an image set: its source, and the settings of the source.
 
-    source: None for the format that recognises the files. source_settings: those that differ from what the files
-    suggest, and the path that was entered. upload: the name of the uploaded ZIP file, which is read instead of a path;
-    None without an upload. title: of the image set; "" for the title that the source gives it. strict: whether anything
-    that is left out is an error.
-
     >>> ImportSettings("COCO", upload="zoo.zip").to_json()
     {'source': 'COCO', 'source_settings': {}, 'upload': 'zoo.zip'}
     """
@@ -44,10 +39,15 @@ class ImportSettings(StoredSettings):
     task: ClassVar[str] = "images"
     implied: ClassVar[bool] = True
     kind_name: ClassVar[str] = "import"
+    # None for the format that recognises the files
     source: str | None = None
+    # those that differ from what the files suggest, and the path that was entered
     source_settings: Settings = field(default_factory=dict)
+    # the name of the uploaded ZIP file, which is read instead of a path; None without an upload
     upload: str | None = field(default=None, metadata=OPTIONAL)
+    # of the image set; "" for the title that the source gives it
     title: str = field(default="", metadata=OPTIONAL)
+    # whether anything that is left out is an error
     strict: bool = field(default=False, metadata=OPTIONAL)
 
     @property
@@ -63,20 +63,19 @@ class ImportSettings(StoredSettings):
 
 @dataclass(frozen=True)
 class FeaturesSettings(StoredSettings):
-    """An import of custom features for the image set with the key `set`.
-
-    place: the path that was entered, empty for an uploaded file. upload: the name of the uploaded file. vectors, ids:
-    the arrays to read, None for those with the default names (`ranking.features.uploads.vectors_preview`). network:
-    how to use an ONNX model, where this differs from its metadata (`ranking.features.onnx_model`).
-    """
+    """An import of custom features for the image set with the key `set`."""
 
     task: ClassVar[str] = "features"
     kind_name: ClassVar[str] = "import of features"
     set: str
+    # the path that was entered, empty for an uploaded file
     place: str = ""
+    # the name of the uploaded file
     upload: str | None = None
+    # the arrays to read, None for those with the default names (`ranking.features.uploads.vectors_preview`)
     vectors: str | None = None
     ids: str | None = None
+    # how to use an ONNX model, where this differs from its metadata (`ranking.features.onnx_model`)
     network: Settings = field(default_factory=dict)
 
     @property
@@ -113,14 +112,7 @@ class OfMethod(StoredSettings):
 
 @dataclass(frozen=True)
 class TrainSettings(OfMethod):
-    """A training run: the key of its image set, the class that is ranked first, features, and a method with settings.
-
-    warm_start: the id of the run whose weights it starts from. graph: the similarity graph of a method that uses one:
-    a name in `ranking.features.graph.image_graph.GRAPHS`, or of uploaded pairs
-    (`ranking.features.graph.uploaded_pairs`); None for the default of the method. projection: applied to the features
-    before training, as in `ranking.features.projection.make_projection`; None for no projection, here and in all
-    settings below. corrections: ids of samples whose label the user had corrected when the run was started; training
-    and evaluation use the opposite of their label in the image set (`ImageSet.relevance`).
+    """A training run: the key of its image set, the class ranked first, features, and a method with settings.
 
     >>> TrainSettings("abc", (("HOG", {}),), "jumping", "AP-SVM", {"C": 10.0}).to_json()["features"]
     [['HOG', {}]]
@@ -135,17 +127,22 @@ class TrainSettings(OfMethod):
     query: str
     method: str
     method_settings: Settings = field(default_factory=dict)
+    # the id of the run whose weights it starts from
     warm_start: str | None = None
+    # the similarity graph of a method that uses one: a name in `ranking.features.graph.image_graph.GRAPHS`,
+    # or of uploaded pairs (`ranking.features.graph.uploaded_pairs`); None for the default of the method
     graph: str | None = None
+    # applied to the features before training, as in `ranking.features.projection.make_projection`; None for
+    # no projection, here and in all settings below
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
+    # ids of samples whose label the user had corrected when the run was started; training and evaluation use
+    # the opposite of their label in the image set (`ImageSet.relevance`)
     corrections: tuple[str, ...] = field(default=(), metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)
 class LabelTrainSettings(OfMethod):
     """A label-ranking run: the key of its image set, features, and a method with settings.
-
-    min_images: classes that fewer images show are not used as labels.
 
     >>> LabelTrainSettings("abc", (("GIST", {}),), "C-star p@k", {"core_size": 3}).to_json()["min_images"]
     20
@@ -160,17 +157,14 @@ class LabelTrainSettings(OfMethod):
     features: Named
     method: str
     method_settings: Settings = field(default_factory=dict)
+    # classes that fewer images show are not used as labels
     min_images: int = 20
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)
 class OrderTrainSettings(OfMethod):
-    """A sequence-ranking run: the key of its image set, features, the criterion to rank by, and a method with settings.
-
-    drawing: the settings of `ranking.datasets.sequences.Drawing` that differ from their defaults: which end of the
-    criterion is ranked first, what sequences contain, their length, number and seed. Equal settings give all methods
-    the same sequences.
+    """A sequence-ranking run: the key of its image set, features, the criterion, and a method with settings.
 
     >>> OrderTrainSettings("abc", (("HOG", {}),), "year", "MidRank", drawing={"length": 20}).to_json()["drawing"]
     {'length': 20}
@@ -186,15 +180,16 @@ class OrderTrainSettings(OfMethod):
     criterion: str
     method: str
     method_settings: Settings = field(default_factory=dict)
+    # the settings of `ranking.datasets.sequences.Drawing` that differ from their defaults: which end of the
+    # criterion is ranked first, what sequences contain, their length, number and seed. Equal settings give
+    # all methods the same sequences.
     drawing: Settings = field(default_factory=dict)
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)
 class BagTrainSettings(OfMethod):
-    """A localisation run: the key of its image set, the class whose objects are located, and a method with settings.
-
-    windows: the settings of `ranking.features.windows.settings.WindowSettings` that differ from their defaults.
+    """A localisation run: the key of its image set, the class that is located, and a method with settings.
 
     >>> BagTrainSettings("abc", "horse", "Latent AP-SVM", windows={"source": "grid"}).to_json()["windows"]
     {'source': 'grid'}
@@ -211,6 +206,7 @@ class BagTrainSettings(OfMethod):
     query: str
     method: str
     method_settings: Settings = field(default_factory=dict)
+    # the settings of `ranking.features.windows.settings.WindowSettings` that differ from their defaults
     windows: Settings = field(default_factory=dict)
 
 
@@ -221,34 +217,30 @@ class BagTrainSettings(OfMethod):
 
 @dataclass(frozen=True)
 class SimulationSettings(StoredSettings):
-    """A labelling simulation: which methods are trained on which images, and which question strategies they use.
-
-    methods: each with its settings. strategies: names in `ranking.explain.question_strategies.STRATEGIES`. questions:
-    number of questions per image. folds: number of folds, to which images are assigned by `seed`. min_images: as in
-    `LabelTrainSettings`.
-    """
+    """A labelling simulation: methods, the images they are trained on, and their question strategies."""
 
     task: ClassVar[str] = "asking"
     kind_name: ClassVar[str] = "labelling simulation"
     graph: ClassVar[None] = None
     set: str
     features: Named
+    # each with its settings
     methods: Named
+    # names in `ranking.explain.question_strategies.STRATEGIES`
     strategies: tuple[str, ...]
+    # per image
     questions: int = limited(10, 0)
+    # to which images are assigned by `seed`
     folds: int = limited(5, 2)
     seed: int = limited(0, 0)
+    # as in `LabelTrainSettings`
     min_images: int = 20
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
 
 @dataclass(frozen=True)
 class AblationSettings(StoredSettings):
-    """A MidRank ablation: the key of its image set, features, the criterion, and a figure of the paper, which is one of
-    `ranking.experiments.ablations.FIGURES`.
-
-    method_settings: of MidRank, except the setting that the figure varies. drawing: as in `OrderTrainSettings`.
-    """
+    """A MidRank ablation: the key of its image set, features, the criterion, and a figure of the paper."""
 
     task: ClassVar[str] = "midrank"
     kind_name: ClassVar[str] = "ablation"
@@ -256,8 +248,11 @@ class AblationSettings(StoredSettings):
     set: str
     features: Named
     criterion: str
+    # one of `ranking.experiments.ablations.FIGURES`
     study: str
+    # of MidRank, except the setting that the figure varies
     method_settings: Settings = field(default_factory=dict)
+    # as in `OrderTrainSettings`
     drawing: Settings = field(default_factory=dict)
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
 
@@ -270,29 +265,27 @@ TIMED = ("tables", "tables and figures")
 
 @dataclass(frozen=True)
 class TimingSettings(StoredSettings):
-    """A timing of loss-augmented inference (`ranking.experiments.timing_studies`) on synthetic samples, as many as in
-    quicksort's experiments.
-
-    share: of the paper's numbers of samples; 1 for all. dimensions: of the features. rounds: every time is the median
-    of this many measurements. parts: one of TIMED: the tables only, or the figures too.
-    """
+    """A timing of loss-augmented inference on synthetic samples, as many as in quicksort's experiments."""
 
     task: ClassVar[str] = "timing"
     kind_name: ClassVar[str] = "timing"
     set: ClassVar[None] = None
     graph: ClassVar[None] = None
     features: ClassVar[Named] = ()
+    # of the paper's numbers of samples; 1 for all
     share: float = limited(1.0, LEAST_SHARE, 1)
+    # of the features
     dimensions: int = limited(2404, 1, 100_000)
+    # every time is the median of this many measurements
     rounds: int = limited(5, 1, 1000)
     seed: int = limited(0, 0)
+    # one of TIMED: the tables only, or the figures too
     parts: str = one_of(TIMED[-1], *TIMED)
 
 
 @dataclass(frozen=True)
 class CvxpySettings(TrainSettings):
-    """A CVXPY comparison: the training run whose problem is solved on few samples, by its method and in CVXPY
-    (`ranking.experiments.cvxpy_comparison`)."""
+    """A CVXPY comparison: a training run's problem on few samples, solved by its method and in CVXPY."""
 
     task: ClassVar[str] = "cvxpy"
     implied: ClassVar[bool] = False
@@ -306,14 +299,7 @@ PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 
 
 @dataclass(frozen=True)
 class Protocol(StoredSettings):
-    """A comparison of methods by cross-validation (high-order, section 5): everything that determines its results.
-
-    methods: each with its fixed settings. queries: the classes to rank, one at a time; an empty tuple stands for all
-    classes of the set. grids: the values of each setting among which cross-validation chooses, for every method that
-    has the setting and does not fix it. folds: number of folds of the training samples, assigned by `seed`. measure:
-    the criterion of choice, one of `ranking.metrics.evaluate`. graph: as in `TrainSettings`. tolerance: of every
-    training run. projection: as in `TrainSettings`, fitted to the training part of each fold. widen: whether a grid is
-    extended beyond an end that has the best value (`ranking.experiments.cross_validation.results.Results.points`).
+    """A comparison of methods by cross-validation (high-order, section 5): all that determines its results.
 
     >>> Protocol("abc", (("HOG", {}),), grids={"C": (1.0, 10.0)}).to_json()["grids"]
     {'C': [1.0, 10.0]}
@@ -322,15 +308,25 @@ class Protocol(StoredSettings):
     kind_name: ClassVar[str] = "experiment"
     set: str
     features: Named
+    # each with its fixed settings
     methods: Named = PAPER_METHODS
+    # the classes to rank, one at a time; an empty tuple stands for all classes of the set
     queries: tuple[str, ...] = ()
+    # the values of each setting among which cross-validation chooses, for every method that has the setting
+    # and does not fix it
     grids: Grids = field(default_factory=lambda: dict(PAPER_GRIDS))
+    # of the training samples, assigned by `seed`
     folds: int = limited(5, 2)
     seed: int = limited(0, 0)
+    # the criterion of choice, one of `ranking.metrics.evaluate`
     measure: str = "AP"
+    # as in `TrainSettings`
     graph: str | None = None
+    # of every training run
     tolerance: float = 1e-3
+    # as in `TrainSettings`, fitted to the training part of each fold
     projection: Settings | None = field(default=None, metadata=OPTIONAL)
+    # whether a grid is extended beyond an end that has the best value (`Results.points`)
     widen: bool = True
 
 

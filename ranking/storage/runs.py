@@ -27,11 +27,9 @@ Prepare = Callable[[Path], None]
 
 
 class Runs:
-    """The runs of the data folder `home`, and those of the data folders that are `shared` with it.
+    """The runs of the data folder `home`, and those of the data folders that are `shared` with it."""
 
-    Finished shared runs are listed, all can be opened by their ids, and none can be changed.
-    """
-
+    # Finished shared runs are listed, all can be opened by their ids, and none can be changed.
     def __init__(self, home: Home, shared: Sequence[Home] = ()) -> None:
         self._home, self._shared = home, shared
 
@@ -70,12 +68,9 @@ class Runs:
         deleted: bool = False,
         task: str | None = None,
     ) -> list[Run]:
-        """Return all runs, newest first, then shared ones; of one kind, of one image set (trained on it, or the import
-        of it), and of one task.
-
-        deleted: return deleted runs that can be restored, instead of the others. Damaged runs are skipped: see
-        `damage`.
-        """
+        """Return all runs, newest first, then shared ones: of one kind, image set and task, if given."""
+        # Of an image set are the runs trained on it, and the import of it. `deleted`: deleted runs that can
+        # be restored, instead of the others. Damaged runs are skipped: see `damage`.
         listed = self.all_own(kind, set_key, deleted)
         for home in () if deleted else self._shared:
             runs = (run for run in _runs_in(home) if run.state == "finished" and not run.is_import)
@@ -111,13 +106,10 @@ class Runs:
         once: bool = False,
         request: Collection[str] = (),
     ) -> Run:
-        """Create a run in state "queued" with an empty folder, which `prepare` receives before other processes see the
-        run.
-
-        once: return a live run of the same kind and settings instead, unless it is cancelled; then `prepare` is not
-        called. Of two equal calls at the same time, one creates a run. request: ids of runs of the same request, with
-        which the run may wait.
-        """
+        """Create a run in state "queued", whose folder `prepare` receives before others see the run."""
+        # `once`: return a live run of the same kind and settings instead, unless it is cancelled; then
+        # `prepare` is not called. Of two equal calls at the same time, one creates a run. `request`: ids of
+        # runs of the same request, with which the run may wait.
         if kind not in get_args(Kind):
             raise InputError("kind of a run", f"one of {', '.join(get_args(Kind))}", kind)
         run_id = "".join(secrets.choice(string.ascii_lowercase + string.digits) for _ in range(10))
@@ -153,10 +145,8 @@ class Runs:
         self._change(run_id, **columns)
 
     def end(self, run_id: str, state: State, reason: str = "", result: Json | None = None) -> bool:
-        """Give a run its final state; return False without changing anything if it already has one.
-
-        Of an import that did not finish only the record is kept.
-        """
+        """Give a run its final state; return False without changing anything if it already has one."""
+        # Of an import that did not finish only the record is kept.
         with self._home.change():
             run = self.own(run_id)
             if run.is_import and state != "finished" and run.state not in ENDED:
@@ -199,10 +189,8 @@ class Runs:
                 file.unlink(missing_ok=True)
 
     def delete(self, run_id: str) -> None:
-        """Delete a training run or a study from all lists; `restore` restores it within DELETED_DAYS days.
-
-        Repeating it is harmless. ValueError for a running run.
-        """
+        """Delete an ended run from all lists; `restore` restores it within DELETED_DAYS days."""
+        # Repeating it is harmless.
         with self._home.change():
             run = self.own(run_id)
             if run.state not in ENDED:
@@ -228,8 +216,7 @@ class Runs:
         return len(removed)
 
     def sweep(self) -> None:
-        """Remove what was deleted long ago, imports that ended long ago, and folders of runs that were never
-        complete."""
+        """Remove what was deleted long ago, imports ended long ago, and runs that were never complete."""
         with self._home.change():
             self._remove(run for run in self.all_own(deleted=True) if is_expired(run.deleted))
             self._remove(run for run in self.all_own("import") if is_expired(run.ended))

@@ -35,11 +35,7 @@ ADDED = "*.jsonl"
 
 @dataclass(frozen=True)
 class ImageSetRow:
-    """An image set in lists, without reading its files.
-
-    deleted: when the user deleted it, in seconds since the epoch; None if not. folder: where it is. shared: whether it
-    belongs to a shared data folder, which is read-only.
-    """
+    """An image set in lists, without reading its files."""
 
     key: str
     title: str
@@ -48,8 +44,11 @@ class ImageSetRow:
     samples: int
     classes: tuple[str, ...]
     created: float
+    # when the user deleted it, in seconds since the epoch; None if not
     deleted: float | None
+    # where it is
     folder: Path
+    # whether it belongs to a shared data folder, which is read-only
     shared: bool = False
 
 
@@ -118,11 +117,8 @@ class Sets:
     # ---------------------------------------------------------------------------------------- changing
 
     def add(self, folder: Path, source: str, move: bool = False) -> str:
-        """Add the image set that was built in `folder`, a copy of it or the folder itself, and return its key.
-
-        source: its origin, for its record. A set with this key is restored if it was deleted. ValueError if `folder`
-        contains no image set, or a damaged one.
-        """
+        """Add the image set in `folder` (ValueError if it has none) by a copy or a move; return its key."""
+        # `source`: its origin, for its record. A set with this key is restored if it was deleted.
         from ranking.datasets import load_image_set
 
         row = row_of(load_image_set(folder), folder, source, time.time())
@@ -159,10 +155,8 @@ class Sets:
         return reading_in(self.folder(key))
 
     def delete(self, key: str) -> None:
-        """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days.
-
-        Repeating it is harmless. ValueError if a run uses it, including deleted runs that can be restored.
-        """
+        """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days."""
+        # Repeating it is harmless. ValueError if a run uses it, including deleted runs that can be restored.
         self._mark(key, time.time())
 
     def restore(self, key: str) -> None:
@@ -182,8 +176,9 @@ class Sets:
         self._home.empty_trash()
 
     def _finish(self, part: Path) -> None:
-        """Finish what a process that died has left of `add`: the last copy of a set that was to be replaced, to which
-        answers may have been added since, or an incomplete one."""
+        """Finish what a process that died has left of `add`."""
+        # That is the last copy of a set that was to be replaced, to which answers may have been added since,
+        # or an incomplete one.
         target = part.with_name(part.name.removesuffix(PARTIAL))
         if not (part / RECORD).exists() or is_set(target):
             self._home.throw_away(part)
@@ -249,8 +244,8 @@ def is_set(folder: Path) -> bool:
 
 
 def read_row(folder: Path) -> ImageSetRow:
-    """Return the row of the set in a folder; if its record was lost, a row made from its files, whose source is
-    unknown. InputError if these cannot be read either."""
+    """Return the row of the set in a folder, from its record or else its files; or an InputError."""
+    # A row made from files has an unknown source.
     from ranking.datasets import load_image_set
 
     try:

@@ -65,8 +65,7 @@ def limit_of(variable: str) -> int:
 
 
 def bytes_of(folder: Path) -> int:
-    """Return the disk space of the files below a folder in bytes, each file once; files that are also linked from
-    elsewhere do not count."""
+    """Return the bytes on disk of the files below a folder, each once, without any linked from elsewhere."""
     total, seen = 0, Counter[tuple[int, int]]()
     for place, _, files in os.walk(folder):
         for file in files:

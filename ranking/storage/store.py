@@ -19,24 +19,13 @@ BUNDLED = (examples.FOLDER,)
 
 
 class Store:
-    """Everything that is stored under `home`: $RANKING_HOME, else ~/.local/share/ranking-laboratory, if None.
-
-    The bundled image sets and runs can be read in every data folder, and in the workspace of a visitor also those that
-    the server shares. Raises ranking.core.errors.HomeError, an OSError, if the folder cannot be written.
-
-    Attributes
-    ----------
-    home : Path
-        The data folder.
-    shared : list of Path
-        The data folders whose content can be read too.
-    runs, sets, features, answers, corrections
-        What is stored, by kind.
-    """
+    """Everything stored under `home`, as in `Home`; HomeError, an OSError, if it cannot be written."""
 
     def __init__(self, home: Path | str | None = None) -> None:
         opened = Home(home)
         self.home = opened.path
+        # data folders that can be read too: the bundled image sets and runs, and in the workspace of a
+        # visitor also those that the server shares
         self.shared = shared_with(self.home)
         shared = [Home(path, shared=True) for path in self.shared]
         self.runs = Runs(opened, shared)

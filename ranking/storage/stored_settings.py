@@ -41,13 +41,12 @@ def one_of(default: str, *choices: str) -> str:
 
 @dataclass(frozen=True)
 class StoredSettings:
-    """A dataclass that is stored as JSON. Unknown names, types and values raise an InputError.
+    """A dataclass that is stored as JSON; unknown names, types and values raise an InputError."""
 
-    kind_name: what messages call a run with these settings. task: the task of such a run, which is stored in the JSON
-    unless it is `implied`; "" for settings without a task.
-    """
-
+    # what messages call a run with these settings
     kind_name: ClassVar[str]
+    # the task of such a run, which is stored in the JSON unless it is `implied`; "" for settings without a
+    # task
     task: ClassVar[str] = ""
     implied: ClassVar[bool] = False
 

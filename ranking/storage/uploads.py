@@ -34,8 +34,7 @@ def edges_in(folder: Path, set_key: str) -> Blobs:
 
 
 def add_edges(folder: Path, set_key: str, edges: Ints) -> str:
-    """Store pairs of samples of an image set, and return their name. InputError unless they are valid for
-    `checked_edges`."""
+    """Store pairs of samples of an image set, and return their name; InputError as in `checked_edges`."""
     name = edges_name(checked_edges(edges))
     edges_in(folder, set_key).put(name, lambda file: np.save(file, np.asarray(edges, np.int64)))
     return name
@@ -63,18 +62,18 @@ def load_edges(folder: Path, set_key: str, name: str) -> Ints:
 
 @dataclass(frozen=True)
 class KeptVectors:
-    """The record of uploaded vectors in lists.
-
-    title: the user's name for the file. columns: how many it had; constant columns are dropped. matched: how its rows
-    were matched to samples, in words. kept: when, in seconds since the epoch. shared: whether they belong to a shared
-    data folder.
-    """
+    """The record of uploaded vectors in lists."""
 
     name: str
+    # the user's name for the file
     title: str
+    # how many it had; constant columns are dropped
     columns: int
+    # how its rows were matched to samples, in words
     matched: str
+    # when, in seconds since the epoch
     kept: float
+    # whether they belong to a shared data folder
     shared: bool = False
 
     @property
@@ -170,8 +169,7 @@ def _networks_in(folder: Path) -> Blobs:
 
 
 def add_network(folder: Path, uploaded: Path | None, settings: Settings, title: str) -> str:
-    """Move a model into the data folder, unless it exists (None: it does), and store its settings; return the name of
-    both."""
+    """Move a model into the data folder (None: it is there), store its settings, and return their name."""
     models, name = models_in(folder), network_name(settings)
     if uploaded is not None and not models.path(settings["model"]).is_file():
         models.put(settings["model"], uploaded)

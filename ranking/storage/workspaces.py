@@ -1,5 +1,4 @@
-"""The workspaces of a server that other machines reach: a data folder for each visitor, under a name that cannot be
-guessed.
+"""The workspaces of a server: a data folder for each visitor, under a name that cannot be guessed.
 
 They are the folders ``workspaces/<name>`` in the data folder of the server. The time of their file VISITED is that of
 the last visit. What is in the folder ``shared`` beside them, a data folder too, all visitors may read.

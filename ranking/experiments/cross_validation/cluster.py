@@ -40,19 +40,16 @@ _ended: set[str] = set()
 
 
 def workers_at(scheduler: str | None) -> Workers:
-    """Return the workers of the scheduler at that address, else at the address in RANKING_SCHEDULER, else those of this
-    computer."""
+    """Return the workers of the scheduler at `address`, else in RANKING_SCHEDULER, else of this computer."""
     address = scheduler or os.environ.get(SCHEDULER)
     return on_cluster(address) if address else on_this_computer
 
 
 def on_cluster(address: str) -> Workers:
-    """Train on the workers of the Dask scheduler at `address`, which should have one thread each.
+    """Train on the workers of the Dask scheduler at `address`; InputError if they cannot be used."""
 
-    Features are sent once. Dask repeats the unit of a lost worker on another worker. InputError if the extra packages
-    are missing, no scheduler answers, there is no worker, or a worker has another version of `ranking`.
-    """
-
+    # Each worker should have one thread. Features are sent once. Dask repeats the unit of a lost worker on
+    # another worker.
     @contextmanager
     def workers(trial_data: TrialData, check: Check) -> Iterator[Train]:
         with _connected(address) as client:

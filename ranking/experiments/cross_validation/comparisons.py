@@ -14,17 +14,14 @@ SIGNIFICANT = 0.05
 
 
 class Comparison(NamedTuple):
-    """`left` minus `right` on a query, paired by fold: the mean difference with its interval, and p of the paired
-    t-test.
-
-    holm: p, corrected for all comparisons of the experiment.
-    """
+    """`left` minus `right` on a query: the mean over folds, its interval, and p of the paired t-test."""
 
     query: str
     left: str
     right: str
     difference: Interval
     t: float
+    # p, corrected for all comparisons of the experiment
     holm: float
 
 
@@ -45,8 +42,7 @@ def comparisons(results: Results) -> list[Comparison]:
 
 
 def difference_table(results: Results) -> Table:
-    """Return the mean difference of each two methods by query, and the number of queries with a significant
-    difference."""
+    """Return the mean difference of each two methods by query, and in how many queries it is significant."""
     compared = comparisons(results)
     pairs = [(left.name, right.name) for right, left in itertools.combinations(results.compared_methods, 2)]
     rows = []

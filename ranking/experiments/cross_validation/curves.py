@@ -12,14 +12,14 @@ from ranking.metrics.statistics import mean_interval
 
 
 class GridCurve(NamedTuple):
-    """others: the settings of the compared method except C, in words; "" if there are none. C: increasing, (p,).
-
-    means: the mean over the folds at each C with its 95% Student interval; None if folds are missing.
-    """
+    """The means of a measure over the folds along the grid of C."""
 
     compared_method: str
+    # the settings of the compared method except C, in words; "" if there are none
     others: str
+    # increasing, (p,)
     C: tuple[float, ...]
+    # the mean over the folds at each C with its 95% Student interval; None if folds are missing
     means: tuple[Interval | None, ...]
 
     @property

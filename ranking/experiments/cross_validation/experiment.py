@@ -18,10 +18,7 @@ TELL_SECONDS = 1.0
 
 
 class Experiment(Study[ExperimentSettings]):
-    """See `ranking.experiments.cross_validation`. Trials are stored path by path, for all experiments of a workspace.
-
-    The result has the number of finished trials, and at the end the number of trials that did not converge.
-    """
+    """See `ranking.experiments.cross_validation`; the result counts finished and not converged trials."""
 
     settings = ExperimentSettings
 

@@ -41,16 +41,15 @@ Path = tuple[Trial, ...]
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A protocol on an image set. graph: the name of the similarity graph, None if no method uses one.
-
-    samples: hashes of the samples, by fold and by whether the method uses the graph.
-    """
+    """A protocol on an image set."""
 
     protocol: Protocol
     queries: tuple[str, ...]
     compared_methods: tuple[ComparedMethod, ...]
+    # the name of the similarity graph, None if no method uses one
     graph: str | None
     splits: Splits
+    # hashes of the samples, by fold and by whether the method uses the graph
     samples: Mapping[tuple[int | None, bool], str]
 
     @cached_property
@@ -79,10 +78,8 @@ class Plan:
         return trials
 
     def tests(self, results: Results) -> dict[TrialId, Trial]:
-        """Return the trials on all training samples, at the points chosen so far; none without test samples.
-
-        Each has only the warm start of its method.
-        """
+        """Return the trials on all training samples at the chosen points; none without test samples."""
+        # Each has only the warm start of its method.
         trials: dict[TrialId, Trial] = {}
         for query in self.queries if self.tested else ():
             for compared_method in self.compared_methods:
@@ -113,10 +110,9 @@ class Plan:
     def _chained(
         self, query: str, compared_method: ComparedMethod, fold: int, points: Iterable[Point]
     ) -> dict[Point, Trial]:
-        """Return the trials of a compared method on a fold; each starts from the one with the next smaller C.
-
-        Trials with a C below the grid of the protocol have no warm start, and are not the warm start of others, so that
-        extending a grid changes no result."""
+        """Return a method's trials on a fold; each starts from the one with the next smaller C."""
+        # Trials with a C below the grid of the protocol have no warm start, and are not the warm start of
+        # others, so that extending a grid changes no result.
         # by the point without its C
         last: dict[Point, Trial] = {}
         first = dict(compared_method.points[0]).get(PATH, 0.0)
@@ -146,8 +142,9 @@ class Plan:
         beginning: Settings | None,
         previous: Trial | None = None,
     ) -> Trial:
-        """Return a trial. If its warm start is a HOB-SVM, that trial follows its own path along the same C, or is the
-        same trial for all C."""
+        """Return a trial."""
+        # If its warm start is a HOB-SVM, that trial follows its own path along the same C, or is the same
+        # trial for all C.
         begun = None
         if beginning is not None:
             begun = None if previous is None else previous.beginning
@@ -194,10 +191,8 @@ def _check_places(measure: str, splits: Splits) -> None:
 
 
 def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str | None) -> str:
-    """Return a hash of the samples of a split: set, features, graph, the rows of both sides, and the projection.
-
-    Without a projection the hash equals that of versions that had none, so their trials stay valid.
-    """
+    """Return a hash of the samples of a split: set, features, graph, rows of both sides, and projection."""
+    # Without a projection the hash equals that of versions that had none, so their trials stay valid.
     features = [
         cache_name(image_set.key, feature) for feature, _ in feature_columns(protocol.features, image_set)
     ]
@@ -212,12 +207,10 @@ def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str |
 
 
 def paths_of(trials: Iterable[Trial]) -> list[Path]:
-    """Return the trials and their warm starts as independent paths, each trial once.
-
-    Along a path C rises, and a HOB-SVM comes directly before the HOAP-SVM that starts from it. Queries keep their
-    order, so that tables fill in column by column. The long paths of a query come first, so that workers end at about
-    the same time.
-    """
+    """Return the trials and their warm starts as independent paths, each trial once."""
+    # Along a path C rises, and a HOB-SVM comes directly before the HOAP-SVM that starts from it. Queries keep
+    # their order, so that tables fill in column by column. The long paths of a query come first, so that
+    # workers end at about the same time.
     # by key of a trial: the path it is on
     path_of: dict[str, list[Trial]] = {}
     paths: list[list[Trial]] = []

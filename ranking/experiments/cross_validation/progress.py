@@ -13,14 +13,12 @@ from ranking.experiments.cross_validation.trial import Outcome, Trial
 
 @dataclass(frozen=True)
 class Progress:
-    """The number of finished and of planned trials, the last step, and the estimated seconds of the rest.
-
-    seconds_left: None before the first trial is finished.
-    """
+    """The number of finished and planned trials, the last step, and the estimated seconds of the rest."""
 
     what: str
     done: int
     total: int
+    # None before the first trial is finished
     seconds_left: float | None
 
 

@@ -37,15 +37,13 @@ Point = tuple[tuple[str, float], ...]
 
 @dataclass(frozen=True, eq=False)
 class ComparedMethod:
-    """A compared method with its fixed settings and the points of its grid.
+    """A compared method with its fixed settings and the points of its grid."""
 
-    name: the method, with its fixed settings if the protocol has the method twice. points: in the order in which ties
-    are broken.
-    """
-
+    # the method, with its fixed settings if the protocol has the method twice
     name: str
     method: str
     fixed: Settings
+    # in the order in which ties are broken
     points: tuple[Point, ...]
     tolerance: float
     _settings: dict[Point, Settings] = field(default_factory=dict, init=False, repr=False)
@@ -72,11 +70,9 @@ class ComparedMethod:
 
 
 def warm_start_of(method: str, settings: Settings, requested: Settings) -> Settings | None:
-    """Return the settings of the HOB-SVM whose weights are the warm start of a HOAP-SVM; None for other methods.
-
-    Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the `requested` settings of the protocol,
-    fixed or in its grids.
-    """
+    """Return the settings of the HOB-SVM that a HOAP-SVM starts from; None for other methods."""
+    # Its C is that of the HOAP-SVM, as in the paper, unless start_C is among the `requested` settings of the
+    # protocol, fixed or in its grids.
     if method != BEGINS or WARM_START not in settings["start"]:
         return None
     shared = {

@@ -21,15 +21,14 @@ TrialId = tuple[str, str, Point, int | None]
 
 @dataclass(frozen=True, eq=False)
 class Results:
-    """The outcomes so far: all of a finished experiment, or some of a running one.
-
-    outcomes: by place. keys: of the trials of all planned places, for `TrialStore.scores`.
-    """
+    """The outcomes so far: all of a finished experiment, or some of a running one."""
 
     protocol: Protocol
     queries: tuple[str, ...]
     compared_methods: tuple[ComparedMethod, ...]
+    # by place
     outcomes: Mapping[TrialId, Outcome]
+    # of the trials of all planned places, for `TrialStore.scores`
     keys: Mapping[TrialId, str]
 
     @property
@@ -59,10 +58,9 @@ class Results:
         return known if len(known) == len(values) else None
 
     def points(self, query: str, compared_method: str) -> tuple[Point, ...]:
-        """Return the grid of a compared method on a query, in the order in which ties are broken.
-
-        Where the best point lies at an end and the protocol extends grids, the next values are added, twice at most.
-        """
+        """Return the grid of a compared method on a query, in the order in which ties are broken."""
+        # Where the best point lies at an end and the protocol extends grids, the next values are added, twice
+        # at most.
         points = self.compared_method(compared_method).points
         for _ in range(MAX_WIDER if self.protocol.widen else 0):
             more = self._beyond(query, compared_method, points)
@@ -72,8 +70,8 @@ class Results:
         return points
 
     def _beyond(self, query: str, compared_method: str, points: Sequence[Point]) -> set[Point]:
-        """Return the points one step beyond each end of the grid at which the best of `points` lies, corners
-        included."""
+        """Return the points one step beyond each end of the grid at which the best of `points` lies."""
+        # Corners are included.
         best = self._best(query, compared_method, points)
         more = set(points)
         for name in self._at_end(query, compared_method, points, best):
@@ -85,20 +83,20 @@ class Results:
         return more - set(points)
 
     def chosen(self, query: str, compared_method: str) -> Point | None:
-        """Return the point with the highest mean over the folds; ties are broken by the smallest C, then the smallest
-        eta. Means that differ only by rounding are tied. None until all points have all their folds."""
+        """Return the point with the highest mean over the folds; None until all folds are complete."""
+        # Ties are broken by the smallest C, then the smallest eta. Means that differ only by rounding are
+        # tied.
         return self._best(query, compared_method, self.points(query, compared_method))
 
     def at_end(self, query: str, compared_method: str) -> list[str]:
-        """Return the settings whose chosen value is the smallest or the largest of its grid and better than all others,
-        so that a better one may lie beyond."""
+        """Return the settings chosen at an end of their grid, strictly best: a better value may be beyond."""
         return self._at_end(
             query, compared_method, self.points(query, compared_method), self.chosen(query, compared_method)
         )
 
     def longer_grids(self) -> Grids:
-        """Return the grids of the protocol, extended where a chosen value lies at an end: by the values tried beyond it
-        and by the next. No smaller C is added, because it would change the warm starts of all trials."""
+        """Return the grids, extended by values tried and the next one where the choice is at an end."""
+        # No smaller C is added, because it would change the warm starts of all trials.
         grids = {name: set(values) for name, values in self.protocol.grids.items()}
         for query in self.queries:
             for compared_method in self.compared_methods:
@@ -151,8 +149,8 @@ class Results:
         return None if point is None else self.folds_of(query, compared_method, point)
 
     def test(self, query: str, compared_method: str) -> float | None:
-        """Return the measure on the test samples, after training on all training samples at the chosen point; None
-        until it is finished, NaN if no test sample is relevant."""
+        """Return the measure on the test samples; None until it is finished, NaN if none is relevant."""
+        # It is of a training run on all training samples at the chosen point.
         point = self.chosen(query, compared_method)
         outcome = None if point is None else self.outcomes.get((query, compared_method, point, None))
         return None if outcome is None else outcome.measures.get(self.protocol.measure, float("nan"))

@@ -24,11 +24,9 @@ def run_experiment(
     check: Check = lambda: None,
     workers: Workers = on_this_computer,
 ) -> Results:
-    """Train the missing trials of the folds, then the missing tests at the chosen points; return all results.
-
-    trial_data: called only if something has to be trained. on_progress receives every trial. An exception from check or
-    on_progress ends the work and is raised again; trials of finished units are stored, and the same call resumes.
-    """
+    """Train the missing trials of the folds, then the tests at the chosen points; return all results."""
+    # `trial_data` is called only if something has to be trained. An exception from `check` or `on_progress`
+    # ends the work and is raised again; trials of finished units are stored, and the same call resumes.
     pace = TimeEstimate()
     with ExitStack() as stack:
 
@@ -65,8 +63,8 @@ def results_of(plan: Plan, store: TrialStore) -> Results:
 
 
 def _rounds(plan: Plan, store: TrialStore) -> Iterator[tuple[Mapping[TrialId, Trial], int]]:
-    """Yield the trials of the folds, then those of extended grids, again and again, then the tests; each round depends
-    on the outcomes of the rounds before. With each round, yield the number of tests that cannot be planned yet."""
+    """Yield trials, each round depending on the last, and how many tests cannot be planned yet."""
+    # First the trials of the folds, then those of extended grids, again and again, then the tests.
     trials, more = dict[TrialId, Trial](), plan.validation
     while more:
         yield more, plan.most_tests

@@ -20,9 +20,9 @@ from ranking.datasets.splits import blocks_of
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """fold: the held-out fold, None for the test split. learn, held: training and held-out rows of the set,
-    ascending."""
+    """The training and held-out rows of the set, ascending."""
 
+    # the held-out fold, None for the test split
     fold: int | None
     learn: Ints
     held: Ints
@@ -49,10 +49,8 @@ class Splits:
 
 
 def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
-    """Assign the training samples of a set to `folds` by image and group; equal sets, folds and seeds, equal splits.
-
-    ValueError if there are fewer images or groups than folds.
-    """
+    """Assign the training samples of a set to `folds` by image and group; ValueError if these are fewer."""
+    # Equal sets, folds and seeds give equal splits.
     train = np.flatnonzero(~image_set.test)
     fold_of = np.full(len(image_set), -1)
     fold_of[train] = assign_folds(blocks_of(image_set, train), image_set.labels[train], folds, seed)
@@ -60,17 +58,15 @@ def splits_of(image_set: ImageSet, folds: int, seed: int) -> Splits:
 
 
 def assign_folds(blocks: Ints, labels: Bools, folds: int, seed: int) -> Ints:
-    """Return (n,) the fold of each sample. Whole blocks (n,) are assigned so that each class of labels (n, c) is spread
-    evenly.
-
-    The class with the fewest unassigned samples comes first, and its blocks with most samples of it first: each goes to
-    the fold that lacks most of the class, then most samples, ties by `seed` (iterative stratification, Sechidis,
-    Tsoumakas and Vlahavas 2011, over blocks instead of samples). ValueError if there are fewer blocks than folds.
+    """Return (n,) the fold of each sample: whole blocks (n,), each class of labels (n, c) spread evenly.
 
     >>> fold = assign_folds(np.array([0, 0, 1, 2, 3]), np.array([[1], [1], [0], [1], [1]], bool), 2, seed=0)
     >>> sorted(np.bincount(fold).tolist()), fold[0] == fold[1], sorted(np.bincount(fold, [1, 1, 0, 1, 1]).tolist())
     ([2, 3], np.True_, [2.0, 2.0])
     """
+    # The class with the fewest unassigned samples comes first, and its blocks with most samples of it first:
+    # each goes to the fold that lacks most of the class, then most samples, ties by `seed` (iterative
+    # stratification, Sechidis, Tsoumakas and Vlahavas 2011, over blocks instead of samples).
     count = int(blocks.max(initial=-1)) + 1
     if count < folds:
         most = f"at most {count}, the number of training images or groups"
@@ -112,8 +108,7 @@ def _place(
 
 
 def check_queries(image_set: ImageSet, splits: Splits, queries: Sequence[str]) -> None:
-    """Raise ValueError unless each query can be trained and evaluated on every fold, and trained on all training
-    samples."""
+    """Raise ValueError unless each query can be trained and evaluated on each fold, and trained on all."""
     for query in queries:
         relevance = image_set.relevance(query)
         for split in splits.all.values():

@@ -82,8 +82,7 @@ def validation_table(results: Results) -> Table:
 
 
 def test_table(results: Results) -> Table:
-    """Return the measure on the test samples, after training on all training samples at the chosen setting (high-order,
-    Table 2)."""
+    """Return the measure on the test samples at the chosen settings (high-order, Table 2)."""
     return _by_query(results, f"{results.protocol.measure} on the test samples", results.test)
 
 
@@ -132,8 +131,7 @@ def point_words(point: tuple[tuple[str, float], ...], at_end: Collection[str] = 
 def _by_query(
     results: Results, title: str, value: Callable[[str, str], float | None], note: str = ""
 ) -> Table:
-    """Return a table with a row per method, a column per query, and for several queries the average of complete
-    rows."""
+    """Return a table: a row per method, a column per query, and for several the average of complete rows."""
     rows = []
     for compared_method in results.compared_methods:
         known = [value(query, compared_method.name) for query in results.queries]

@@ -1,5 +1,4 @@
-"""Trials of an experiment: one training run each, with a key that is a hash of everything that determines its
-results."""
+"""Trials of an experiment: one training run each, whose key is a hash of all that determines its results."""
 
 from __future__ import annotations
 
@@ -18,19 +17,19 @@ VERSION = 7
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """One training run: a query, a method at a grid point, and the training samples.
-
-    settings: all settings of the method. fold: the held-out fold, None for the test split. samples: the hash of the
-    samples, their features, the graph and the split. previous: the trial with the next smaller C, from whose solution
-    this one starts. beginning: the HOB-SVM from whose weights a HOAP-SVM starts. Both may be None.
-    """
+    """One training run: a query, a method at a grid point, and the training samples."""
 
     query: str
     method: str
+    # all settings of the method
     settings: Settings
+    # the held-out fold, None for the test split
     fold: int | None
+    # the hash of the samples, their features, the graph and the split
     samples: str
+    # the trial with the next smaller C, from whose solution this one starts
     previous: Trial | None = None
+    # the HOB-SVM from whose weights a HOAP-SVM starts
     beginning: Trial | None = None
 
     @property
@@ -61,12 +60,11 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class Outcome:
-    """The result of a trial without the scores of its held-out samples, which are read one trial at a time.
+    """The result of a trial without the scores of held-out samples, which are read one trial at a time."""
 
-    measures: `ranking.metrics.evaluate` of the held-out samples, only counts if none is relevant. seconds: of training,
-    on the machine that trained. certificate: the bounds proven by training; it has the `iterations`.
-    """
-
+    # `ranking.metrics.evaluate` of the held-out samples, only counts if none is relevant
     measures: Mapping[str, float]
+    # of training, on the machine that trained
     seconds: float
+    # the bounds proven by training; it has the `iterations`
     certificate: Certificate

@@ -33,18 +33,17 @@ class SplitSide(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TrialData:
-    """The input of all trials as plain arrays, and the part of it that a training run needs.
+    """The input of all trials as plain arrays, and the part of it that a training run needs."""
 
-    features: (n, d) of all samples. relevance: (n,) of each query. sides: by fold, or None for the test, the training
-    samples and the held-out samples. compared: the columns of the features that the affinity compares, (0,) if no
-    method uses a graph. projections: by fold, or None, fitted on the training samples and applied to both sides; empty
-    without a projection.
-    """
-
+    # (n, d) of all samples
     features: Features
+    # (n,) of each query
     relevance: Mapping[str, Ints]
+    # by fold, or None for the test: the training samples and the held-out samples
     sides: Mapping[int | None, tuple[SplitSide, SplitSide]]
+    # the columns of the features that the affinity compares, (0,) if no method uses a graph
     compared: Ints
+    # by fold, or None, fitted on the training samples and applied to both sides; empty without a projection
     projections: Mapping[int | None, Projection] = field(default_factory=dict)
 
     def __getstate__(self) -> Json:
@@ -92,10 +91,8 @@ def trial_data_of(
     on_features: OnFeatures | None = None,
     edges: Ints | None = None,
 ) -> TrialData:
-    """Return the input arrays of a plan; on_features receives the progress of features and projections.
-
-    edges: the pairs (m, 2) of the CSV file that the protocol names (`Store.features.edges_of`).
-    """
+    """Return the input arrays of a plan; on_features receives the progress of features and projections."""
+    # `edges` are the pairs (m, 2) of the CSV file that the protocol names (`Store.features.edges_of`).
     features = load_features(image_set, plan.protocol.features, cache, on_features)
     graph = plan.graph
     nothing: Ints = np.empty(0, np.int64)
@@ -115,10 +112,8 @@ def trial_data_of(
 def projections_of(
     plan: Plan, features: Features, on_step: OnFeatures | None = None
 ) -> dict[int | None, Projection]:
-    """Fit the protocol's projection on the training samples of each split.
-
-    Each is fitted once for all trials, so that the weights of a warm start refer to the same projection.
-    """
+    """Fit the protocol's projection on the training samples of each split."""
+    # Each is fitted once for all trials, so that the weights of a warm start refer to the same projection.
     made, splits = make_projection(plan.protocol.projection), plan.splits.all
     projections: dict[int | None, Projection] = {}
     if made is None:

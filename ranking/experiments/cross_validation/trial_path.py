@@ -31,12 +31,14 @@ TrialPath = tuple[Trial, ...]
 
 
 class Trained(NamedTuple):
-    """The result of a trial. scores: (h,) of the held-out samples. recording: their scores at iterations of a test
-    trial; None for other trials, and for methods that cannot be recorded."""
+    """The result of a trial."""
 
     trial: Trial
     outcome: Outcome
+    # (h,) of the held-out samples
     scores: Floats
+    # their scores at iterations of a test trial; None for other trials, and for methods that cannot be
+    # recorded
     recording: Playback | None = None
 
 
@@ -67,10 +69,7 @@ def train_trial(
     solutions: Mapping[str, Solution],
     on_progress: OnProgress | None = None,
 ) -> tuple[Trained, Solution]:
-    """Train a trial from the solutions of its warm starts, by key, and evaluate it on the held-out samples.
-
-    on_progress may raise StopTraining, which is raised again, because an interrupted run is not a trial.
-    """
+    """Train a trial from the solutions of its warm starts, by key; evaluate it on the held-out samples."""
     graph = uses_graph(trial.method)
     samples = trial_data.training_set(trial.query, trial.fold, graph)
     method = make_method(trial.method, **trial.settings)
@@ -94,6 +93,7 @@ def train_trial(
     method.fit_samples(samples, listen, _start(trial, method, samples, solutions))
     assert method.solution is not None
     if method.solution.stopped:
+        # an interrupted run is not a trial
         raise StopTraining
     held = trial_data.held_out(trial.query, trial.fold, graph)
     assert held.relevance is not None
@@ -106,10 +106,8 @@ def train_trial(
 def _start(
     trial: Trial, method: LinearMethod, samples: TrainingSet, solutions: Mapping[str, Solution]
 ) -> Start:
-    """Return the start of a trial: the weights of its beginning or of the previous trial, and the previous planes.
-
-    A HOAP-SVM without a beginning starts as its settings say, because its result depends on its start.
-    """
+    """Return the weights of a trial's beginning or previous trial, and the previous planes."""
+    # A HOAP-SVM without a beginning starts as its settings say, because its result depends on its start.
     weights = None if trial.beginning is None else solutions[trial.beginning.key].weights
     if trial.previous is None:
         return Start(weights)

@@ -29,12 +29,9 @@ PARTIAL = ".part"
 
 
 class TrialStore:
-    """The finished trials below a folder, which any number of processes and threads may use concurrently.
+    """The finished trials below a folder, for any number of processes; HomeError if it cannot be used."""
 
-    shared: other data folders whose trials are read as well; nothing is written to them. Raises
-    ranking.core.errors.HomeError, an OSError, if a folder cannot be used.
-    """
-
+    # `shared` are other data folders whose trials are read as well; nothing is written to them.
     def __init__(self, folder: Path, shared: Sequence[Path] = ()) -> None:
         self._folder, self._folders = folder, [*shared, folder]
         self._trials = folder / "trials"
@@ -56,8 +53,7 @@ class TrialStore:
             return {key: self._known[key] for key in wanted if key in self._known}
 
     def scores(self, key: str) -> Floats:
-        """Return the scores (h,) of the held-out samples of a trial, in the order of its split; InputError if it is not
-        finished."""
+        """Return the scores (h,) of the held-out samples, as in the split; InputError without any."""
         with explained(self._explained):
             content = self._content(key)
         if content is None:
@@ -65,8 +61,7 @@ class TrialStore:
         return np.frombuffer(content.partition(b"\n")[2], "<f8").astype(np.float64)
 
     def recording(self, key: str, held: int) -> Playback | None:
-        """Return the recording of a trial with `held` held-out samples; None if there is none. Raises InputError if it
-        is damaged."""
+        """Return the recording of a trial with `held` held-out samples, or None; InputError if damaged."""
         files = [folder / RECORDINGS / key for folder in self._folders]
         with explained(self._explained):
             return next((read_playback(file, held) for file in files if file.exists()), None)

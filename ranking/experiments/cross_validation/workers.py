@@ -25,9 +25,9 @@ Workers = Callable[[TrialData, Check], AbstractContextManager[Train]]
 
 @contextmanager
 def on_this_computer(trial_data: TrialData, check: Check) -> Iterator[Train]:
-    """Train in one thread per core, with single-threaded linear algebra: the kernels release the interpreter's lock,
-    and the features are in memory once."""
+    """Train in one thread per core, with single-threaded linear algebra."""
 
+    # The kernels release the interpreter's lock, and the features are in memory once.
     def train(trial_paths: Iterable[TrialPath]) -> TrainingRuns:
         ended = Event()
 
