@@ -128,7 +128,7 @@ def test_an_experiment_needs_labels(photographs, command):
     assert "Independent p@k, entropy" in table
 
 
-def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
+def test_missing_and_ambiguous_names_are_refused_with_the_existing_ones(
     photographs, graded, home, tmp_path, command
 ):
     fails = lambda *arguments: command(*arguments, code=1)[1]  # noqa: E731

@@ -206,7 +206,7 @@ def test_an_import_ends_as_an_image_set_with_its_report(imported, digits):
     assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
 
 
-def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
+def test_a_cancelled_import_leaves_no_files_and_no_process(empty):
     before = kept(empty)
     settings = {"source": "Digits", "source_settings": {}}
     run = jobs.start(empty, "import", settings, lambda run: run.uploaded_file.write_bytes(b"zip"))
@@ -328,7 +328,7 @@ def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, 
     assert is_cleared(run)
 
 
-def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, tmp_path, failures):
+def test_a_failed_import_has_a_reason_and_leaves_no_files(empty, tmp_path, failures):
     (tmp_path / "bad.zip").write_bytes(os.urandom(5000))
     (tmp_path / "VOC").mkdir()
     before = kept(empty)
@@ -641,7 +641,7 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
 # ------------------------------------------------------------------------------------------------- cancel
 
 
-def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, task_settings, stop):
+def test_stopped_training_keeps_the_best_weights(store, digits, task_settings, stop):
     endless = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
     stop("iteration", lambda event: event.iteration >= 3)
     for task, settings in (("samples", endless), ("labels", {**endless, "core_size": 2})):
@@ -686,7 +686,7 @@ def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings,
 # ------------------------------------------------------------------------------------------- the process
 
 
-def test_a_run_that_was_cancelled_before_its_worker_looked_is_not_worked_on(store, digits):
+def test_a_run_cancelled_before_its_worker_starts_is_not_trained(store, digits):
     """Another browser may cancel between the new row and the new process, whose pid it does not know."""
     run = store.runs.create("train", training(digits))
     store.runs.update(run.id, cancelled=time.monotonic() + 100)
@@ -694,7 +694,7 @@ def test_a_run_that_was_cancelled_before_its_worker_looked_is_not_worked_on(stor
     assert store.runs.get(run.id).state == "cancelled"
 
 
-def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
+def test_every_error_of_exhausted_memory_and_of_a_full_disk_is_explained(monkeypatch):
     wrapped = OSError("no such library")
     wrapped.__cause__ = ImportError("libblas.so: failed to map segment from shared object")
     for error in (MemoryError("Unable to allocate 3 GiB"), OSError(12, "Cannot allocate memory"), wrapped):

@@ -20,7 +20,7 @@ def shown_whole(text: str, limit: int) -> str:
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
-def test_what_is_shown_is_what_all_of_the_text_would_show():
+def test_shortened_texts_equal_the_beginning_of_the_whole_text_as_shown():
     for seed in range(200):
         draw = random.Random(seed)
         text = "".join(draw.choices(LETTERS, k=draw.randint(0, 300)))

@@ -47,7 +47,7 @@ YEARS = np.random.default_rng(1).integers(1920, 1940, 80).astype(float)
 
 
 @pytest.mark.parametrize("of", [ANY, ONE_EACH, GROUPS])
-def test_what_every_sequence_keeps_to(of):
+def test_sequences_stay_in_their_split_and_have_known_values(of):
     numbers = YEARS.copy()
     numbers[::7] = np.nan
     images = dated(numbers, groups=np.arange(80) // 4 % 8, boxes=2)
@@ -121,7 +121,7 @@ def test_features_may_stay_as_they_are():
     assert unit_rows(np.array([[0.0, 0.0], [3.0, 4.0]])).tolist() == [[0.0, 0.0], [0.6, 0.8]]
 
 
-def test_drawings_that_are_tested_on_the_same_have_the_same_test_sequences():
+def test_settings_of_training_do_not_change_the_test_sequences():
     images = dated(YEARS, groups=np.arange(80) // 4)
     given = {"length": 4, "train": 10, "test": 10}
 
@@ -161,7 +161,7 @@ TRAIN, TEST = "the train split of Dated", "the test split of Dated"
         ({"numbers": [1960.0] * 2 + [1950.0] * 198}, {"pairs": 1}, TRAIN, "1"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(monkeypatch, columns, settings, subject, came):
+def test_sequences_that_cannot_be_sampled_are_refused(monkeypatch, columns, settings, subject, came):
     monkeypatch.setattr("ranking.datasets.sequences.ROUNDS", 3)
     with refused(subject) as caught:
         sampled(dated(**({"numbers": YEARS} | columns)), **settings)

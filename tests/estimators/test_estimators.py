@@ -197,7 +197,7 @@ def test_groups_are_sequences_in_any_order_and_qid_is_another_name():
 
 
 @NAMES
-def test_all_take_the_groups_that_training_takes_and_no_sample_weights(name: str):
+def test_prediction_and_score_take_the_groups_of_training_and_no_sample_weights(name: str):
     X, y, groups = data_of(name)
     estimator = made(name).fit(X, y, groups=groups)
     passed = set(inspect.signature(estimator.fit).parameters) - {"y"}

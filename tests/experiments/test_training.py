@@ -140,7 +140,7 @@ def test_a_query_has_the_graph_of_its_own_samples_by_features_as_they_are(digits
     assert query_of(digits, with_graph("AP-SVM", "nearest"), vectors).graph is None
 
 
-def test_training_and_scores_lean_on_neighbours(digits, tmp_path):
+def test_training_and_scores_use_the_similarity_graph(digits, tmp_path):
     parts, few = (("HOG", {"side": 32}),), {"max_iterations": 3, "C": 10.0}
     trained = train(digits, replace(with_graph("HOB-SVM", "nearest", **few), features=parts), tmp_path)
     assert trained.method.weights.pairwise.min() < 0
@@ -178,7 +178,7 @@ def test_training_signatures_differ_where_weights_have_another_meaning():
         assert training_signature(one) == training_signature(same)
 
 
-def test_what_could_not_be_scored_is_not_trained(digits, tmp_path, monkeypatch):
+def test_a_graph_too_large_to_score_is_refused_before_training(digits, tmp_path, monkeypatch):
     """The graph of the test samples alone is too large, which is said before the first iteration."""
     monkeypatch.setattr(doubling, "LARGEST_DOUBLED", 20)
     learn, test = np.flatnonzero(~digits.test), np.flatnonzero(digits.test)

@@ -50,7 +50,7 @@ def test_the_parts_of_a_score_are_those_of_the_two_best_labellings():
             assert parts == pytest.approx(expected, abs=1e-12), (seed, i)
 
 
-def test_ranks_are_those_of_the_two_rankings_of_its_split():
+def test_ranks_with_and_without_neighbours_are_those_within_the_split():
     for seed in range(25):
         model = random_model(seed)
         solved, relevant, test = attractive(*model), model[3], model[4]
@@ -115,7 +115,7 @@ def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties(
     assert model.around(3, 2).tolist() == [2, 3]
 
 
-def test_what_is_no_such_model_is_refused():
+def test_inconsistent_models_are_refused():
     one_split, halves = np.zeros(2, bool), np.array([False, True])
     with refused("edges"):
         attractive([1.0, 2.0], [[0, 1]], [-1.0], one_split, halves)

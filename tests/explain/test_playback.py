@@ -53,7 +53,7 @@ def test_a_file_has_at_most_two_megabytes(tmp_path, samples):
     assert read_playback(tmp_path / "playback.npz", samples) is not None
 
 
-def test_what_is_no_whole_recording_is_refused_in_words(tmp_path):
+def test_incomplete_recordings_are_refused_with_a_message(tmp_path):
     whole = in_file(recording())
     first = whole.index(recording().scores.tobytes())
     changed = whole[:first] + bytes([whole[first] ^ 1]) + whole[first + 1 :]

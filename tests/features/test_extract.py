@@ -97,7 +97,7 @@ def test_rows_do_not_depend_on_the_order_of_samples(noise, tmp_path):
     assert (matrix == load_features(noise, BOTH, tmp_path)[order]).all()
 
 
-def test_what_is_cached_is_not_described_again_and_each_image_is_decoded_once(noise, tmp_path, calls):
+def test_cached_features_are_not_computed_again_and_each_image_is_decoded_once(noise, tmp_path, calls):
     decoded, described = calls
 
     def described_for(parts):
@@ -156,7 +156,7 @@ def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noi
     assert list(tmp_path.glob("cache/*")) == []
 
 
-def test_progress_names_what_is_missing(noise, tmp_path, monkeypatch):
+def test_progress_names_the_features_that_are_not_cached(noise, tmp_path, monkeypatch):
     monkeypatch.setattr(extract, "BEAT", 60)
     seen = []
     for parts in (BOTH, [*BOTH, ("Colour", {})], BOTH):

@@ -65,7 +65,7 @@ def devkit(tmp_path):
         ("VOC2007", "2007", "VOC2007"),
     ],
 )
-def test_years(devkit, inside, year, chosen):
+def test_the_newest_year_or_the_chosen_year_is_read(devkit, inside, year, chosen):
     folder = (devkit / inside).resolve()
     assert make_source("PASCAL VOC", folder=str(folder), year=year).title() == f"photos {chosen}"
     images, problems = read("PASCAL VOC", folder, year=year)
@@ -129,7 +129,7 @@ def split_of(voc, **settings):
         ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
     ],
 )
-def test_lists(four, lists, settings, train, test, reported):
+def test_lists_determine_the_training_and_test_split(four, lists, settings, train, test, reported):
     for name, images in lists.items():
         four.list(name, *images)
     *split, problems = split_of(four, **settings)
@@ -192,7 +192,7 @@ def test_files_without_each_other_broken_ones_and_doubled_names(voc):
 
 
 @pytest.mark.parametrize(("difficult", "kept"), [("leave out", [2]), ("keep", [1, 2])])
-def test_difficult(voc, difficult, kept):
+def test_difficult_objects_are_read_or_ignored_by_the_setting(voc, difficult, kept):
     voc.add("c", voc_object(extra="<difficult>1</difficult>"), voc_object())
     voc.list("trainval", "a", "c")
     images, problems = read("PASCAL VOC", voc.root, difficult=difficult)
@@ -224,7 +224,7 @@ def test_links_that_leave_and_pipes_are_rows(voc, secret):
 
 
 @pytest.mark.parametrize("inside", ["", "/Annotations", "/JPEGImages", "/ImageSets", "/ImageSets/Main"])
-def test_directories_that_are_links_out(tmp_path, secret, inside):
+def test_folders_that_link_out_of_the_tree_are_refused(tmp_path, secret, inside):
     voc = VocTree(tmp_path / "VOCdevkit" / "VOC2012")
     voc.add("a")
     voc.list("trainval", "a")
@@ -270,7 +270,7 @@ def people(empty_voc):
     return empty_voc
 
 
-def test_actions(people):
+def test_actions_are_read_as_classes_of_people(people):
     image_set, problems = people.build()
     assert problems == []
     assert image_set.title == "voc actions"
@@ -300,7 +300,7 @@ def test_labels_from_lists_where_the_annotation_has_none(empty_voc):
     assert image_set.labels.tolist() == [[True], [False], [True]]
 
 
-def test_what_is_wrong_with_actions(people):
+def test_invalid_lines_of_action_lists_are_reported(people):
     people.add("r", voc_object("person"), person(riding=1))
     people.list("val", "q 1", "r 1", "r 2", "r 7", "nonsense", task="Action")
     people.list("riding_val", "q 1 1", "r 2 1", task="Action")
@@ -355,7 +355,7 @@ OWNER = "<owner><name>Label Studio</name></owner>"
         (("", ""), {}, 1),
     ],
 )
-def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel):
+def test_exports_of_tools_are_read_with_their_first_pixel(tmp_path, folders, more, first_pixel):
     """Some write x and x + width, in pixels from 0."""
     folder = laid_out(tmp_path / "x", *folders, **more)
     [(source, recognised)] = detect(open_tree(folder)).items()

@@ -38,7 +38,7 @@ def ranker(
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-def test_all_orders_hold_the_best(representation: str) -> None:
+def test_exhaustive_search_finds_the_best_of_all_orders(representation: str) -> None:
     for n, length in [(5, 2), (6, 3), (5, 5), (6, 4)]:
         scores, value = ranker(representation, n, length, n + length)
         result = exhaustive_permutations(scores, *alone(n))
@@ -105,7 +105,7 @@ def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: 
     assert compared
 
 
-def test_many_sequences_are_each_by_itself() -> None:
+def test_sequences_of_a_batch_are_searched_independently() -> None:
     rng = np.random.default_rng(0)
     sizes = rng.integers(3, 12, 700)
     starts = np.append(0, np.cumsum(sizes))
@@ -120,7 +120,7 @@ def test_many_sequences_are_each_by_itself() -> None:
         assert best.values[number] == again.values[0] == pytest.approx(own.values(again.orders[None])[0])
 
 
-def test_when_every_order_was_seen_there_are_no_more_trees() -> None:
+def test_the_search_ends_when_every_order_was_evaluated() -> None:
     record = search_trees(WindowScores(np.array([[0.0, 1.0], [2.0, 0.0]])), np.array([0, 1]), trees=5)
     assert record.trees.max() == 0
     assert sorted(record.orders.tolist()) == [[0, 1], [1, 0]]
@@ -132,7 +132,7 @@ def test_equal_samples_stay_where_they_are() -> None:
     assert best.orders.tolist() == [3, 1, 0, 2, 5, 4]
 
 
-def test_no_sequences_have_no_best() -> None:
+def test_an_empty_batch_of_sequences_has_no_orders() -> None:
     nothing = best_permutations(WindowScores(np.zeros((3, 3))), np.arange(0), np.array([0]), np.arange(0))
     assert len(nothing.values) == 0
 

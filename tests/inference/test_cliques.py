@@ -85,7 +85,7 @@ def test_a_group_is_one_clique_however_large() -> None:
 
 
 @pytest.mark.parametrize(("fewest", "most"), [(300, 300), (100, 135)])
-def test_more_cliques_than_anyone_can_use_are_refused_at_once(
+def test_too_many_maximal_cliques_are_refused_immediately(
     monkeypatch: pytest.MonkeyPatch, fewest: int, most: int
 ) -> None:
     """All pairs of 18 samples but those within each three: 3^6 cliques, of which no more are looked for."""

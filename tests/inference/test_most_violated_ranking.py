@@ -66,7 +66,7 @@ def test_grades_above_zero_and_other_types_of_scores() -> None:
         assert (result.loss, result.objective) == (expected.loss, expected.objective)
 
 
-def test_its_input_stays_as_it_was_and_results_repeat() -> None:
+def test_inference_does_not_change_its_input_and_is_repeatable() -> None:
     rng = np.random.default_rng(2)
     query = rng.normal(size=300), rng.uniform(size=300) < 0.2
     before = [array.copy() for array in query]

@@ -97,7 +97,7 @@ def test_bounds_are_the_optima_of_the_local_polytope() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
+def test_bounds_exceed_exact_max_marginals_by_at_most_the_stated_excess() -> None:
     apart = 0
     for case in cases(120):
         marginals = bounded_max_marginals(*case)
@@ -119,7 +119,7 @@ def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-def test_a_score_that_nothing_outvotes_hides_no_gap_however_large() -> None:
+def test_a_score_larger_than_all_penalties_does_not_hide_a_gap() -> None:
     """Beyond twice its penalties a score changes no labelling, and so no excess."""
     apart = 0
     several = [case for case in cases(60) if len(case.unary) > 1]
@@ -140,7 +140,7 @@ def test_a_score_that_nothing_outvotes_hides_no_gap_however_large() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-def test_a_penalty_far_above_the_others_hides_no_gap_of_theirs() -> None:
+def test_a_very_large_penalty_does_not_hide_the_gap_of_other_edges() -> None:
     """Three that repel each other pay for one pair at least, which halves do not; the fourth and fifth are as one."""
     edges = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [3, 4]])
     for tie in (-10.0, -1e12):

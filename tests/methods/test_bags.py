@@ -245,7 +245,7 @@ def test_a_start_can_be_stopped_while_it_is_prepared() -> None:
 
 
 @EVERY
-def test_what_cannot_be_learned_is_not_shown_as_optimal(name: str) -> None:
+def test_a_run_that_learned_nothing_is_not_called_optimal(name: str) -> None:
     """All windows of all images are equal."""
     bags = bag_set(1)
     same = replace(bags, windows=np.ones_like(bags.windows))

@@ -195,7 +195,7 @@ def test_time_before_the_first_round_is_training_time(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("start", ["HOB-SVM", "AP-SVM"])
 @pytest.mark.parametrize("after", [1, 4])
-def test_one_stop_ends_training_before_its_first_round(start: str, after: int) -> None:
+def test_a_stop_of_the_warm_start_ends_training_before_the_first_round(start: str, after: int) -> None:
     """The certificate is of the weights of then."""
     query, events = similar_problem(14), Heard(lambda heard: len(heard) == after)
     method = make_method("HOAP-SVM", C=30.0, start=start, start_C=100.0, unit="paper").fit([query], events)
@@ -206,7 +206,7 @@ def test_one_stop_ends_training_before_its_first_round(start: str, after: int) -
     assert certificate.dual < certificate.primal <= events[-1].primal * (1 + 1e-9)
 
 
-def test_a_stop_at_any_moment_leaves_a_certificate_of_the_weights_of_then() -> None:
+def test_a_stop_at_any_time_leaves_a_certificate_of_the_current_weights() -> None:
     query, events = similar_problem(14), Heard()
     make_method("HOAP-SVM", C=30.0, start=BOTH, start_C=100.0).fit([query], events)
     assert {event.round for event in events} > {0, 1}

@@ -210,7 +210,7 @@ def test_the_choice_of_a_length_can_be_stopped_too() -> None:
     assert not method.certificate.converged
 
 
-def test_torn_files_are_refused() -> None:
+def test_incomplete_models_of_mid_rank_are_refused() -> None:
     method = make_method("MidRank", fusion="best length", **FEW).fit(sequences(10))
     whole = method.arrays()
     for subject, change in (

@@ -68,7 +68,7 @@ def compared_on_test(baselines):
 # -------------------------------------------------------------------------------------------------- what is shown
 
 
-def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines, open_page):
+def test_rows_show_the_top_ranks_and_the_table_has_paired_intervals(baselines, open_page):
     app = open_page("compare", compared=baselines.all, top="8")
     shown = rows_of(app)
     assert titles_of(app) == NAMES
@@ -101,7 +101,7 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
             assert cells[3].strip("*") == expected
 
 
-def test_verdict_names_the_highest_as_printed_and_those_that_it_surely_beats():
+def test_the_verdict_names_the_highest_ap_and_the_runs_that_are_significantly_lower():
     for values, surely_beaten, highest, beaten in (
         ([0.9, 0.5, 0.6], {1, 2}, "First", "Second and Third"),
         ([0.5, 0.9, 0.6], {2}, "Second", "Third"),
@@ -138,7 +138,7 @@ def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further
     assert {len(row["tiles"]) for row in rows_of(app)["rows"]} == {5}
 
 
-def test_what_gives_most_to_ap_comes_first(baselines, open_page):
+def test_samples_with_the_largest_gain_of_ap_are_listed_first(baselines, open_page):
     app = open_page("compare", compared=baselines.all, pair=f"{baselines.hob_svm},{baselines.svm}")
     compared, _, images = compared_on_test(baselines)
     svm, _, hob_svm = range(3)
@@ -225,7 +225,7 @@ def test_line_styles_are_of_methods_and_never_shared(baselines, open_page):
     )
 
 
-def test_what_cannot_be_compared_is_named(baselines):
+def test_runs_that_cannot_be_compared_are_named(baselines):
     store, laboratory = baselines.store, baselines.laboratory
     imported, deleted, query_differs = store.runs.all("import")[0], baselines.ap_svm_small, baselines.hob_svm
     store.runs.delete(deleted)

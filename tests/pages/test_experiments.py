@@ -176,7 +176,7 @@ def test_a_choice_inside_its_grid_offers_nothing(here, open_page, monkeypatch):
     assert charts_of(app)
 
 
-def test_what_is_wrong_in_the_address_is_reported_and_ignored(here, open_page):
+def test_invalid_url_parameters_are_reported_and_ignored(here, open_page):
     training = here.store.runs.create("train", {})
     here.store.runs.end(training.id, "failed", "it was none")
     wrong = {"experiment": training.id, "grid.C": "1,1", "queries": "[1"}

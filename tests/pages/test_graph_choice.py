@@ -166,7 +166,7 @@ def test_list_of_samples_names_them_as_a_csv_of_pairs_does(form, images):
 # ------------------------------------------------------------------------------------------------- finding them again
 
 
-def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, edges):
+def test_every_page_uses_the_uploaded_pairs_of_a_run(laboratory, open_page, on_edges, images, edges):
     inside = {tuple(edge) for edge in edges.tolist() if images.test[edge[0]] == images.test[edge[1]]}
     known = cache.neighbourhood(on_edges)
     assert {tuple(sorted(edge)) for edge in known.components.edges.tolist()} == inside

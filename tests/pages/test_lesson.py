@@ -52,7 +52,7 @@ def own_query(fresh_home, monkeypatch):
     return fresh_home, [lesson.settings_of(images.key, method).to_json() for method in lesson.methods]
 
 
-def test_what_is_not_bundled_is_trained(own_query, open_page, started):
+def test_missing_runs_of_a_lesson_are_trained(own_query, open_page, started):
     assert open_page("lesson").get("progress")
     open_page("lesson")
     assert methods_of(started) == list(LESSON.methods), "once"

@@ -222,7 +222,7 @@ def test_captions_of_a_scene_have_its_ranks_and_its_relevant_people():
     assert "2 rise: ranks 7–8 → 2–5" in text
 
 
-def test_the_sum_counts_who_moved_and_gives_the_interval():
+def test_the_summary_counts_moved_people_and_gives_the_interval():
     strength_curve, _ = made([4, 3, 2, 1], [3, 4, 1, 2], [1, 1, 1, 0])
     text = neighbour_captions.summed_up(strength_curve, Interval(0.25, -0.1, 0.3))
     assert numbers_in(text) == [2, 3, 1, 0.25, 0.5, 0.25, 95, -0.1, 0.3]

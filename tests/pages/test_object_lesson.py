@@ -29,7 +29,7 @@ def located(images, query, boxes):
     return np.mean([max(overlap(box[None], real)[0]) >= 0.5 for box, real in pairs]), pairs
 
 
-def test_where_is_the_object(fresh_home, open_page):
+def test_the_lesson_on_objects_agrees_with_its_localisation_files(fresh_home, open_page):
     images, _ = cache.ready_made(OBJECT_SET)
     learn = ~images.image_test
 

@@ -84,7 +84,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     all_steps(app, page_of("pairs_lesson").STEPS)
 
 
-def test_what_subsequences_are_worth_is_significant():
+def test_the_effects_of_subsequences_in_the_lesson_are_significant():
     """The lesson ends with it: a gain in one kind of sequences, a loss in the other, by intervals over sequences."""
     measured = subsequence_worth.measured()
     assert measured.sampled[ONE_EACH].gain.low > 0

@@ -57,7 +57,7 @@ def test_run_of_a_method_that_is_unknown_here_is_still_listed(laboratory, open_p
     assert app.dataframe[0].value.iloc[0]["Method"] == "Old"
 
 
-def test_what_is_shown_stays_chosen_where_a_browser_forgets_its_rows():
+def test_the_shown_run_stays_selected_when_the_browser_clears_its_rows():
     for rows, shown, chosen in (([], "b", ["b"]), ([], None, []), ([0], "b", ["a"])):
         assert run_table.chosen_by(rows, ["a", "b"], shown) == chosen
 
@@ -122,7 +122,7 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, page):
     assert not app.run().error, "once is enough"
 
 
-def test_starting_again_drops_what_was_changed(laboratory, open_page):
+def test_starting_again_drops_changed_settings(laboratory, open_page):
     app = open_page("train", run=laboratory.finished, query="7")
     press(app, "begin again")
     assert address(app) == {"run": laboratory.finished}
@@ -130,7 +130,7 @@ def test_starting_again_drops_what_was_changed(laboratory, open_page):
     assert app.toast
 
 
-def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
+def test_changed_settings_are_marked_after_training(laboratory, open_page):
     before, after = (
         laboratory.store.runs.get(each) for each in (laboratory.finished, laboratory.not_converged)
     )

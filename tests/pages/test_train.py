@@ -98,9 +98,7 @@ def test_button_stays_where_it_is_and_results_stand_before_the_details(laborator
     assert order_on(app)[: places[1] + 1] == order[: places[1] + 1]
 
 
-def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_what_to_train(
-    laboratory, open_page
-):
+def test_the_page_shows_the_newest_run_of_the_set_unless_the_url_has_training_settings(laboratory, open_page):
     newest, *_ = [run for run in laboratory.store.runs.all("train") if run.has_scores]
     assert address(open_page("train"))["run"] == newest.id
     app = open_page("train", set=laboratory.shapes)
@@ -111,7 +109,7 @@ def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_w
         assert "run" not in address(open_page("train", set=laboratory.digits, **parameters))
 
 
-def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_page):
+def test_invalid_url_parameters_are_listed_and_ignored(laboratory, open_page):
     wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
     app = open_page("train", set=laboratory.digits, **wrong, **{C_OF_AP_SVM: "-3"})
     listed = warnings(app)

@@ -115,7 +115,7 @@ def test_lines_break_between_rounds_and_steps_do_not():
     assert training_charts.in_rounds([{"iteration": 1}]) == [], "files of before there were rounds"
 
 
-def test_before_its_first_round_it_names_the_method_that_it_begins_with(laboratory, started, open_page):
+def test_before_the_first_round_the_page_names_the_warm_start(laboratory, started, open_page):
     def after(events):
         lines = (json.dumps({"event": "iteration", "gap": None, **event}) for event in events)
         started[0].events_file.write_text("\n".join(lines) + "\n")

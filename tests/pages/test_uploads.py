@@ -151,7 +151,7 @@ def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, 
 # ------------------------------------------------------------------------------------------------ reading
 
 
-def test_what_is_in_a_file_is_shown(laboratory, dropped):
+def test_a_preview_shows_the_format_counts_and_problems_of_a_file(laboratory, dropped):
     kind = dropped.selectbox[1]
     assert kind.value == "PASCAL VOC"
     assert next(option for option in kind.options if "PASCAL VOC" in option) != "PASCAL VOC", (
@@ -287,7 +287,7 @@ def test_columns_are_named_and_with_another_role_of_one_they_are_read_again(
     assert home.store().sets.get(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
-def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, poll, tmp_path):
+def test_the_user_chooses_the_format_of_an_unrecognised_file(bring, started, poll, tmp_path):
     folder = pictures(tmp_path / "x")
     (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(6)))
     app = bring(folder)

@@ -98,7 +98,7 @@ def test_a_workspace_that_does_not_exist_is_reported_and_not_made(server, starte
 # --------------------------------------------------------------------------------------- isolation
 
 
-def test_no_message_tells_where_the_server_keeps_workspaces(server, monkeypatch):
+def test_no_message_contains_the_path_of_workspaces(server, monkeypatch):
     path = server / "workspaces" / ANNA
     message = f"disk I/O error; free some space in {path}/runs, or elsewhere"
     assert workspaces.without_paths(message) == (

@@ -75,7 +75,7 @@ def test_untrusted_names_are_text_and_nothing_else(written):
     assert len(without_scripts(written)) < MAX_BYTES
 
 
-def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
+def test_the_report_names_the_best_method_and_its_lead(written, shown, runs):
     text = HtmlFile(written).text
     assert comparison_words.verdict(shown.names, shown.resampled) in text
     rows = shown.images.test
@@ -95,7 +95,7 @@ def test_an_end_of_an_interval_shows_its_side_of_zero():
     assert text.endswith("−0.0003]")
 
 
-def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(written, shown):
+def test_rows_mark_the_first_error_and_movers_have_the_largest_gain_of_ap(written, shown):
     page = HtmlFile(written)
     classes = [str(tile.get("class")) for tile in page.all("div")]
     firsts = [first_mistake(ranked.relevance) for ranked in shown.compared.rankings]

@@ -110,7 +110,7 @@ def test_final_models_are_shown_at_the_iterations_that_were_recorded(written, fi
     assert len(columns) == count
 
 
-def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
+def test_a_ranking_of_a_fold_is_that_of_its_trial(findings):
     query = CLASSES[0]
     for fold in findings.splits:
         ranked = findings.ranking(query, "HOB-SVM", fold)
@@ -207,7 +207,7 @@ def test_the_command_writes_all_files(store, run, tmp_path, written, command):
     assert "<h1>mine" not in out.read_text()
 
 
-def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command):
+def test_the_command_refuses_runs_that_are_not_experiments(store, run, tmp_path, command):
     training, imported = store.runs.create("train", {}), store.runs.create("import", {})
     for failed in (training, imported):
         store.runs.end(failed.id, "failed", "it was none")

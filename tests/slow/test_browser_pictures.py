@@ -85,7 +85,7 @@ def test_the_menu_of_a_phone_is_one_button(visit):
     assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
 
 
-def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
+def test_several_selected_samples_stay_selected_on_other_pages(visit, filled):
     page = ready(visit(f"/ranked_images?run={filled.finished}"))
     tiles = ranked_grid(page).get_by_role("option")
     tiles.nth(3).click()

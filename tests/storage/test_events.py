@@ -155,7 +155,7 @@ def test_a_half_written_line_or_character_waits_for_its_end(run):
     assert events.events(run) == ([], 0)
 
 
-def test_what_is_no_event_is_unreadable(run):
+def test_lines_that_are_not_events_are_read_as_unreadable(run):
     wrong = [{"what": "no kind"}, {"event": "progress", "what": "Half"}, {**ITERATION, "primal": None}]
     for line in ("17", "[" * 100_000, *map(json.dumps, wrong)):
         run.events_file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")

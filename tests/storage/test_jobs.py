@@ -125,7 +125,7 @@ def test_of_equal_starts_at_once_one_starts_a_worker(store, monkeypatch):
     assert jobs.start(store, "train", settings).id != runs[0].id
 
 
-def test_what_differs_or_is_not_live_is_a_new_run(store, monkeypatch):
+def test_different_settings_or_an_ended_run_start_a_new_run(store, monkeypatch):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     settings = {"steps": [FOREVER]}
     first = jobs.start_once(store, "train", settings)
@@ -280,7 +280,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("server", ["watches", "has gone"])
-def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server):
+def test_a_killed_import_leaves_no_files(store, monkeypatch, server):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     if server == "has gone":
         monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
@@ -323,7 +323,7 @@ def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeyp
 # ------------------------------------------------------------------------------------------------- cancel
 
 
-def test_a_deaf_worker_is_killed_but_not_at_once(store):
+def test_a_worker_that_ignores_cancelling_is_killed_after_a_delay(store):
     run = start(store, ["iterate", 3, 0.0], ["be_deaf", 10_000])
     heard(run, what="Deaf")
     begin = time.monotonic()

@@ -55,7 +55,7 @@ def test_the_command_line_ranks_through_it(origin, run, command):
     assert {row["sample"]: float(row["score"]) for row in rows} == scores
 
 
-def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
+def test_a_missing_projection_is_reported(origin, run, tmp_path):
     aside = run.projection_file.rename(tmp_path / "aside.npz")
     try:
         with refused(run.projection_file.name) as caught:
@@ -67,5 +67,5 @@ def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
         aside.rename(run.projection_file)
 
 
-def test_it_is_exported_with_its_training(origin, run):
+def test_a_projection_is_exported_with_its_training_run(origin, run):
     assert unpacked(export_run(origin, run.id))[run.projection_file.name] == run.projection_file.read_bytes()
