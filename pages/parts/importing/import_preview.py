@@ -1,4 +1,7 @@
-"""What an import has read: the recognised format, a few crops and the first problems; then add the set, or cancel."""
+"""What an import has read: the recognised format, a few crops and the first problems.
+
+Then the user adds the set, or cancels.
+"""
 
 from __future__ import annotations
 

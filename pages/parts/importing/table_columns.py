@@ -1,4 +1,4 @@
-"""The roles of the columns of an uploaded table: a widget per role, initialised with how the table was read."""
+"""The roles of the columns of an uploaded table: a widget per role, initialised with the roles as read."""
 
 from __future__ import annotations
 
@@ -53,8 +53,9 @@ def choose(owner: str, preview: ImportPreview) -> dict[str, str]:
 
 
 class _Boxes:
-    """The widgets of a table with these `columns`. before: the settings that it was read with, name to text."""
+    """The widgets of a table with these `columns`."""
 
+    # before: the settings that it was read with, name to text.
     def __init__(self, owner: str, columns: Sequence[str], before: dict[str, Any]) -> None:
         self._owner, self._columns, self._before = owner, columns, before
         self._one = [self._key(role, part) for role, parts in PARTS.items() for part in range(len(parts))]
