@@ -1,4 +1,4 @@
-"""What a worker does and leaves. Most tests call its main in this process; a few watch a real one."""
+"""What a worker does and leaves behind; most tests call its main in this process, a few watch a real one."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
 
 @pytest.fixture
 def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
-    """Have the worker get a SIGTERM, or do something else, at a report of that kind for which a condition holds."""
+    """Send the worker a SIGTERM, or do something else, at a report of that kind that meets a condition."""
     reports = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
 
     def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
@@ -724,7 +724,8 @@ def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
 
 
 def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(store, monkeypatch, zoo):
-    """A training has none: how much it takes is for whoever starts it to say. It is lifted to tell what went wrong."""
+    """Training has no limit by default."""
+    # How much memory it takes is for whoever starts it to say. The limit is lifted to report an error.
     monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
     limits: list[int | None] = []
     with monkeypatch.context() as patch:

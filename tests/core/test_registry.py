@@ -140,7 +140,7 @@ def test_no_plugin_is_imported_before_the_first_look_up():
 
 
 class Shape(Plugin, ABC):
-    """What a kind of plug-ins declares: two abilities with a default, and two things that each has to have."""
+    """A base class of plug-ins: two abilities with a default, and two things that each must have."""
 
     corners: ClassVar[int]
     is_round: ClassVar[bool] = False

@@ -23,7 +23,7 @@ BOX = SourceBox((0, 0, 8, 16), ("cat",))
 
 
 def picture(size=SIDES):
-    """Black to white from left to right, and more red from top to bottom, so that every turn is another picture."""
+    """Black to white from left to right, and more red from top to bottom: every turn is another image."""
     across, down = np.meshgrid(np.linspace(0, 1, size[0]), np.linspace(0, 1, size[1]))
     return Image.fromarray(
         np.stack([200 * across + 50 * down, 200 * across, 200 * across], 2).astype(np.uint8)

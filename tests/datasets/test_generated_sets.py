@@ -1,4 +1,4 @@
-"""The drawn sets: they are what the programs of data/ draw, and what they promise of their images and labels."""
+"""The generated sets are those of the programs of data/, with the promised images and labels."""
 
 from __future__ import annotations
 
@@ -165,7 +165,8 @@ OFTEN = [("sand", "beach"), ("summer", "beach"), ("winter", "snow"), ("lake", "m
 
 
 def test_concepts_imply_exclude_and_attract_each_other():
-    """What attracts goes with the concept neither always nor never, but at least half as often again as elsewhere."""
+    """An attracting concept is neither always nor never present."""
+    # But at least half as often again as elsewhere.
     for given, concept in ALWAYS:
         assert share_of(concept, given) == 1, (given, concept)
         assert share_of(concept) < 0.95, concept
@@ -246,7 +247,7 @@ def test_a_box_bounds_the_pixels_of_its_object_most_of_which_are_visible():
 
 
 def painted_owners(shapes, owners):
-    """The large drawing (480, 640) of some objects: 1 + the number of the object in each pixel, 0 in others."""
+    """The large drawing (480, 640) of some objects: 1 + the object's number in each pixel, 0 elsewhere."""
     canvas = Image.new("L", CANVAS)
     draw = ImageDraw.Draw(canvas)
     for shape in shapes:

@@ -22,7 +22,7 @@ from ranking.datasets.sequences import (
 
 
 def dated(numbers, groups=None, test=None, boxes=1):
-    """A set of images with `boxes` samples each; every other image is for test unless `test` says otherwise."""
+    """A set of images with `boxes` samples each; every other image is for testing unless `test` is given."""
     n = len(numbers)
     return image_set(
         np.repeat(np.arange(n // boxes), boxes),

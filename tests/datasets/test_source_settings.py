@@ -1,4 +1,4 @@
-"""VOC and YOLO: groups of images by their folders or by their names up to a number, on one side of the split."""
+"""VOC and YOLO: images are grouped by folders or by names up to a number, on one side of the split."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an import does about near copies: one switch, which moves them to one side of the split and into one group."""
+"""Near copies in an import: one switch moves them to one side of the split and into one group."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Each estimator trains the method of the app, to the last bit; scikit-learn's own checks are in tests/slow."""
+"""Each estimator trains the method of the app, to the last bit.
+
+The checks of scikit-learn are in tests/slow.
+"""
 
 from __future__ import annotations
 

@@ -74,7 +74,8 @@ def expected_of(images: LabelSet, strategy: str, fold: int, seed: int) -> Any:
 
 
 def test_curves_are_those_of_each_fold(images, monkeypatch):
-    """Random questions follow from the seed and the fold; for the others, blocks of images make no difference."""
+    """Random questions follow from the seed and the fold."""
+    # For other strategies, blocks of images make no difference.
     known = tuple(name for name in STRATEGIES if name != "random")
     for strategies, block in ((known, 4), (("random",), label_training.BLOCK)):
         monkeypatch.setattr(label_training, "BLOCK", block)

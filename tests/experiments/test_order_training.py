@@ -1,4 +1,4 @@
-"""A training of a method of orders needs an image set, settings and a folder for features: no store, no run."""
+"""Training a sequence-ranking method needs an image set, settings and a folder for features only."""
 
 from __future__ import annotations
 

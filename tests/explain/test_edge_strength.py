@@ -1,4 +1,4 @@
-"""Ranks as neighbours grow weaker and stronger, against a model that is solved for each strength by itself."""
+"""Ranks by edge strength, compared with a model that is solved for each strength independently."""
 
 from __future__ import annotations
 

@@ -51,7 +51,8 @@ def test_bounds_close_on_the_ranks_of_the_compiled_algorithm(loss, algorithm):
 
 
 def test_of_two_equally_good_ranks_all_algorithms_take_the_lower_one():
-    """One of each kind, so that the wrong order costs 1/2, and the scores are apart by as much as that is worth."""
+    """One sample of each relevance."""
+    # The wrong order costs 1/2, and the scores differ by as much as that is worth.
     scores, relevant = np.array([0.25, 0.0]), np.array([True, False])
     problem = InferenceProblem.of(scores, relevant)
     assert problem.derivative(1, 1, 0.0) == 0.0

@@ -132,7 +132,8 @@ def test_the_number_of_threads_changes_no_bit(noise, tmp_path, monkeypatch):
 
 
 def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noise, tmp_path, register):
-    """One image with many boxes: the exception comes between two of its boxes, and no thread keeps running."""
+    """One image has many boxes."""
+    # The exception comes between two of its boxes, and no thread keeps running.
     calls = []
 
     def describe(crop):

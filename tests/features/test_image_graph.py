@@ -26,7 +26,7 @@ WHOLE = [
 
 
 def forty() -> ImageSet:
-    """Six images of which the last two are for testing, 40 samples in no order, groups across images and the split."""
+    """Six images, the last two for testing, 40 samples in no order, groups across images and the split."""
     rng = np.random.default_rng(0)
     return image_set(rng.integers(0, 6, 40), [False] * 4 + [True] * 2, groups=rng.integers(0, 5, 40))
 

@@ -58,7 +58,7 @@ def test_a_projection_follows_its_definition() -> None:
 
 
 def test_a_projection_is_fitted_on_the_given_rows_only() -> None:
-    """Whatever the remaining rows hold, not one bit differs; with one different number in the given rows it does."""
+    """Other rows change no bit, a given row does."""
     for n, d in ((50, 8), (8, 50)):
         rows, learn = samples(2 * n, d), np.arange(2 * n) % 2 == 0
         fitted = PCA(4).fitted(rows, learn)

@@ -1,4 +1,4 @@
-"""Pairs that people uploaded, on disk: named by their content, complete or absent; and the CSV that lists them."""
+"""Uploaded pairs on disk, named by their content, complete or absent; and the CSV that lists them."""
 
 from __future__ import annotations
 

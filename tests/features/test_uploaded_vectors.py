@@ -135,7 +135,7 @@ def test_vectors_of_a_running_training_run_are_not_deleted(filled):
 
 @pytest.fixture
 def shared_vectors(tmp_path):
-    """The stores of the shared data folder with vectors and of a visitor, the key of the set, and the vectors' name."""
+    """The stores of the shared data folder with vectors and of a visitor, and the keys of set and vectors."""
     server = tmp_path / "server"
     shared_home = Store(server / SHARED)
     visitor = Store(server / "workspaces" / workspaces.create(server))

@@ -32,7 +32,8 @@ def folder(tmp_path):
 
 
 def unusable(tree, name, size=10**9):
-    """Why a file of the tree cannot be read: what was expected, and what came; None where it can."""
+    """The expected and the received content in the reason why a file of the tree cannot be read."""
+    # None where it can.
     return refusal(tree.read, name, size)
 
 
@@ -259,7 +260,7 @@ def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
 
 
 def marked(data, place, value):
-    """With a value in the header of the first entry, whose fields in the table of contents lie two bytes later."""
+    """With a value in the header of the first entry, whose table fields lie two bytes later."""
     changed = bytearray(data)
     for start in (data.index(b"PK\x03\x04"), data.index(b"PK\x01\x02") + 2):
         changed[start + place : start + place + 2] = value.to_bytes(2, "little")

@@ -1,4 +1,4 @@
-"""What all formats of folders do alike: as tools export them, as strangers spoil them, and with hostile names."""
+"""Common behaviour of all formats of folders: exports of tools, corrupted files, and hostile names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What COCO has of its own. What it has in common with other formats: test_formats.py."""
+"""What is special about COCO; test_formats.py tests what it has in common with other formats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ GOOD = box(1, 1, [0, 0, 20, 15])
 
 
 def spoilt(root, *annotations, images=("1.jpg",), names=("1.jpg",), **more):
-    """A folder of one file of COCO, with a good annotation before `annotations`, and of images of these names."""
+    """A folder of one COCO file, with a good annotation before `annotations`, and of named images."""
     return lay(root, {"a.json": coco(images, [GOOD, *annotations], **more), **dict.fromkeys(names)})
 
 

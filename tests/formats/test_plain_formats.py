@@ -1,4 +1,4 @@
-"""What YOLO and folders of classes have of their own. What they have in common with other formats: test_formats.py."""
+"""What is special about YOLO and class folders; test_formats.py tests what they have in common."""
 
 from __future__ import annotations
 

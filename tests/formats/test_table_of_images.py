@@ -38,7 +38,7 @@ def of(root, content, name="t.csv", **settings):
 
 
 def read(source):
-    """The images by name, and the problems except those of images without a row and of parts that are sampled."""
+    """The images by name, and problems except those of images without a row and of sampled parts."""
     records = list(source.records())
     images = {item.name: item for item in records if isinstance(item, SourceImage)}
     quiet = ("images", "parts")

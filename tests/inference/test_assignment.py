@@ -1,4 +1,4 @@
-"""Rankings as assignments: each form against the definition of its measure, each solver against all rankings."""
+"""Rankings as assignments: each form against its measure's definition, each solver against all rankings."""
 
 from __future__ import annotations
 

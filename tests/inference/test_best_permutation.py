@@ -50,7 +50,8 @@ def test_exhaustive_search_finds_the_best_of_all_orders(representation: str) -> 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize(("n", "length", "seed"), [(5, 3, 0), (6, 2, 1), (7, 4, 2), (7, 7, 3), (4, 3, 4)])
 def test_trees_are_those_of_the_paper(representation: str, n: int, length: int, seed: int) -> None:
-    """Each path, each visited order and its value, with the set of visited orders that the search does not keep."""
+    """Each path, each visited order and its value, with a set of visited orders."""
+    # The search does not keep that set.
     scores, value = ranker(representation, n, length, seed)
     record = search_trees(scores, np.arange(n), trees=4, seed=seed)
     visited: set[reference.Order] = set()
@@ -138,7 +139,8 @@ def test_an_empty_batch_of_sequences_has_no_orders() -> None:
 
 
 def test_values_of_many_orders_are_taken_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search visits thousands, and each window of max-pooled ones holds vectors: together they fill any memory."""
+    """A search visits thousands of orders."""
+    # Each window of max-pooled ones holds vectors: together they fill any memory.
     scores, value = ranker("max-pooled difference", 6, 3, 4)
     orders = np.array(list(itertools.permutations(range(6)))[:50])
     parts, windows = list[int](), WindowScores.windows

@@ -17,7 +17,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
 
 def random_model(seed: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Scores of 7 samples, up to 5 cliques of 2 to 7 of them, which overlap, and penalties, some of them 0."""
+    """Scores of 7 samples, up to 5 overlapping cliques of 2 to 7 of them, and penalties, some 0."""
     generator = np.random.default_rng(seed)
     sizes = generator.integers(2, 8, int(generator.integers(0, 6)))
     different = {tuple(np.sort(generator.permutation(7)[:size]).tolist()) for size in sizes}

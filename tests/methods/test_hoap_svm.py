@@ -30,7 +30,8 @@ def bound_of(queries: list[Query], **settings: Any) -> Surrogate:
 
 
 def objective(weights: np.ndarray, queries: list[Query], C: float = 10.0) -> float:
-    """Eq. 14, the mean over queries, of what the solver calls weights, w_1 = v / sqrt 2 = -w_0, in the first six."""
+    """Eq. 14, the mean over queries, for the weights of the solver."""
+    # It calls w_1 = v / sqrt 2 = -w_0 weights, in the first six.
     direction = weights[:6] / np.sqrt(2.0)
     rows = np.stack([direction, -direction]), weights[6:]
     return float(np.mean([primal_of("HOAP-SVM", rows, query, C, 0.7) for query in queries]))
@@ -243,7 +244,8 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
 
 
 def test_from_both_starts_training_never_ends_above_what_w2_of_0_gives() -> None:
-    """AP-SVM at 2 C has the objective of HOAP-SVM at w2 = 0. From HOB-SVM alone training ends above it at times."""
+    """AP-SVM at 2 C is HOAP-SVM with w2 = 0."""
+    # From HOB-SVM alone, training sometimes ends above its objective.
     above = 0
     for seed in range(40):
         rng = np.random.default_rng([seed, 9])

@@ -1,4 +1,4 @@
-"""The baselines' objectives, optima and gradients against their definitions with all pairs and lists written down."""
+"""Objectives, optima and gradients of the baselines against their definitions with all pairs and lists."""
 
 from __future__ import annotations
 

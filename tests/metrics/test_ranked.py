@@ -1,4 +1,4 @@
-"""Rankings in order and complete, several of the same samples beside each other, and one image that moves through one.
+"""Rankings in order, several of the same samples beside each other, and one image that moves.
 
 Doctests test the rest.
 """
@@ -44,7 +44,7 @@ def test_invalid_rankings_are_refused():
 
 
 def rankings_of(seed):
-    """Three rankings of the same samples, rows of a larger set, in a shuffled order each; some scores are equal."""
+    """Three rankings of the same samples, rows of a larger set, each shuffled; some scores are equal."""
     generator = np.random.default_rng(seed)
     rows = generator.permutation(50)[:9]
     relevance = generator.integers(0, 2, 9)

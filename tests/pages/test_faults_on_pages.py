@@ -33,7 +33,8 @@ def test_a_lost_record_is_named_and_everything_else_opens(laboratory, open_page)
 
 
 def test_a_set_loses_its_images_its_thumbnails_and_all_files(laboratory, open_page):
-    """Each is reported in its place, and the rest of the page is shown; nothing is offered that needs the file."""
+    """Each loss is reported in its place."""
+    # The rest of the page is shown; nothing is offered that needs the file.
 
     def offered(app):
         return [button.label for button in app.get("download_button")]

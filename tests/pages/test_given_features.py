@@ -1,4 +1,4 @@
-"""A set whose features came with it, from the import to the ranking: pages offer those features and no others."""
+"""A set with supplied features, from the import to the ranking: pages offer only those features."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pairs from a CSV on the page Train: read at once, on the disk before the page says so, found by all pages."""
+"""Pairs from a CSV on the page Train: read at once, on disk before they are confirmed, used by all pages."""
 
 from __future__ import annotations
 

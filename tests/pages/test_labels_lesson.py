@@ -36,7 +36,7 @@ def curves(scenes_home):
 
 
 def inference(lesson, model, row, answers):
-    """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
+    """The best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
     prediction = lesson.labelling_model(model, row).prediction(lesson.position(answers).answers[None])
     return set(np.flatnonzero(prediction.best.members[0]).tolist()), prediction.max_marginals.difference[0]
 

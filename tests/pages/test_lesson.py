@@ -45,7 +45,7 @@ def test_the_training_runs_of_every_lesson_are_bundled(fresh_home):
 
 @pytest.fixture
 def own_query(fresh_home, monkeypatch):
-    """Have the lesson be about a query whose runs are not bundled; returns the home and the settings of its runs."""
+    """Change the lesson's query to one without bundled runs; returns the data folder and the settings."""
     lesson = Lesson("reading", LESSON.methods, LESSON.features)
     monkeypatch.setattr(lesson_settings, "WHY_AP", lesson)
     images, _ = cache.ready_made()
@@ -117,7 +117,8 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(fresh_home, open_
 
 
 def test_the_lead_of_the_lesson_is_significant(fresh_home):
-    """By the bootstrap of Compare, on the query that it shows; and on average over the others it is a lead, too."""
+    """By the bootstrap of Compare, on the lesson's query."""
+    # On average over the other queries it is a lead, too.
     _, pair = pair_of(fresh_home)
     assert pair.gain.low > 0
     assert pair.better_ranking is pair.second

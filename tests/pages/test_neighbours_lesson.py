@@ -1,4 +1,4 @@
-"""The lesson about neighbours: what it shows follows from the trainings on disk, and from numbers that are made up."""
+"""The lesson about neighbours: its content follows from the runs on disk, and from invented numbers."""
 
 from __future__ import annotations
 

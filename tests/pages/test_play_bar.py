@@ -1,4 +1,4 @@
-"""The play bar on the page Train: what it is given, which run stands beside, and where there is nothing to play."""
+"""The play bar on the page Train: its data, the run beside, and runs without a recording."""
 
 from __future__ import annotations
 

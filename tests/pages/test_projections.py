@@ -1,4 +1,4 @@
-"""Projections on the pages: chosen in every form that chooses features, shown of a run, and used where it is."""
+"""Projections on the pages: chosen in every form for features, shown with a run, and used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The page Inference timing: what the worker is to time, and that tables and charts are those of the outcome."""
+"""The page Inference timing: settings for the worker, and tables and charts of its outcome."""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ def drop(app, data: bytes, name: str = "shapes.zip"):
 
 @pytest.fixture
 def poll(laboratory, started):
-    """Have the worker of the import that the page began last go on, and the page run again; returns that run."""
+    """Continue the worker of the page's last import, and run the page again; returns that run."""
 
     def poll_page(app):
         run = go_on(laboratory.store, started[-1])

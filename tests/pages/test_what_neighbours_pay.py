@@ -1,4 +1,4 @@
-"""Pairs of either sign and P^n Potts cliques on the pages: chosen, shown, and marked where they are approximate."""
+"""Pairs of either sign and P^n Potts cliques on the pages: chosen, shown, and marked as approximate."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The report of a comparison: its numbers and pictures, and that nothing of a stranger's comes alive in it."""
+"""The report of a comparison: its numbers and images, and that untrusted text stays text."""
 
 from __future__ import annotations
 

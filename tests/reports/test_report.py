@@ -1,4 +1,4 @@
-"""The report of an experiment: its numbers, its pictures, and that nothing of a stranger's comes alive in it."""
+"""The report of an experiment: its numbers and images, and that untrusted text stays text."""
 
 from __future__ import annotations
 

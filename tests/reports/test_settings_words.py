@@ -1,4 +1,4 @@
-"""The names of compared runs: what differs in the settings of two of a method, and an id only where nothing does."""
+"""The names of compared runs: differing settings of runs of one method, else an id."""
 
 from __future__ import annotations
 

@@ -49,7 +49,8 @@ def ranked_grid(page: Page) -> Any:
 
 @pytest.mark.parametrize("name", [next(iter(pages)) for pages in PLACES.values()])
 def test_a_deep_link_may_be_the_first_request_of_a_server(visit, server, name):
-    """The first page of each place: all begin by the guard that this is about (`test_parts.py` sees to that)."""
+    """The first page of each section."""
+    # All pages begin with the guard that this is about (`test_parts.py` tests that).
     server.stop()
     server.start()
     page = ready(visit(path_of(name)))

@@ -1,4 +1,4 @@
-"""Experiments whose processes are killed: nothing that was kept is lost, and they go on to the same numbers."""
+"""Experiments whose processes are killed: stored trials survive, and the numbers are the same."""
 
 from __future__ import annotations
 

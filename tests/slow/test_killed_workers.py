@@ -39,7 +39,7 @@ def alone(tmp_path_factory):
 
 
 def run_and_kill(processes: Any, store: TrialStore, after: int, workers: int) -> list[float]:
-    """Run the experiment; after so many trials kill some workers. How many trials were finished at each progress."""
+    """Run the experiment and kill some workers after so many trials; return finished trials by report."""
     done = list[float]()
 
     def kill(progress: Any) -> None:

@@ -1,4 +1,4 @@
-"""Kills at any moment and faults of the world around real workers: what is kept is whole, and losses are told."""
+"""Kills at any moment and system faults around real workers: kept data is whole, losses are reported."""
 
 from __future__ import annotations
 
@@ -135,7 +135,8 @@ def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(store, scripted
 
 @pytest.mark.parametrize("megabytes", [150, 450])
 def test_too_little_memory_for_the_libraries_is_reported(store, monkeypatch, megabytes):
-    """What gives way differs from library to library: an exception, an exit, an abort; but never a standstill."""
+    """It never ends in a standstill."""
+    # What gives way differs from library to library: an exception, an exit, an abort.
     monkeypatch.setenv("RANKING_WORKER_MEMORY", str(megabytes * 10**6))
     run = ended(store, jobs.start(store, "train", training(store)))
     assert run.state == "failed"

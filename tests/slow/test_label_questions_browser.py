@@ -61,7 +61,7 @@ def saved(page: Page, count: int) -> None:
 
 
 def press(page: Page, keys: str) -> list[str]:
-    """Press each key when the next question and its buttons are shown; return the labels that were asked about."""
+    """Press each key when the next question and its buttons are shown; return the labels of the questions."""
     labels = []
     for key in keys:
         labels.append(asked(page))

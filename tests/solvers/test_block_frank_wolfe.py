@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe on the risk of HOB-SVM: against the whole program, and against the other optimisers."""
+"""Block-coordinate Frank-Wolfe on the risk of HOB-SVM, against the whole program and other optimisers."""
 
 from __future__ import annotations
 
@@ -70,7 +70,8 @@ def test_planes_beyond_the_number_of_slots_are_merged_into_one(monkeypatch: pyte
 
 
 def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All edges pull in one direction. Without the anchor no component can move alone."""
+    """All edges pull in one direction."""
+    # Without the anchor no component can move alone.
     risk, *rest = problem([2] * 8 + [3] * 4 + [1] * 4, 7, 0.05, 100.0, spread=1e-3)
     solution = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
     assert solution.certificate.converged

@@ -163,7 +163,7 @@ def test_weights_of_a_round_without_improvement_are_not_adopted() -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Hiding(LinearRisk):
-    """A risk of whose gap single precision hides a share of the objective; it remembers who asked for the exact one."""
+    """A risk of whose gap single precision hides a share of the objective; it counts exact evaluations."""
 
     share: float = dataclasses.field(kw_only=True)
     exact_gaps: list[float] = dataclasses.field(kw_only=True)

@@ -1,4 +1,4 @@
-"""Cutting planes for each component on the risk of HOB-SVM: against the whole program, and one-slack planes."""
+"""Cutting planes per component on the risk of HOB-SVM: against the whole program, and one-slack planes."""
 
 from __future__ import annotations
 

@@ -38,7 +38,8 @@ def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: ty
 
 
 def test_single_steps_of_descent_are_double_precise_on_double_features() -> None:
-    """Weights are kept along with the dual variables; what they lose a step must be in the sixteenth digit."""
+    """Weights are kept beside dual variables."""
+    # What they lose per step must be in the sixteenth digit.
     risk, labels, costs = hinge_risk(4, C=3.0)
     alpha, weights = np.zeros(60), np.zeros(5)
     curvatures = 4.0 * (risk.features.rows**2).sum(axis=1)
@@ -222,7 +223,8 @@ def test_an_error_in_a_callback_is_not_swallowed() -> None:
 
 
 def test_rounding_of_a_normal_that_nearly_cancels_is_not_taken_for_a_false_dual() -> None:
-    """Features around 100 that differ by hundredths: X'c loses digits, and the dual may round above the primal."""
+    """X'c loses digits."""
+    # Features around 100 differ by hundredths, and the dual may round above the primal.
     features = [
         [100.0465316772461, 99.86648559570312, 99.96109008789062],
         [99.99772644042969, 99.97247314453125, 100.03337097167969],

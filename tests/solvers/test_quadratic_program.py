@@ -61,7 +61,8 @@ def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
 
 
 def test_planes_of_very_different_lengths_are_solved() -> None:
-    """As where neighbours count for much, or C is large; at one scale for all, five of these were given up."""
+    """As with a large edge weight, or a large C."""
+    # At one scale for all, five of these were given up.
     for seed in range(100):
         rng = np.random.default_rng(seed)
         root = rng.normal(size=(20, 20)) * 10.0 ** rng.uniform(-2, 4, 20)

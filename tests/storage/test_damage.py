@@ -1,4 +1,4 @@
-"""Each file of a data folder missing, empty, cut or garbage: what it held is lost and named, everything else opens."""
+"""Each file of a data folder missing, empty, cut or garbage: its loss is named, everything else opens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Workers are started, wait for their turn, are cancelled, and are settled when they die; steps of theirs are scripted.
+"""Workers are started, wait for their turn, are cancelled, and are settled when they die.
+
+The steps of some of them are scripted.
 
 What does not need a process has none: this one holds the lock of a run, as its worker would.
 """

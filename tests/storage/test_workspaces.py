@@ -1,4 +1,4 @@
-"""Workspaces: nobody reaches those of others, all read what is shared, and limits are said where they are met."""
+"""Workspaces: visitors cannot reach each other's, all read the shared one, and errors name the limit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The charts of all pages. `alt` is the text alternative of a chart."""
+"""The charts of all pages; `alt` is the text alternative of a chart."""
 
 from __future__ import annotations
 

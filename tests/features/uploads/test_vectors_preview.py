@@ -1,4 +1,4 @@
-"""Vectors that a person uploads: what is in the file, how its rows are matched, what is refused, what is left."""
+"""Uploaded vectors: the content of the file, how its rows are matched, what is refused and what is left."""
 
 from __future__ import annotations
 
