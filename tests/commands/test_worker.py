@@ -290,7 +290,7 @@ def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves
     assert kept(empty) == before
 
 
-def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, zoo):
+def test_a_killed_import_leaves_no_files_and_names_its_last_step(empty, zoo):
     for step in ("Reading it as Class folders", WAITING, "Importing images"):
         before = kept(empty)
         run = uploaded(empty, zoo)
@@ -309,7 +309,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, 
     assert len(empty.sets.rows()) == 1
 
 
-def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, stop):
+def test_an_upload_is_imported_under_its_file_name_and_its_copy_deleted(empty, zoo, stop):
     run = here(empty, CLASS_FOLDERS, "import", zoo)
     assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 14)
     assert run.result["classes"] == {"cat": 7, "dog": 7}
@@ -387,7 +387,7 @@ def test_an_import_ends_when_its_workspace_is_full_also_at_its_end(tmp_path, zoo
 
 
 @pytest.mark.parametrize("settings", [UPLOAD, FeaturesSettings("x").to_json()], ids=["images", "features"])
-def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, monkeypatch, settings):
+def test_reading_an_upload_has_a_time_limit_that_excludes_waiting(empty, monkeypatch, settings):
     codes: queue.Queue[int] = queue.Queue()
     waited: list[bool] = []
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
@@ -437,7 +437,7 @@ def test_a_training_ends_with_model_scores_metrics_and_certificate(trained):
     assert not list(trained.folder.glob("partial-*"))
 
 
-def test_a_training_tells_its_steps_and_every_bound(trained):
+def test_a_training_run_reports_its_steps_and_every_bound(trained):
     every = jobs.events(trained)[0]
     assert every[0] == {"event": "state", "state": "running", "reason": ""}
     assert steps_of(trained) == ["Reading the image set", "HOG and Colour", "Training", SAVING, MEASURING]
@@ -489,7 +489,7 @@ class Mean(SampleMethod):
         raise NotImplementedError
 
 
-def test_a_method_need_not_have_a_certificate(store, digits, stop, monkeypatch):
+def test_methods_without_a_certificate_are_trained(store, digits, stop, monkeypatch):
     monkeypatch.setattr(METHODS, "_classes", {name: METHODS.get(name) for name in method_names()})
     METHODS.register("Mean")(Mean)
     for last, state in (("", "finished"), ("Training", "cancelled")):
@@ -515,7 +515,7 @@ def test_files_are_whole_or_not_there(store, digits, monkeypatch):
     assert not run.model_file.exists()
 
 
-def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits, monkeypatch):
+def test_a_training_run_stores_its_scores_so_far_while_it_is_running(store, digits, monkeypatch):
     shapes = []
     iterate = Report.iteration
 
@@ -745,7 +745,7 @@ def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(stor
     assert "4.29 GB" in here(store, UPLOAD, "import").reason
 
 
-def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd):
+def test_calls_without_a_run_or_with_a_running_one_are_refused(store, trained, capfd):
     assert worker.main([]) == 2
     assert "python -m ranking.commands.worker" in capfd.readouterr().err
     with pytest.raises(ValueError, match=r"\.\./x"):
@@ -761,7 +761,7 @@ def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd
     assert store.runs.get(run.id).state == "queued"
 
 
-def test_settings_that_make_no_sense_are_a_plain_reason(store, task_settings, failures, capfd):
+def test_invalid_settings_fail_a_run_with_a_short_reason(store, task_settings, failures, capfd):
     for kind, change, name in (
         ("samples", {"set": "f" * 64}, "ffff"),
         ("samples", {"warm_start": "../../../x"}, "../../../x"),

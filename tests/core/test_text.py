@@ -50,7 +50,7 @@ def test_names_that_begin_alike_become_unique_and_short_ones_stay():
     assert unique_name("x " * 50) == unique_name("x\n " * 50), "blanks are no part of a name"
 
 
-def test_no_cell_of_a_table_begins_a_formula_and_every_text_comes_back():
+def test_no_table_cell_is_a_formula_and_every_text_survives():
     for start in ("=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'x", "＝1+1", "＋x", "－x", "＠x"):
         assert guarded(start) == f"'{start}"
     unseen = " \u00a0\ufeff\u200b\u2060\v\f\0\x85\u2028\u3000"

@@ -200,7 +200,7 @@ def test_a_sample_is_for_test_where_its_image_is_and_relevant_to_its_classes():
         images.numbers_of("year")
 
 
-def test_an_image_opens_as_rgb_and_is_refused_where_it_is_gone_or_damaged(tmp_path):
+def test_an_image_opens_as_rgb_and_a_missing_or_damaged_image_is_refused(tmp_path):
     two_images = image_set([0, 1], [False, True], folder=tmp_path)
     file = tmp_path / "0.png"
     Image.new("L", (6, 4), 128).save(file)

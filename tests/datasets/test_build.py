@@ -57,7 +57,7 @@ def huge_webp(width, height):
     return b"RIFF" + struct.pack("<I", len(chunk) + 4) + b"WEBP" + chunk
 
 
-def test_a_webp_says_its_size_before_it_is_opened():
+def test_the_size_of_a_webp_is_read_before_it_is_opened():
     assert webp_size(encoded()) is None
     for size in ((1, 1), (320, 240), (16383, 3)):
         for options in ({"lossless": True}, {"quality": 50}, {"exif": b"Exif\0\0"}):

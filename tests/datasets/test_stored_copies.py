@@ -101,7 +101,7 @@ def test_a_set_without_copies_is_unchanged(tmp_path):
     assert group_copies(images.folder, True).key == images.key
 
 
-def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_on(tmp_path):
+def test_sets_with_supplied_groups_are_unchanged_until_copies_are_grouped(tmp_path):
     groups = ["a", "b", *("c" + str(place) for place in range(10)), "d", "a"]
     images = built(tmp_path / "set", groups=groups)
     assert (images.image_test.tolist(), are_together(images)) == (TEST, False)

@@ -294,6 +294,6 @@ def test_a_solver_that_reads_rows_says_so():
         ESTIMATORS["LinearSVM"](solver="coordinate descent").fit(scipy.sparse.csr_array(X), y)
 
 
-def test_importing_it_loads_no_streamlit():
+def test_importing_the_estimators_loads_no_streamlit():
     code = "import sys, ranking.estimators; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

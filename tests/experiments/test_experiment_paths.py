@@ -42,7 +42,7 @@ def test_paths_contain_every_trial_once_after_its_warm_start():
     assert both[3].beginning.key == both[2].key
 
 
-def test_hoap_alone_brings_its_hob_along_or_one_for_all_where_its_first_C_is_fixed():
+def test_hoap_alone_adds_hob_runs_as_warm_starts_or_a_single_one_for_a_fixed_first_C():
     alone = planned(IMAGES, methods=(("HOAP-SVM", {}),))
     cells = {cell.key for path in paths_of(alone.validation.values()) for cell in path}
     assert len(cells) == 2 * len(alone.validation)
@@ -115,7 +115,7 @@ def test_warm_starts_end_where_cold_ones_do():
         assert warm.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
-def test_hoap_begins_where_hob_ended(made):
+def test_hoap_starts_from_the_weights_of_hob(made):
     for C in (1.0, 10.0):
         cell = PLAN.validation["jump", "HOAP-SVM", (("C", C), ("eta", 1.0)), 0]
         states, heard = walked_to(made, cell), list[ProgressEvent]()
@@ -168,7 +168,7 @@ def test_long_paths_of_each_query_are_trained_first():
     assert list(lengths) == [*dict.fromkeys(path[0].query for path in paths_of(plan.validation.values()))]
 
 
-def test_a_unit_that_was_ended_goes_on_from_what_is_kept_to_the_same_bits(made):
+def test_an_interrupted_unit_resumes_from_stored_trials_to_the_same_bits(made):
     keys = [trial.key for trial in PATH]
     whole = train_path(made, remaining_path(PATH, keys))
     assert [one.trial for one in whole] == list(PATH)

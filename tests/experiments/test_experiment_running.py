@@ -106,7 +106,7 @@ def test_settings_are_chosen_and_reported_by_the_measure_of_the_protocol(results
     assert by_places.validation("jump", "SVM") == pytest.approx((0.1001,) * 3)
 
 
-def test_means_that_only_rounding_tells_apart_are_equal(results):
+def test_means_that_differ_by_rounding_only_are_equal(results):
     small, large = ((("C", 1.0), ("eta", 0.1)), (("C", 10.0), ("eta", 0.1)))
     of_folds = {small: (0.1, 0.2, 0.3), large: (0.2, 0.2, 0.2)}
     assert statistics.fmean(of_folds[large]) > statistics.fmean(of_folds[small]), "by rounding"
@@ -185,7 +185,7 @@ def test_comparisons_are_paired_by_fold_and_corrected_for_all(results):
     assert " 12 " in table.note
 
 
-def test_an_error_of_a_worker_is_raised_as_it_is(tmp_path, monkeypatch):
+def test_an_error_of_a_worker_is_raised_unchanged(tmp_path, monkeypatch):
     def broken(*_: Any) -> None:
         raise ArithmeticError("the disk is full")
 

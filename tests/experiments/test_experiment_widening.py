@@ -44,7 +44,7 @@ def tried(results: Results) -> list[float]:
     return [dict(point)["C"] for point in results.points("jump", "SVM")]
 
 
-def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
+def test_a_grid_is_widened_at_most_twice_beyond_the_end_with_the_best_value():
     assert tried(results_of({})) == [1.0, 10.0, 100.0], "nothing is known yet"
     assert tried(results_of({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})) == [1.0, 10.0, 100.0], "the best lies inside"
     above = {1.0: 0.2, 10.0: 0.5, 100.0: 0.6}
@@ -60,7 +60,7 @@ def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
     assert results_of(above, widen=False).at_end("jump", "SVM") == ["C"], "it is marked all the same"
 
 
-def test_a_grid_goes_on_beyond_a_corner_too():
+def test_a_grid_is_also_widened_beyond_a_corner():
     grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
     settings = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
     outcomes = {

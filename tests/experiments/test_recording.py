@@ -93,7 +93,7 @@ def test_without_weights_or_certificate_nothing_is_recorded():
         assert passed == []
 
 
-def test_while_training_goes_on_scoring_takes_a_small_share_of_the_time(monkeypatch):
+def test_scoring_during_training_takes_a_small_share_of_the_time(monkeypatch):
     now, spent, passed = [0.0], [0.0], list[float]()
     monkeypatch.setattr(recording.time, "monotonic", lambda: now[0])
     recorder = Recorder(lambda _: passed.append(now[0]))

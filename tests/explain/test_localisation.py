@@ -22,7 +22,7 @@ def localisation() -> Localisation:
 MADE = localisation()
 
 
-def test_a_localisation_comes_back_as_it_was(tmp_path):
+def test_a_saved_localisation_is_read_unchanged(tmp_path):
     MADE.save(tmp_path / "localisation.npz")
     back = read_localisation(tmp_path / "localisation.npz", IMAGES)
     for name, array in vars(MADE).items():

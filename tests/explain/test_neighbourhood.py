@@ -100,7 +100,7 @@ def plain(n: int, edges: list[list[int]], penalty: list[float]) -> Neighbourhood
     return attractive(np.zeros(n), np.array(edges), penalty, np.zeros(n, bool))
 
 
-def test_members_and_edges_of_a_component_are_its_own():
+def test_members_and_edges_of_a_component_belong_to_it_only():
     model = plain(6, [[0, 4], [4, 2], [1, 3]], [-1.0, -1.0, -2.0])
     assert [model.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
     assert [sorted(model.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]

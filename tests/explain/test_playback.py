@@ -33,7 +33,7 @@ def in_file(playback: Playback) -> bytes:
     return playback.content()
 
 
-def test_a_recording_comes_back_as_it_was(tmp_path):
+def test_a_saved_recording_is_read_unchanged(tmp_path):
     made = recording()
     made.dual[0] = -np.inf
     made.save(tmp_path / "playback.npz")

@@ -52,7 +52,7 @@ def test_pairs_of_a_set_are_listed_newest_first(tmp_path):
     assert store.features.edge_names("c" * 64) == []
 
 
-def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
+def test_missing_and_damaged_pairs_are_reported_and_restored_by_another_upload(tmp_path):
     store = Store(tmp_path)
     name = store.features.add_edges(KEY, EDGES)
     for key, unknown in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):

@@ -249,7 +249,7 @@ def refused_zip(path, **limits):
     return caught.value
 
 
-def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
+def test_a_zip_bomb_is_detected_before_it_is_expanded(tmp_path):
     path = packed(tmp_path / "x.zip", {"zeros": bytes(30_000_000)})
     error = refused_zip(path)
     assert "30,000,000" in error.came

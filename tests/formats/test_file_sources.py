@@ -113,7 +113,7 @@ def test_svmlight_with_sizes_of_queries_and_a_test_file(tmp_path):
     ]
 
 
-def test_svmlight_as_lightgbm_has_it(real_data):
+def test_svmlight_files_of_lightgbm_are_read(real_data):
     from sklearn.datasets import load_svmlight_file
 
     folder = real_data / "lightgbm_lambdarank"

@@ -152,7 +152,7 @@ CVAT = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
     ("name", "content", "tool"),
     [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", CVAT, "CVAT")],
 )
-def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name, content, tool):
+def test_native_formats_of_tools_are_refused_with_the_formats_that_they_export(tmp_path, name, content, tool):
     """Beside images of which nothing is known, and beside images that another format knows."""
     unrecognised = preview_import(str(lay(tmp_path / "x", {name: content, "1.jpg": None})), None, {})
     assert unrecognised.source is None
@@ -166,7 +166,7 @@ def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name
     assert f"the native format of {tool}" in row.came
 
 
-def test_a_preview_of_an_earlier_version_or_of_a_format_that_is_gone_is_refused(zoo):
+def test_previews_of_an_earlier_version_or_of_a_removed_format_are_refused(zoo):
     record = preview_import(str(zoo), None, {}).to_json()
     gone = {"CVAT": record["detected"]["Class folders"], **record["detected"]}
     with refused("format", "'CVAT'"):

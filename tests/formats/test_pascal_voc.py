@@ -159,7 +159,7 @@ def test_without_a_test_list_the_seed_chooses_the_test_images(four):
 # ---------------- Files that are missing, broken, doubled or elsewhere: one row each, the rest is kept
 
 
-def test_files_without_each_other_broken_ones_and_doubled_names(voc):
+def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
     voc.annotation("c", voc_object())
     voc.image("d")
     voc.list("trainval", "a", "c", "d", "../../../etc/passwd", "g")
@@ -235,7 +235,7 @@ def test_folders_that_link_out_of_the_tree_are_refused(tmp_path, secret, inside)
         list(make_source("PASCAL VOC", folder=str(tmp_path / "VOCdevkit")).records())
 
 
-def test_a_bad_list_is_a_row_unless_it_is_needed(voc):
+def test_a_bad_list_is_reported_and_refused_only_if_it_is_needed(voc):
     path = voc.root / "ImageSets" / "Main" / "val.txt"
     path.symlink_to("nothing")
     images, problems = read("PASCAL VOC", voc.root)
@@ -370,7 +370,7 @@ def test_exports_of_tools_are_read_with_their_first_pixel(tmp_path, folders, mor
     assert list(detect(open_tree(folder))) == ["PASCAL VOC"] * ("JPEGImages" in folders)
 
 
-def test_folders_inside_those_of_annotations_and_images(tmp_path):
+def test_annotations_and_images_in_nested_folders_are_read(tmp_path):
     """CVAT keeps the folders that its images were in."""
     folder = laid_out(tmp_path / "x", "Annotations", "JPEGImages", ("x/a", "y/a", "b"))
     lay(folder, {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"})
@@ -382,7 +382,7 @@ def test_folders_inside_those_of_annotations_and_images(tmp_path):
 
 @pytest.mark.parametrize(("parts", "test"), [(("train", "valid", "test"), "test"), (("train", "val"), "val")])
 @pytest.mark.parametrize("folders", [("", ""), ("annotations", "images"), ("Annotations", "JPEGImages")])
-def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
+def test_parts_in_separate_folders_determine_the_split(tmp_path, parts, test, folders):
     """Roboflow exports annotations beside their images so; names may come again."""
     for part in parts:
         laid_out(tmp_path / "x" / part, *folders)
@@ -398,7 +398,7 @@ def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
     }
 
 
-def test_parts_of_which_each_is_laid_out_in_its_own_way(tmp_path):
+def test_parts_may_have_different_layouts(tmp_path):
     laid_out(tmp_path / "x" / "train", "annotations", "images", "a")
     laid_out(tmp_path / "x" / "test", "", "", "a")
     images, problems = read("PASCAL VOC", tmp_path / "x")

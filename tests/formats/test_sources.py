@@ -116,7 +116,7 @@ def _changed(source):
 
 
 @pytest.mark.parametrize("name", tree_sources())
-def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_path):
+def test_every_format_reads_the_same_boxes_labels_and_parts(name, tmp_path):
     folder = FOLDERS[name](tmp_path / "x")
     if all(box.box is None for item in read(name, folder)[0].values() for box in item.boxes):
         pytest.skip("it labels whole images")

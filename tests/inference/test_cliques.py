@@ -58,7 +58,7 @@ def test_large_cliques_are_cut() -> None:
         np.testing.assert_allclose(result.negative, np.maximum(free, 0.0), **exact)
 
 
-def test_sums_and_values_are_those_of_labellings_that_pay_each_broken_clique_once() -> None:
+def test_sums_and_values_are_those_of_labellings_with_one_penalty_per_broken_clique() -> None:
     """Also where a clique costs nothing, so that its auxiliary samples are free."""
     for seed, zero in itertools.product(range(30), (False, True)):
         unary, groups, penalty = random_model(seed)

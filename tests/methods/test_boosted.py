@@ -45,7 +45,7 @@ def ten_trees(name: str, data: SequenceSet, **settings: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("gain", "gains"), [("linear", [0, 1, 2, 3, 4]), ("exponential", [0, 1, 3, 7, 15])])
-def test_lambda_mart_is_lightgbms_own(gain: str, gains: list[int]) -> None:
+def test_lambda_mart_equals_that_of_lightgbm(gain: str, gains: list[int]) -> None:
     data = documents()
     booster = booster_of(data, {"group": [10] * 30}, objective="lambdarank", label_gain=gains)
     scores = ten_trees("LambdaMART", data, gain=gain)

@@ -185,7 +185,7 @@ def heard(
 
 
 @pytest.mark.parametrize("fusion", ["weighted votes", "best length"])
-def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) -> None:
+def test_progress_counts_lengths_and_a_stop_keeps_started_rankers(fusion: str) -> None:
     rounds = [event.round for event in heard(fusion)[1]]
     assert rounds == sorted(rounds)
     assert set(rounds) == {0, 1, 2, 3}

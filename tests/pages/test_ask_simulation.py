@@ -162,7 +162,7 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
     assert "nan" not in "".join(tables_of(app).values()), "without intervals"
 
 
-def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
+def test_invalid_simulations_and_settings_are_reported(labels_here, open_page):
     empty = simulated(labels_here, [])
     app = open_page("ask_simulation", simulation=empty.id, strategies="", models="C-star p@k")
     assert app.error

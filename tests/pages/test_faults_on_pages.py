@@ -9,7 +9,7 @@ from shown import errors, text_of
 from ranking.storage.run import RECORD
 
 
-def test_a_home_that_was_moved_is_reported_and_comes_back(laboratory, open_page, tmp_path):
+def test_a_moved_data_folder_is_reported_and_used_again_when_restored(laboratory, open_page, tmp_path):
     app = open_page("train")
     assert not app.error
     laboratory.home.rename(tmp_path / "moved")

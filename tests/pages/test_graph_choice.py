@@ -103,7 +103,7 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
     assert box(form).value == graph, "a link names it too"
 
 
-def test_pairs_that_join_the_splits_are_counted_and_left_out(images, edges):
+def test_pairs_across_the_splits_are_counted_and_ignored(images, edges):
     ends_in_test = images.test[edges].sum(axis=1)
     train, joins, test = np.bincount(ends_in_test)
     assert min(train, joins, test) > 1
@@ -199,7 +199,7 @@ def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
     assert short_name(graph) in warnings(app)
 
 
-def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, images, edges):
+def test_damaged_and_missing_pairs_are_uploaded_again(open_page, on_edges, images, edges):
     graph = on_edges.settings["graph"]
     file = edges_in(home.store().home / "edges", images.key).path(graph)
     file.write_bytes(b"x")

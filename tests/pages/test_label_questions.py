@@ -269,7 +269,7 @@ def test_a_second_press_for_a_question_is_ignored_and_two_tabs_lose_nothing(labe
     assert len({each.session for each in events}) == 2
 
 
-def test_one_press_is_one_answer(labels_here, own, monkeypatch):
+def test_one_press_saves_one_answer(labels_here, own, monkeypatch):
     state: dict[str, Any] = {}
     monkeypatch.setattr(questions.st, "session_state", state)
     monkeypatch.setattr(questions.home, "store", lambda: Store(labels_here.home))

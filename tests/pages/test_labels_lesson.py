@@ -66,7 +66,7 @@ def test_the_lesson_has_the_scores_and_gaps_of_the_bundled_runs(scenes_home, les
     assert lesson.gap == max(run.result["certificate"]["relative_gap"] for run in runs)
 
 
-def test_scenes_have_the_labels_and_pictures_of_the_image_set(lesson, open_page):
+def test_scenes_have_the_labels_and_images_of_the_image_set(lesson, open_page):
     images = load_image_set(folder_of(LABELS_SET))
     assert lesson.scenes.tolist() == np.flatnonzero(images.test).tolist()
     for row, scene in enumerate(lesson.scenes):

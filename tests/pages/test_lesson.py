@@ -103,7 +103,9 @@ def run_of(store, method):
     return run
 
 
-def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(fresh_home, open_page, started):
+def test_both_rankings_are_those_on_disk_and_the_statements_of_the_lesson_hold(
+    fresh_home, open_page, started
+):
     app = open_page("lesson", step="9", place="<script>")
     assert not methods_of(started), "nothing is trained again"
     assert len(app.warning) == 1
@@ -134,7 +136,7 @@ def test_the_lead_of_the_lesson_is_significant(fresh_home):
     assert sum(gain.low > 0 for gain in other_gains) >= sum(gain.high < 0 for gain in other_gains)
 
 
-def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(fresh_home, open_page):
+def test_the_image_moves_to_the_chosen_rank_and_the_last_step_fills_the_training_form(fresh_home, open_page):
     app = open_page("lesson", place="-1", small_k="2")
     press(app, "next step")
     assert app.query_params["step"] == "2"
@@ -170,7 +172,7 @@ def test_the_caption_of_the_costs_counts_the_steps_at_which_the_error_rate_chang
     assert numbers_in(page.costs_text(ap, zero_one)) == pytest.approx([*ends, 1, 11], abs=5e-4)
 
 
-def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
+def test_a_method_result_has_the_weighted_loss_and_the_first_error():
     ranked = Ranking(np.arange(5), np.array([1, 0, 1, 0, 0]), np.array([2.0, 1.0, 0.0, -1.0, -2.0]))
     # one of two relevant is missed, one of three others not
     precision, loss = (

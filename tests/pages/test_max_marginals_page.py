@@ -156,7 +156,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
         assert app.selectbox(key=f"widget {name}").value == value
 
 
-def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
+def test_missing_features_are_computed_on_demand(laboratory, open_page):
     for view in ("labellings", "graph"):
         cache.neighbourhood.clear()
         shutil.rmtree(laboratory.store.features.cache)

@@ -95,7 +95,7 @@ def test_the_leads_of_the_lesson_are_significant(fresh_home, images, rankings):
     assert neighbour_captions.by_strength(strength_curve).low > 0
 
 
-def test_ranks_follow_the_strength_and_texts_what_it_changes(fresh_home, images, rankings, open_page):
+def test_ranks_and_texts_follow_the_edge_strength(fresh_home, images, rankings, open_page):
     strength_curve, tests = cache.strength_curve(run_of(fresh_home, "HOAP-SVM")), images.ids[images.test]
     off, learned = (strength_curve.ranks[strength_curve.at(strength)] for strength in (0.0, 1.0))
     trained = rankings["HOAP-SVM"]

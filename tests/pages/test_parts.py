@@ -58,7 +58,7 @@ def test_no_title_makes_a_file_name_that_a_system_refuses():
         assert len(name) <= len("answers--01234567.csv") + file_names.LONGEST
 
 
-def test_every_setting_of_every_plugin_survives_the_address():
+def test_every_setting_of_every_plugin_survives_the_url():
     items = [item for plugin in PLUGINS for item in settings_of(plugin)]
     assert len(items) >= 100
     for item in items:

@@ -105,7 +105,7 @@ def test_delete_undo_restore_and_empty(laboratory, open_page):
 
 
 @pytest.mark.parametrize("page", ["train", "ranked_images"])
-def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, page):
+def test_url_of_a_deleted_run_offers_undo(laboratory, open_page, page):
     store, deleted = laboratory.store, laboratory.finished
     store.runs.delete(deleted)
     app = open_page(page, run=deleted)
@@ -142,7 +142,7 @@ def test_changed_settings_are_marked_after_training(laboratory, open_page):
     assert " → ".join(f"{run.result['test']['AP']:.3f}" for run in (before, after)) in element
 
 
-def test_archive_holds_table_and_picture(laboratory, open_page):
+def test_archive_contains_table_and_contact_sheet(laboratory, open_page):
     run = laboratory.store.runs.get(laboratory.on_shapes)
     assert export.lacking(run) == {}
     assert not open_page("train", run=run.id).warning
@@ -160,7 +160,7 @@ def test_archive_holds_table_and_picture(laboratory, open_page):
         assert [int(row["relevant"]) for row in listed] == ranked.relevance.tolist(), split
 
 
-def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_page):
+def test_export_without_thumbnails_omits_the_contact_sheet(laboratory, open_page):
     run = laboratory.store.runs.get(laboratory.on_shapes)
     (laboratory.home / "sets" / laboratory.shapes / "crops.bin").unlink()
     assert list(export.lacking(run)) == ["ranking.png"]

@@ -62,7 +62,7 @@ def test_the_form_has_a_graph_for_methods_that_use_one(laboratory, started, open
     assert runs.neighbours_of(unknown) == "nearest", "of a method of another version as it was given"
 
 
-def test_graph_of_a_run_is_named_in_table_sheet_and_address(filled, on_neighbours, open_page):
+def test_graph_of_a_run_is_named_in_table_contact_sheet_and_url(filled, on_neighbours, open_page):
     assert runs.telling(on_neighbours).endswith(" = same image")
     assert "same image" not in runs.telling(home.store().runs.get(filled.on_shapes))
     images = home.store().sets.get(filled.shapes)

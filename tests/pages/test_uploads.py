@@ -101,7 +101,7 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
     assert not app.file_uploader[0].value
 
 
-def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
+def test_a_data_folder_that_cannot_store_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
     def refuse(*_):
         raise HomeError("this workspace is *full*")
 
@@ -135,7 +135,7 @@ def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laborat
     assert elsewhere.text_input(key=PATH).value == "/some/where"
 
 
-def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, open_page):
+def test_a_source_without_files_is_imported_without_a_preview(laboratory, started, open_page):
     app = open_page("image_sets")
     assert not set(app.selectbox(key="widget source").options) & set(tree_sources())
     choose(app.selectbox, "source", "Digits")

@@ -111,7 +111,7 @@ def test_rows_mark_the_first_error_and_movers_have_the_largest_gain_of_ap(writte
     assert [len(trace["x"]) > 2 for trace in curves["data"]] == [True] * 3, "a curve each"
 
 
-def test_the_files_in_it_are_whole(written, shown):
+def test_files_inside_the_report_are_complete(written, shown):
     files = HtmlFile(written).files()
     assert set(files) == {"ranks.csv", "measures.csv", "measures.tex"}
     rows = list(csv.DictReader(io.StringIO(files["ranks.csv"])))

@@ -66,7 +66,7 @@ def test_the_tables_hold_the_results(written, findings):
     assert "HOB-SVM − SVM" in page.text
 
 
-def test_each_picture_is_once_in_the_file_and_is_that_of_its_sample(written, findings):
+def test_the_report_contains_the_thumbnail_of_each_sample_once(written, findings):
     page, crops = HtmlFile(written), Thumbnails(findings.images.folder)
     symbols = [symbol["id"] for symbol in page.all("symbol")]
     assert len(set(symbols)) == len(symbols) > 0

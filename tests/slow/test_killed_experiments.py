@@ -17,7 +17,7 @@ def scores(store: Store) -> dict[str, bytes]:
     return {key: trials.scores(key).tobytes() for key in trials.outcomes()}
 
 
-def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path):
+def test_a_killed_experiment_loses_no_trial_and_resumes_to_the_same_bits(tmp_path):
     store, alone = (Store(tmp_path / name) for name in ("killed", "alone"))
     patches(tmp_path / "set")
     keys = {home.sets.add(tmp_path / "set", "Patches") for home in (store, alone)}

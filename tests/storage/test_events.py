@@ -98,7 +98,7 @@ def test_the_last_of_one_kind_comes_before_the_first_of_the_next(file, monkeypat
     assert progress == [("HOG", 1), ("HOG", 100), ("Colour", 1), ("Colour", 100), (None, None)]
 
 
-def test_a_stopped_report_tells_and_then_raises(file):
+def test_a_report_to_a_stopped_run_is_written_before_it_raises(file):
     report = Report(file)
     report.stop(15, None)
     with pytest.raises(StopTraining):

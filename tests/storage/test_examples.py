@@ -65,7 +65,7 @@ def test_examples_are_read_where_they_lie_and_cannot_be_changed(fresh):
     assert fresh.damage() == []
 
 
-def test_without_the_folder_of_examples_a_home_is_empty(tmp_path):
+def test_without_the_folder_of_examples_a_data_folder_is_empty(tmp_path):
     assert Store(tmp_path).sets.rows() == Store(tmp_path).runs.all() == []
 
 

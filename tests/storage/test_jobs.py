@@ -158,7 +158,7 @@ def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
         assert waits_for(store.home, held(store, "import", settings)) == 0, settings
 
 
-def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, held, full):
+def test_workers_wait_for_their_turn_and_a_dead_worker_frees_its_position(store, held, full):
     first, second, third = (start(store, ["iterate", 1, 0.0]) for _ in range(3))
     assert [waits_for(store.home, run) for run in (first, second, third)] == [1, 2, 3]
     kill(first)
@@ -204,7 +204,7 @@ def test_a_file_that_crashes_its_reader_is_named(store, tmp_path, monkeypatch):
     assert run.reason.startswith(f"{file} crashed its reader (last step: Reading {file}; SIGSEGV)")
 
 
-def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
+def test_the_reason_of_a_crash_has_signal_and_last_output_but_no_dump(store):
     run = ended(store, start(store, ["iterate", 2, 0.0], ["crash"]))
     assert run.reason.startswith(cause_of_exit(-signal.SIGABRT))
     assert "something went wrong inside | Fatal Python error: Aborted" in run.reason
@@ -397,7 +397,7 @@ print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.0
 """
 
 
-def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, monkeypatch):
+def test_a_training_run_survives_its_server_and_the_next_server_can_cancel_it(store, monkeypatch):
     be_patient(monkeypatch)
     command = [sys.executable, "-c", SERVER, str(store.home), *SCRIPTED]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

@@ -48,7 +48,7 @@ def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run)
     np.testing.assert_array_equal(np.load(run.scores_file), method.score(Query(projection(features))))
 
 
-def test_the_command_line_ranks_through_it(origin, run, command):
+def test_the_command_line_ranks_with_the_projection(origin, run, command):
     output, _ = command("rank", run.id, "--part", "all", home=origin.home)
     rows = list(csv.DictReader(io.StringIO(output)))
     scores = dict(zip(origin.sets.get(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
