@@ -1,4 +1,4 @@
-"""What do Dask workers on this machine cost, compared with processes and threads of joblib, and what do shards save?
+"""What do Dask workers on this machine cost, compared with joblib, and what do shards save?
 
     python benchmarks/cluster.py
 
@@ -56,7 +56,8 @@ TRAINED = {"AP-SVM": 1000.0, "NDCG-SVM": 1000.0, "SVM": 1000.0}
 
 
 def local_cluster() -> LocalCluster:
-    """Start two workers of one thread each. Dask's profiler is off: it takes a fifth of the time of training."""
+    """Start two workers of one thread each."""
+    # Dask's profiler is off: it takes a fifth of the time of training.
     dask.config.set({"distributed.worker.profile.enabled": False})
     return LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0")
 

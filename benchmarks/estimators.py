@@ -1,4 +1,4 @@
-"""What do the estimators cost beside the methods, and how do they compare with other packages' on one data set?
+"""What do the estimators cost beside the methods, and how do they compare with other packages'?
 
     python benchmarks/estimators.py
 
@@ -132,7 +132,8 @@ def by_dlib(settings: Settings, X: Features, y: Bools) -> Callable[[], Scorer]:
 
 
 def rankers(trees: tuple[int, ...], powers: range) -> dict[str, Compared]:
-    """The compared rankers by name. trees: the numbers tried; powers: of 10, tried for C around a usual one."""
+    """The compared rankers by name."""
+    # trees: the numbers tried. powers: of 10, tried for C around a usual one.
 
     def around(usual: float) -> dict[str, tuple[float, ...]]:
         return {"C": tuple(usual * 10.0**power for power in powers)}

@@ -1,4 +1,4 @@
-"""How long does the complete protocol of the high-order paper take at its original size, and what does a kill -9 cost?
+"""How long does the complete protocol of the high-order paper take, and what does a kill -9 cost?
 
     python benchmarks/experiments.py
 
@@ -48,7 +48,7 @@ SHARED, SIGNAL = 0.5, 0.45
 
 
 def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
-    """Return `half` training and `half` test images with their labels, and the features of their samples (n, SIZE)."""
+    """Return `half` training and `half` test images with labels, and features (n, SIZE) of their samples."""
     generator = np.random.default_rng(seed)
     counts = generator.choice(np.arange(1, 7), 2 * half, p=BOXES)
     image = np.repeat(np.arange(2 * half), counts)
@@ -77,7 +77,7 @@ def images(seed: int, half: int) -> tuple[ImageSet, np.ndarray]:
 
 
 def planned(image_set: ImageSet, queries: int, grids: Grids) -> Plan:
-    """Plan the protocol of the paper. The features only have a name; their values are in the material."""
+    """Plan the protocol of the paper; features only have a name, their values are in the material."""
     protocol = Protocol(
         image_set.key, (("HOG", {}),), queries=tuple(ACTIONS[:queries]), grids=grids, widen=False
     )

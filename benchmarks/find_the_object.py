@@ -90,7 +90,7 @@ class Images:
         return replace(bags, relevance=self.image_set.image_relevance(query)[chosen])
 
     def with_true_boxes(self, query: str, chosen: Bools) -> BagSet:
-        """Return the bags of the `chosen` images; of those that show `query`, the windows are its true boxes."""
+        """Return the bags of the `chosen` images; of those that show `query`, with true boxes as windows."""
         bags, shown = self.part(query, chosen), self.image_set.relevance(query) > 0
         windows, boxes = list[Features](), list[Floats]()
         for position, image in enumerate(np.flatnonzero(chosen)):
@@ -150,7 +150,7 @@ def learned(name: str, data: Images, query: str, chosen: Bools, **settings: Any)
 
 
 def image_scores(name: str, bags: BagSet, scores: Floats) -> Floats:
-    """Return (m,) the score of each image from those of all windows: of its best window, or of the whole image."""
+    """Return (m,) the score of each image from those of its windows: of the best, or of the whole image."""
     return scores[bags.starts[:-1] if name == WHOLE else best_windows(scores, bags.starts)]
 
 
@@ -208,7 +208,8 @@ def chosen_C(name: str, data: Images, query: str) -> float:
 
 
 def horse_tables(draws: Sequence[Images]) -> None:
-    """Print CorLoc by rounds of the first draw, and the end of every draw, with all windows and without small ones."""
+    """Print CorLoc by rounds of the first draw, and the end of every draw."""
+    # With all windows and without small ones.
     ends = []
     for smallest, (draw, data) in itertools.product((0.0, SMALLEST), enumerate(draws)):
         bags, by_round = data.part("horse", ~data.image_set.image_test), dict[int, Floats]()
@@ -276,7 +277,8 @@ def start_table(draws: Sequence[Images], queries: Sequence[str], **settings: flo
 
 
 def method_tables(draws: Sequence[Images], queries: Sequence[str]) -> None:
-    """Print each measure as mean and interval over the draws, the differences from Latent AP-SVM, and the chosen C."""
+    """Print the mean and the interval of each measure over the draws, and the chosen C."""
+    # Also the differences from Latent AP-SVM.
     values = np.empty((len(draws), len(METHODS), len(queries), len(MEASURES)))
     chosen = {name: Counter[float]() for name in METHODS}
     for draw, data in enumerate(draws):

@@ -1,4 +1,7 @@
-"""Fisher vectors of dense descriptors, as in midrank's car experiments (section 5.4), with DAISY instead of SIFT."""
+"""Fisher vectors of dense descriptors, as in midrank's car experiments, with DAISY instead of SIFT.
+
+See section 5.4.
+"""
 
 from __future__ import annotations
 

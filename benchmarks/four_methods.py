@@ -90,7 +90,7 @@ def image_set(source: Source, folder: Path) -> ImageSet:
 
 
 def findings(images: ImageSet, folder: Path, queries: Sequence[str], seed: int, grids: Grids) -> Findings:
-    """Run the protocol on a set with folds assigned by `seed`; trials that are stored in `folder` are not repeated."""
+    """Run the protocol on a set with folds assigned by `seed`; trials stored in `folder` are reused."""
     protocol = Protocol(
         images.key,
         FEATURES,
@@ -123,7 +123,8 @@ def measured(findings_of: list[list[Findings]]) -> Floats:
 
 
 def ap_table(queries: Sequence[str], values: Floats) -> str:
-    """Return a row per query and a column per method: mean test AP, and its spread over sets and assignments."""
+    """Return a row per query and a column per method: mean test AP, and its spread."""
+    # Over sets and assignments.
     of_query = [values[:, :, column] for column in range(len(queries))]
     rows = [
         [name, *map(spread, values_of.reshape(-1, len(METHODS)).T)]
@@ -145,7 +146,7 @@ def spread(values: Floats) -> str:
 
 
 def claims_table(values: Floats) -> str:
-    """Return a row for each two methods: the difference, on how many actions it is positive, and its significance."""
+    """Return a row per pair of methods: difference, number of actions above 0, and significance."""
     rows = []
     # assignments share their images, so they are not independent observations
     means = values.mean(axis=1)

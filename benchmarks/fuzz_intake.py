@@ -41,13 +41,14 @@ MEMORY = 2 * 10**9
 
 @dataclass
 class KindTally:
-    """The outcomes for the files of one kind. findings: the number of the file, and what was observed."""
+    """The outcomes for the files of one kind."""
 
     name: str
     came: Counter[str] = field(default_factory=Counter)
     seconds: float = 0.0
     slowest: tuple[float, int] = (0.0, -1)
     peak: float = 0.0
+    # The number of the file, and what was observed.
     findings: list[tuple[int, str]] = field(default_factory=list)
 
     def note(self, number: int, what: dict[str, Any]) -> None:

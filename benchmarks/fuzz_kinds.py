@@ -210,7 +210,8 @@ def in_zip_files(
     sources: Sequence[str],
     also: tuple[Mutation, ...] = (),
 ) -> Kind:
-    """Return a kind of files in ZIP files, which `pack` makes; `sources` are the true formats of the good files."""
+    """Return a kind of files in ZIP files, which `pack` makes."""
+    # sources: the true formats of the good files.
 
     def bring(number: int, data: bytes, home: Path) -> FuzzResult:
         path = home / "upload.zip"

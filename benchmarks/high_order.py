@@ -86,7 +86,7 @@ def data(seed: int, images: int, size: int, compared: int) -> Data:
 
 
 def plain(risk: LinearRisk, tolerance: float, patience: float) -> tuple[float, float]:
-    """Return seconds and gap of one-slack cutting planes as in the paper: each cut at the optimum of the model."""
+    """Return seconds and gap of one-slack cutting planes as in the paper: each cut at the optimum."""
     start, weights, best, bound = time.perf_counter(), np.zeros(risk.shape[1]), np.inf, 0.0
     normals, losses, gram = np.empty((0, risk.shape[1])), np.empty(0), np.empty((0, 0))
     multipliers = np.empty(0)

@@ -1,4 +1,4 @@
-"""What could make HOAP-SVM rank better than HOB-SVM: `four_methods.py --variants` trains variants and prints one table.
+"""Which variants of HOAP-SVM rank better than HOB-SVM: `four_methods.py --variants` prints one table.
 
 C, eta, and all other open settings of a variant are chosen by the AP on three folds of the training images. Then each
 variant is trained on all training images and tested. Differences are of test AP, by set and query.
@@ -82,12 +82,13 @@ def compare_standardised(trial_data: TrialData, plan: Plan, images: ImageSet) ->
 
 @dataclass(frozen=True)
 class Study:
-    """Methods with a choice of features and grids. still: of `ranking.solvers.cccp`."""
+    """Methods with a choice of features and grids."""
 
     name: str
     methods: Named
     features: Named = BOX
     grids: Grids = field(default_factory=lambda: GRIDS)
+    # Of `ranking.solvers.cccp`.
     still: float = 1.0
     change: Change = unchanged
 
@@ -139,7 +140,7 @@ NAMES = tuple(study.name for study in FURTHER)
 
 
 def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
-    """Return the name of a method in the experiment of a study: with its settings if it occurs more than once."""
+    """Return the name of a method in the experiment of a study, with its settings if it is not unique."""
     several = [name for name, _ in study.methods].count(method) > 1
     return f"{method} (start: {settings['start']})" if several else method
 
@@ -147,7 +148,8 @@ def name_of(study: Study, method: str, settings: dict[str, Any]) -> str:
 def measured(
     sets: Sequence[tuple[ImageSet, Path]], queries: Sequence[str], further: Sequence[str], report: Say
 ) -> dict[str, Column]:
-    """For each variant the chosen values of every query of every set. further: the names of studies after the first."""
+    """Return per variant the chosen values of every query of every set."""
+    # further: the names of studies after the first.
     columns: dict[str, Column] = {}
     for images, folder in sets:
         some = tuple(query for query in queries if query in images.classes)
@@ -185,7 +187,8 @@ def variants_table(columns: dict[str, Column]) -> str:
 
 
 def apart(column: Column, baseline: Column) -> str:
-    """Format the mean difference of test AP; for several, with its 95% confidence interval and p of a paired t-test."""
+    """Format the mean difference of test AP, for several with 95% confidence interval and p of a t-test."""
+    # The t-test is paired.
     values_of_column, two = ([test for _, test in values] for values in (column, baseline))
     mean = fmean(values_of_column) - fmean(two)
     if values_of_column == two or len(values_of_column) == 1:

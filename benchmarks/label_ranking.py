@@ -90,7 +90,8 @@ def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray,
 
 
 def show_inference(generator: np.random.Generator, cores: Sequence[int], batch: int) -> None:
-    """cores: numbers of core labels, rising by one. batch: images with the smallest; a larger core has fewer."""
+    """Print the times of inference by size of the core."""
+    # cores: numbers of core labels, rising by one. batch: images with the smallest; a larger core has fewer.
     threads.MAX_PARTS, parts = 1, threads.MAX_PARTS
     rows, first = [], 0.0
     for size in cores:

@@ -1,4 +1,4 @@
-"""How long does a ZIP file of 10,000 photographs take from its path to a page that shows them, and at what cost?
+"""How long does a ZIP file of 10,000 photographs take from its path to a page that shows them?
 
     python benchmarks/large_import.py [--images 10000]
 

@@ -1,4 +1,4 @@
-"""A set of 100,000 samples: how fast are its pages, and how much memory does training need in addition to features?
+"""A set of 100,000 samples: how fast are its pages, and how much memory does training need?
 
     python benchmarks/large_set.py [--samples 100000] [--rounds 7]
 
@@ -159,7 +159,7 @@ def _sound(tab: Tab) -> None:
 
 
 def page_figures(home: Path, key: str, run: str, rounds: int) -> tuple[list[list[str]], bool, float]:
-    """Return a row per page and action, whether all keep within the limits, and the server's memory in megabytes."""
+    """Return a row per page and action, whether all are within the limits, and the server's megabytes."""
     rows, within, memory = [], True, 0.0
     for title, page, query, grid, changes_of in (
         (

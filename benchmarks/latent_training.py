@@ -1,4 +1,4 @@
-"""How much of latent training is inference, by each algorithm, and how many passes over all windows does it make?
+"""How much of latent training is inference, by each algorithm, and how often does it pass all windows?
 
     python benchmarks/latent_training.py [--part inference|passes|mapped]
 
@@ -53,7 +53,7 @@ def bag_set(seed: int, positives: int, negatives: int, windows: int, columns: in
 
 
 def inference_rows(bag_sets: list[BagSet]) -> Iterator[list[str]]:
-    """Yield for each algorithm the calls and seconds of inference in a whole training run, medians over the sets."""
+    """Yield for each algorithm the calls and seconds of inference in a training run, medians over sets."""
     exact, seconds, calls = oracles.most_violated_ranking, [0.0], [0]
 
     def timed(*arguments: Any) -> Any:

@@ -46,7 +46,7 @@ def boxes(images: int, generator: np.random.Generator) -> np.ndarray:
 
 
 def bccd(most: int) -> np.ndarray | None:
-    """Return (n,) the image of each annotated cell, of at most `most` images, or None if the set is absent."""
+    """Return (n,) the image of each annotated cell, of at most `most` images; None if the set is absent."""
     files = sorted((REAL_DATA / "bccd").rglob("Annotations/*.xml"))[:most]
     counts = [len(ElementTree.parse(file).getroot().findall("object")) for file in files]
     return np.repeat(np.arange(len(files)), counts) if files else None
@@ -111,7 +111,8 @@ def graph(name: str, samples: int, edges: int, generator: np.random.Generator) -
 
 
 def one_component(name: str, strength: float, size: tuple[int, int]) -> list[str]:
-    """Return a row. size: number of samples and, for random graphs, of edges."""
+    """Return a row of the table."""
+    # size: number of samples and, for random graphs, of edges.
     generator = np.random.default_rng(0)
     edges = graph(name, *size, generator)
     n = int(edges.max()) + 1

@@ -22,10 +22,12 @@ CHOOSING = 5
 
 
 class Reading(NamedTuple):
-    """A row of the table. trained: settings for training; read: settings for prediction only."""
+    """A row of the table."""
 
     name: str
+    # Settings for training.
     trained: dict[str, Any]
+    # Settings for prediction only.
     read: dict[str, str]
 
 
@@ -69,7 +71,7 @@ def show(figures: Figures, attributes: int, count: int, tests: int, subsequences
 
 
 def row(name: str, chosen: list[MeasuresByName], tested: list[MeasuresByName]) -> list[str]:
-    """Return tau on the choosing attributes, tau on the others, the measures of all, and the best single length."""
+    """Return tau on the choosing attributes and on the others, all measures, and the best single length."""
     alone: dict[str, list[float]] = {}
     for measures_of_run in tested:
         for key in (key for key in measures_of_run if key.startswith(f"{name} alone ")):
@@ -171,7 +173,8 @@ def digits() -> Pool:
 
 
 def made(pool: Pool, grades: int, length: int, count: int, seed: int) -> tuple[SequenceSet, SequenceSet]:
-    """Sample training and test sequences of any images; kinds are in random order, and adjacent ones are merged."""
+    """Sample training and test sequences of any images, with kinds in random order."""
+    # Adjacent kinds are merged.
     random = np.random.default_rng(seed)
     kinds = pool.kinds.max() + 1
     graded = (random.permutation(kinds) * grades // kinds)[pool.kinds]

@@ -1,4 +1,4 @@
-"""How fast is the most violated ranking, by four algorithms, compared with numpy.sort of the same negative scores?
+"""How fast is the most violated ranking, by four algorithms, compared with numpy.sort?
 
     python benchmarks/most_violated_ranking.py [--cold]
 

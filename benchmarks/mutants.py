@@ -1,4 +1,4 @@
-"""How sensitive are the tests? Mutants of the mathematics, the store and the worker, and which of them a test kills.
+"""How many mutants of mathematics, store and worker do the tests kill?
 
     pytest --cov=ranking --cov-context=test --durations=0 > durations.txt      # which tests run which line
     python benchmarks/mutants.py --durations durations.txt --out mutants.json

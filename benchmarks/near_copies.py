@@ -93,7 +93,8 @@ def cropped(picture: Image.Image, chance: random.Random) -> Image.Image:
 
 
 def a_frame_later(picture: Image.Image, chance: random.Random) -> Image.Image:
-    """Return the scene with the camera moved by up to 1%, and an object of a tenth of the area by up to 3%."""
+    """Return the scene with the camera moved by up to 1%, and an object by up to 3%."""
+    # The object has a tenth of the area.
     width, height = picture.size
     shift = [int(chance.uniform(-0.01, 0.01) * side) for side in picture.size]
     later = Image.new("RGB", picture.size)
@@ -179,7 +180,7 @@ def copies_across(every: list[Original], count: int) -> list[list[str]]:
 
 
 def joined_unlike(every: list[Original]) -> tuple[list[list[str]], float]:
-    """Return a row for each kind of image, and the share of images that are paired with an image that is no copy."""
+    """Return a row for each kind of image, and the share of images paired with an image that is no copy."""
     groups = near_copies([fingerprints(original.picture) for original in every])
     wrong = [pair for pair in groups.pairs if not alike(every[pair[0]], every[pair[1]])]
     joined = Counter(every[image].kind for image in {int(image) for pair in wrong for image in pair})
@@ -209,7 +210,8 @@ KNOWN = {
 
 
 def alike(first: Original, second: Original) -> bool:
-    """Return whether a human judged two images to be the same. Of helmets, all detected pairs were checked."""
+    """Return whether a human judged two images to be the same."""
+    # Of helmets, all detected pairs were checked.
     return frozenset((first.name, second.name)) in KNOWN or first.kind == second.kind == "helmets"
 
 

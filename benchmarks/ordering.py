@@ -38,7 +38,7 @@ def plain_swap(order: np.ndarray, samples: np.ndarray, thetas: dict[int, np.ndar
 
 
 def swaps_of(scores: WindowScores, n: int) -> int:
-    """Return the least number of swaps that the search evaluates: all swaps of each visited order, by its paths."""
+    """Return the least number of swaps that the search evaluates: all swaps of each visited order."""
     paths = new_paths(TREES, n)
     grown = search(scores.model, np.arange(n), np.arange(n), 0, paths)
     return int((paths.depths[:grown] + 1).sum()) * n * (n - 1) // 2

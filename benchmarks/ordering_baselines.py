@@ -103,7 +103,8 @@ Splits = list[tuple[SequenceSet, SequenceSet]]
 
 
 def folds_of(sequences: SequenceSet) -> np.ndarray:
-    """Return (n,) folds of the pool's samples. Samples of a sequence stay together if they are in no other sequence."""
+    """Return (n,) folds of the pool's samples."""
+    # Samples of a sequence stay together if they are in no other sequence.
     rng, fold = np.random.default_rng(0), np.empty(len(sequences.features), int)
     if len(np.unique(sequences.members)) < len(sequences.members):
         return rng.integers(0, FOLDS, len(fold))
@@ -118,7 +119,8 @@ def splits_of(sequences: SequenceSet) -> Splits:
 
 
 def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, float]:
-    """Choose the value of the method's grid with the most correct pairs of held-out samples, with other `settings`."""
+    """Choose the value of the method's grid with the most correct pairs of held-out samples."""
+    # settings: other settings of the method.
     setting, values = method_class(name).grid
 
     def fitted(value: float, train: SequenceSet) -> Any:
@@ -132,7 +134,7 @@ def chosen(name: str, splits: Splits, settings: dict[str, Any]) -> dict[str, flo
 
 
 def after_rounds(boosted: Boosted, test: SequenceSet, values: Sequence[float]) -> list[float]:
-    """Return the accuracy after each number of rounds; one run has all of them, because rounds are added one by one."""
+    """Return the accuracy after each number of rounds, all from one run that adds rounds one by one."""
     import lightgbm
 
     whole, trials = boosted.booster, []
@@ -216,7 +218,7 @@ def hog_and_colour(image_set: ImageSet) -> np.ndarray:
 
 
 def car_features(seed: int, images: int, count: int) -> None:
-    """Compare features of one set of cars: RankSVM, its C chosen by cross-validation, and MidRank at its default C."""
+    """Compare features of one set of cars: RankSVM, C by cross-validation, and MidRank at its default C."""
     lines = []
     for display_name, describe in (("HOG and colour", hog_and_colour), ("Fisher vectors", fisher_vectors)):
         splits, train, test = cars_of(seed, images, count, describe)

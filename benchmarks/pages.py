@@ -182,7 +182,8 @@ def some_method(settings: dict[str, Any]) -> Any:
 
 
 def write_set(folder: Path, samples: int, title: str) -> None:
-    """Write images of noise and shapes, of which POOL differ, so that pages read as many bytes as for photographs."""
+    """Write images of noise and shapes, of which POOL differ."""
+    # Pages then read as many bytes as for photographs.
     generator = np.random.default_rng(0)
     pool = [photograph(generator) for _ in range(min(POOL, samples // BOXES))]
     boxes = [(SIDE * n // 2, 0, SIDE * n // 2 + SIDE, SIDE) for n in range(BOXES)]

@@ -1,4 +1,4 @@
-"""The public figures of midrank's Table 1, and the measures of ranked sequences: shared by the sequence benchmarks."""
+"""The public figures of midrank's Table 1, and measures of ranked sequences for all its benchmarks."""
 
 from __future__ import annotations
 

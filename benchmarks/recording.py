@@ -111,7 +111,7 @@ def sequences_settings(key: str, features, method: str, queries: Sequence[str]) 
 
 
 def at_papers_size(methods: Sequence[str], seeds: int, shape: Shape) -> Iterator[tuple[str, list[Train]]]:
-    """Yield training runs of linear methods on synthetic features, all of whose samples are training samples."""
+    """Yield training runs of linear methods on synthetic features, without test samples."""
     for kind, make in SYNTHETIC.items():
         made = [make(seed, shape) for seed in range(seeds)]
         queries = [Query(features, relevant.astype(np.int64)) for features, relevant in made]

@@ -1,4 +1,4 @@
-"""A browser tab without a browser: it speaks to a Streamlit server over its websocket as a page's own script does.
+"""A browser tab without a browser: it speaks to a Streamlit server over its websocket as a page does.
 
 It keeps the received elements, reruns the fragments that request it, and times how long a server takes from an action
 to the end of the run that follows. It paints nothing.
@@ -50,7 +50,8 @@ class Tab:
     # ------------------------------------------------------------------------------ actions
 
     async def open(self, page: str, **query: str) -> float:
-        """Go to a page; return the seconds until its run has ended. The workspace in the URL is kept."""
+        """Go to a page; return the seconds until its run has ended."""
+        # The workspace in the URL is kept.
         workspace = {"workspace": self.query["workspace"]} if "workspace" in self.query else {}
         self.page, self.query, self._script = page, {**workspace, **query}, ""
         self._stop_repeating()
@@ -182,7 +183,8 @@ class Tab:
 
 
 def upload(origin: str, path: str, name: str, data: bytes) -> None:
-    """Upload a file to the URL from the server, with the cookie that shows that it comes from its own page."""
+    """Upload a file from the server to the URL."""
+    # With the cookie that shows that it comes from its own page.
     with requests.Session() as session:
         session.get(f"{origin}/_stcore/health", timeout=LONGEST)
         token = next((cookie.value for cookie in session.cookies if "xsrf" in cookie.name), None) or ""

@@ -119,7 +119,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def memory_of(process: int | None = None) -> dict[str, float]:
-    """Return the bytes of a process, by default of this one, as the kernel counts them; 0 if it has exited."""
+    """Return the bytes of a process, by default of this one, by the kernel's count; 0 if it has exited."""
     try:
         status = Path(f"/proc/{process or 'self'}/status").read_text()
     except OSError:

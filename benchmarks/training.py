@@ -124,7 +124,8 @@ def ap_svm(query: Query) -> dict[str, float]:
 
 
 def liblinear(query: Query, penalty: float, epsilon: float) -> tuple[float, float]:
-    """Seconds and objective of LIBLINEAR's L1-loss dual solver on 1/4 ||u||^2 + C sum_i max(0, c_i - y_i u.x_i)."""
+    """Seconds and objective of LIBLINEAR's L1-loss dual solver."""
+    # The objective is 1/4 ||u||^2 + C sum_i max(0, c_i - y_i u.x_i).
     relevant = query.relevance > 0
     costs, labels = misclassification_costs(relevant), np.where(relevant, 1.0, -1.0)
     samples = problem(labels, scipy.sparse.csr_matrix(query.features.astype(float) / costs[:, None]))

@@ -16,7 +16,7 @@ READ_BY_SYSTEM = ("/usr", "/lib", "/proc", "/sys", "/dev/null", "/dev/urandom", 
 
 
 class Watch:
-    """Records in `noted` what happens outside `home` until the process ends. Hooks cannot be removed."""
+    """Records in `noted` what happens outside `home` until the process ends; hooks cannot be removed."""
 
     def __init__(self, home: Path) -> None:
         self.home, self.noted = os.path.realpath(home), list[str]()

@@ -83,7 +83,7 @@ def time_row(name: str, seconds: float, windows: int) -> list[str]:
 
 
 def peak(folder: Path, settings: WindowSettings) -> tuple[int, float, float]:
-    """Return the number of windows, the size of their matrix, and the growth of this process, in megabytes."""
+    """Return the number of windows, their matrix's megabytes, and the growth of this process in megabytes."""
     image_set = load_image_set(folder)
     compile_kernels()
     before = memory_of()["VmRSS"]

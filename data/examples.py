@@ -118,7 +118,7 @@ def draw(source: GeneratedSource) -> ImageSet:
 
 
 def _smaller(thumbnail: bytes, side: int, quality: int) -> bytes:
-    """Return a thumbnail of at most `side` pixels, encoded like the images, so that the examples are small."""
+    """Return a thumbnail of at most `side` pixels, encoded like the images, to keep examples small."""
     picture = Image.open(io.BytesIO(thumbnail))
     picture.thumbnail((side, side), Image.Resampling.LANCZOS)
     return webp(picture, quality)

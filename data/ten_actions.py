@@ -1,4 +1,4 @@
-"""Test AP of four methods on all actions: ``python data/ten_actions.py`` trains and writes data/ten_actions.json.
+"""Test AP of four methods on all actions: ``python data/ten_actions.py`` writes data/ten_actions.json.
 
 The lessons "Why optimise AP?" and "Do neighbours help?" each train on one action of the bundled action figures. Both
 pages also show the average over all actions, from this file. All actions are trained with the settings of the lesson; a

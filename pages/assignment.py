@@ -74,7 +74,7 @@ def choose() -> tuple[Example, int]:
 
 
 def show_matrices(example: Example, solution: AssignmentSolution) -> None:
-    """The linear term with the cells of the ranking, and the two matrices of the quadratic term in ranked order."""
+    """The linear term with the cells of the ranking, and both matrices of the quadratic term by rank."""
     problem, n = example.problem, len(example.scores)
     P = permutation_matrix(solution.positions)
     ranks = [str(rank) for rank in range(1, n + 1)]

@@ -88,7 +88,7 @@ def selected(shown: Compared) -> int:
 
 
 def show_rows(shown: Compared, styles: list[LineStyle], sample: int) -> int:
-    """The first ranks of each ranking; below them, how many to show, which is returned, and what to notice."""
+    """The first ranks of each ranking; below, how many to show, which is returned, and what to notice."""
     most_shown = min(cache.MAX_PLACES, len(shown.compared.samples))
     place_of_rows = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):

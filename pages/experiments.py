@@ -1,4 +1,4 @@
-"""Experiments: methods compared by cross-validation on an image set, with the tables of the high-order paper."""
+"""Experiments: methods compared by cross-validation, with the tables of the high-order paper."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the object: where a method locates the objects of a class, round by round, though only images are labelled."""
+"""Find the object: where a method locates the objects of a class, round by round, from image labels alone."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def before_training(row: ImageSetRow, query: str) -> str:
 
 
 def within_reach(run: Run) -> str:
-    """How many of the objects a window can find, as the run measured it; "" where the objects are not known."""
+    """How many of the objects a window can find; "" where the objects are not known."""
     metrics = {**run.result.get("train", {}), **run.result.get("test", {})} if run.result else {}
     share = metrics.get("window recall")
     if share is None:
@@ -103,7 +103,7 @@ def within_reach(run: Run) -> str:
 
 
 def show_detections(images: ImageSet, located: Localisation, objects: Sequence[Ints] | None) -> None:
-    """The highest-ranked detections after suppression, and their precision and recall where the objects are known."""
+    """The highest-ranked detections after suppression, with precision and recall where objects are known."""
     st.markdown("### Detections")
     searched = next(iter(cache.image_parts(images).values()))
     part = "test" if images.image_test.any() else "training"

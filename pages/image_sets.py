@@ -55,7 +55,7 @@ def steps() -> None:
 
 
 def choose_images(images: ImageSet) -> Ints:
-    """(m,) indices of the images that the contact sheet shows: those of a split, those with a class, or all."""
+    """(m,) indices of the images on the contact sheet: those of a split, those with a class, or all."""
     wide, narrow = st.columns([3, 2], vertical_alignment="bottom")
     splits = [split for split in ("train", "test") if (images.image_test == (split == "test")).any()]
     kept = np.ones(len(images.image_names), bool)
@@ -88,7 +88,7 @@ class Sheet(NamedTuple):
 
 
 def sheet_of(images: ImageSet, numbers: Ints) -> Sheet:
-    """The page in the URL, else that of the selected sample. By default the first sample of the page is selected."""
+    """The page in the URL, else that of the selected sample, by default the first sample of the page."""
     chosen = selection.row(images)
     pages = max(1, -(-len(numbers) // SHEET_SIZE))
     at = [] if chosen is None else np.flatnonzero(numbers == images.image_of[chosen])
@@ -153,7 +153,7 @@ def show_image(images: ImageSet, sample: int) -> None:
 
 
 def show_classes(images: ImageSet) -> None:
-    """The number of samples per class and split. A click on a bar filters the contact sheet by that class."""
+    """The number of samples per class and split; a click on a bar filters the contact sheet by that class."""
     st.subheader("Classes and split", anchor=False)
     test_images, test = int(images.image_test.sum()), int(images.test.sum())
     chosen = address.get(keys.SHEET_CLASS)

@@ -66,7 +66,8 @@ def read_scene(taught: LessonLabels) -> int:
 
 
 def choose_scene(taught: LessonLabels, step: int) -> None:
-    """Show the control that chooses the scene; where all steps are on one page, only the first step has it."""
+    """Show the control that chooses the scene."""
+    # Where all steps are on one page, only the first step has it.
     if step > 1 and lesson_steps.on_one_page():
         return
     known = list(letters(taught))
@@ -145,7 +146,8 @@ def show_answer(taught: LessonLabels, row: int, step: Step) -> None:
 
 
 def choose_answer(taught: LessonLabels, row: int) -> tuple[int, bool | None]:
-    """Return the answered label, by default C-star's first question, and its answer, by default the ground truth."""
+    """Return the answered label, by default C-star's first question, and its answer."""
+    # By default the answer is the ground truth.
     question = taught.labelling_model(OWN, row).question(taught.position({})).label
     offered = [
         taught.names[label] for label in dict.fromkeys([question, *taught.predictions[OWN].core.tolist()])

@@ -1,4 +1,4 @@
-"""The first lesson: why optimise AP? One query ranked by two methods, and one image that moves."""
+"""The first lesson, why optimise AP: one query ranked by two methods, and one image that moves."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ def show_method(both: Both, stands: MethodResult) -> None:
 
 
 def show_outcome(step: Step, both: Both) -> LessonComparison:
-    """Show which method ranks better and which labels better: on this query, and on average over all actions."""
+    """Show which method ranks better and which labels better, on this query and on average."""
     runs = list(both.trained.values())
     resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(both.labelled.values()))
     loss = lesson_comparison.loss_difference(
@@ -144,7 +144,8 @@ def costs() -> tuple[list[float], list[float]]:
 
 
 def costs_text(ap: Sequence[float], zero_one: Sequence[float]) -> str:
-    """Say what the first and the last step down cost, and at how many steps the error rate changes. Both are (n,)."""
+    """Say what the first and the last step down cost, and how often the error rate changes."""
+    # Both arguments are (n,).
     return (
         f"**Notice** that the first step down costs {ap[0] - ap[1]:.3f} AP, the last {ap[-2] - ap[-1]:.3f}; the error "
         f"rate changes at {len(moving.changes(zero_one))} of {len(zero_one) - 1} steps."

@@ -1,4 +1,4 @@
-"""MidRank search: all candidate orders that the search for the best order evaluates, and what each step gains."""
+"""MidRank search: all candidate orders that the search evaluates, and what each step gains."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def show_search(run: Run, images: ImageSet, criterion: str) -> None:
 
 
 def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
-    """Return the lengths of the trained rankers; if features are missing, show a button that computes them."""
+    """Return the lengths of the trained rankers, or show a button that computes missing features."""
     try:
         return cache.mid_rank(run)[0].lengths
     except cache.NoFeatures:
@@ -144,7 +144,7 @@ def show_tree(search: TreeSearch, relevance: Ints, node: int) -> figures_file.Sh
 
 
 def notice(search: TreeSearch, relevance: Ints) -> str:
-    """Say how far the search raised the value, how Kendall tau changed, and the value of the best order if known."""
+    """Say how far the search raised the value, how Kendall tau changed, and the value of the best order."""
     trees = search.trees
     start, end = trees.values[0], trees.values[trees.best]
     before, after = (measure_order(relevance, trees.orders[node]).tau for node in (0, trees.best))
@@ -216,7 +216,7 @@ def offer_files(
 
 
 def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Ints) -> str:
-    """Return a line per candidate order, in the order of evaluation, numbered from 1, with the ids of its samples."""
+    """Return a line per candidate order in the order of evaluation, from 1, with the ids of its samples."""
     trees = search.trees
     return rows_csv(
         [

@@ -149,7 +149,8 @@ def show_ranking(images: ImageSet, method: str, ranked: Ranking) -> None:
 
 
 def choose_strength(strength_curve: EdgeStrengthCurve, repeated: bool) -> float:
-    """Choose the edge strength. repeated: an earlier step of the page has the slider."""
+    """Choose the edge strength."""
+    # repeated: an earlier step of the page has the slider.
     parse = address.number(float, OFF, float(strength_curve.strengths[-1]))
     if repeated:
         strength = address.read(keys.STRENGTH, parse, LEARNED)

@@ -62,7 +62,8 @@ def show_steps(images: ImageSet, criterion: str) -> None:
 
 
 def show_film(images: ImageSet, criterion: str, rows: Ints, label: str, revealed: bool) -> None:
-    """Show samples in the true order. revealed: with their values."""
+    """Show samples in the true order."""
+    # revealed: with their values.
     count = len(rows)
     strip = Strip(label, "", tuple(range(count)))
     film.film(

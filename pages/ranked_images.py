@@ -82,7 +82,8 @@ def choose_k(ranked: Ranking) -> int:
 
 
 def choose_view(images: ImageSet, ranked: Ranking, k: int) -> tuple[str, ranking_filter.Filtered]:
-    """What a thumbnail shows (one of VIEWS) and which samples are shown; between these, a button to the first error."""
+    """What a thumbnail shows (one of VIEWS) and which samples are shown."""
+    # Between the two choices, a button leads to the first error.
     chosen = ranking_filter.choose_labels()
     with st.container(horizontal=True, vertical_alignment="center"):
         view = controls.segments(
@@ -134,7 +135,7 @@ def show_none(ranked: Ranking, split: str, words: str) -> None:
 
 
 def filter_in_words(ranked: Ranking, filtered: ranking_filter.Filtered, place: int) -> str:
-    """How many of the samples are shown, and whether the selected sample is among them; "" without a filter."""
+    """How many samples are shown, and whether the selected one is among them; "" without a filter."""
     if not filtered.words:
         return ""
     count = f"**{len(filtered.places):,} of {counted(len(ranked), 'sample')}**"
@@ -266,7 +267,8 @@ def show_few(
 
 
 def offer_files(run: Run, images: ImageSet, ranked: Ranking, split: str) -> None:
-    """Downloads, which are created on a click. The charts have their own camera button."""
+    """Downloads, which are created on a click."""
+    # The charts have their own camera button.
     name, title = f"ranking-{run.id}-{split}", export.title_of(run, images, ranked, split)
     with st.container(horizontal=True):
         downloads.offer("Ranking as CSV", lambda: export.csv_text(images, {split: ranked}), f"{name}.csv")

@@ -1,4 +1,4 @@
-"""Sequence ranking: test sequences in the order that each method predicts, below the true order; and in your own."""
+"""Sequence ranking: test sequences in the predicted orders and in your own, below the true order."""
 
 from __future__ import annotations
 

@@ -182,7 +182,7 @@ def show_live(run: Run) -> None:
 
 
 def show_changes(run: Run) -> None:
-    """If a run was started with some settings of an earlier run changed: the changes, and the change in test AP."""
+    """If a run was started with changed settings of an earlier run: the changes, and those of test AP."""
     before = address.read(keys.LIKE, home.store().runs.get, None)
     if before is None or before.task != SAMPLES:
         return
@@ -197,7 +197,8 @@ def show_changes(run: Run) -> None:
 
 
 def show_ended(run: Run, obvious: bool) -> None:
-    """A training run that has ended. obvious: whether the ranking is the obvious next step."""
+    """A training run that has ended."""
+    # obvious: whether the ranking is the obvious next step.
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"#### {escaped(runs.short_name(run))}", width="content")
         if run.has_scores:

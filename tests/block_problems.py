@@ -69,7 +69,8 @@ def risk_of(
 
 
 def agree(solution: Solution, reference: Solution) -> None:
-    """The first is optimal, and no bound of one contradicts the other, which may have stopped before its end."""
+    """The first solution is optimal, and no bound of one contradicts the other."""
+    # The other may have stopped before its end.
     for one, two in ((solution, reference), (reference, solution)):
         assert one.certificate.dual <= two.certificate.primal * (1 + 1e-9)
     assert solution.certificate.converged

@@ -43,7 +43,7 @@ def painted(tmp_path_factory):
 
 @pytest.fixture(autouse=True, scope="session")
 def no_examples() -> Iterator[None]:
-    """Homes hold what their test puts there, and show no bundled image sets and runs; for these see `with_examples`."""
+    """Data folders contain only what their test stores; `with_examples` adds bundled image sets and runs."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(store, "BUNDLED", ())
         yield

@@ -1,4 +1,4 @@
-"""A small image set to be put in order: plain patches whose colour tells, with noise, when they were painted."""
+"""A small image set for sequence ranking: plain patches whose colour tells, with noise, their year."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ SIDE = 8
 
 
 def dated(folder: Path, count: int = 60) -> ImageSet:
-    """`count` images, every third for testing, from red (1900) to blue (1999); the last one's year is unknown."""
+    """`count` images, every third for testing, from red (1900) to blue (1999)."""
+    # The year of the last one is unknown.
 
     def draw(number: int, random: np.random.Generator) -> Drawing:
         age = random.random()

@@ -1,4 +1,4 @@
-"""A small image set to find objects in: a red or a green square somewhere in grey noise, in some images none."""
+"""A small image set for finding objects: a red or a green square somewhere in grey noise, or none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,8 @@ COLOURS = {"red": (230, 40, 40), "green": (40, 200, 60)}
 
 
 def hidden_squares(folder: Path, count: int = 36) -> ImageSet:
-    """`count` images of 48 x 36 pixels, every third for testing; those without a square have a box without a class."""
+    """`count` images of 48 x 36 pixels, every third for testing."""
+    # Images without a square have a box without a class.
 
     def draw(number: int, random: np.random.Generator) -> Drawing:
         pixels = random.normal(120, 25, (HEIGHT, WIDTH, 1)).repeat(3, axis=2)

@@ -14,7 +14,7 @@ LINK = re.compile(r"#p\d+$|data:(image/(webp|png|jpeg)|application/json|text/(cs
 
 
 class HtmlFile(HTMLParser):
-    """Every tag with its attributes, and the text outside of styles, without the scripts that draw figures."""
+    """Every tag with its attributes, and the text outside of styles and of scripts of figures."""
 
     def __init__(self, text: str) -> None:
         super().__init__()

@@ -19,7 +19,8 @@ Drawing = tuple[str, npt.NDArray[Any], tuple[SourceBox, ...]]
 
 
 def image_set(image_of: npt.ArrayLike, test: npt.ArrayLike, **columns: Any) -> ImageSet:
-    """Samples in the images `image_of` (n,); `test` (m,): which images are for testing. `columns` replace others."""
+    """Samples in the images `image_of` (n,), of which `test` (m,) are test images."""
+    # columns: replace other columns.
     images, n, m = np.array(image_of, np.int32), np.size(image_of), np.size(test)
     usual = {
         "key": "key",

@@ -21,7 +21,7 @@ _begun: dict[str, tuple[int, Steps]] = {}
 
 
 def go_on(store: Store, run: Run) -> Run:
-    """The import after its worker's work up to the next question, or to its end; its last question is answered."""
+    """The import after its worker's work up to the next question, which is answered, or to its end."""
     report = Report(run.events_file)
     number, steps = _begun.get(run.id) or (0, steps_of(store, run, report.progress))
     try:

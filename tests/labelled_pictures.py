@@ -1,4 +1,4 @@
-"""A small image set of many labels: patches of colour, whose labels follow from the colours and from each other."""
+"""A small image set of many labels: patches of colour, whose labels follow from colours and each other."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIDE = 8
 
 
 def patches(folder: Path, count: int = 48) -> ImageSet:
-    """`count` images, every third for testing. Only the last image is "rare"; the first one of all has no label."""
+    """`count` images, every third for testing; only the last one is "rare", the first one has no label."""
 
     def draw(number: int, random: np.random.Generator) -> Drawing:
         colours = random.random(3) > 0.5

@@ -85,7 +85,8 @@ def positions_of_relevant(order: Order, relevant: Sequence[bool]) -> list[int]:
 
 
 def joint_feature_vector(order: Order, features: np.ndarray, relevant: Sequence[bool]) -> np.ndarray:
-    """Return Psi(X, R) as the sum over pairs (quicksort, eq. 1); with scores (n,) as features, w.Psi(X, R)."""
+    """Return Psi(X, R) as the sum over pairs (quicksort, eq. 1)."""
+    # With scores (n,) as features it is w.Psi(X, R).
     total, pairs = np.zeros(np.shape(features)[1:]), 0
     for above, below in itertools.combinations(order, 2):
         if relevant[above] != relevant[below]:
@@ -229,7 +230,8 @@ def part_of(
 
 
 def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) -> np.ndarray:
-    """Return (n,) s_i of high-order, eq. 11: all labellings of each component, because the others' values cancel."""
+    """Return (n,) s_i of high-order, eq. 11, from all labellings of each component."""
+    # The values of other components cancel.
     differences = np.empty(len(unary))
     for samples in connected(len(unary), edges):
         positive, negative = max_marginals_of(*part_of(samples, unary, edges, penalty))
@@ -377,7 +379,8 @@ def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str | RankingL
 
 
 def svm_primal(weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float) -> float:
-    """Return the objective of high-order, eq. 8, in float64, without pairs: the worst label of each sample."""
+    """Return the objective of high-order, eq. 8, in float64, without pairs."""
+    # With the worst label of each sample.
     margins = features.astype(float) @ (weights[0] - weights[1]) * np.where(relevant, 1, -1)
     costs = np.where(relevant, 0.5 / relevant.sum(), 0.5 / (~relevant).sum())
     return float((weights**2).sum()) / 2 + C * float(np.maximum(0, costs - margins).sum())
@@ -389,7 +392,7 @@ def best_scores(window_scores: np.ndarray, starts: Sequence[int]) -> np.ndarray:
 
 
 def bag_slack(scores: np.ndarray, relevant: np.ndarray, loss: str | None) -> float:
-    """Return the hinge of the best scores: of a ranking loss, or where it is None the least over b of MI-SVM's."""
+    """Return the hinge of the best scores: of a ranking loss, or for None the least over b of MI-SVM's."""
     if loss is not None:
         return ranking_slack(scores, relevant, loss)
     signs, costs = (
@@ -498,7 +501,8 @@ def top_k_features(t: np.ndarray, shared: np.ndarray, own: np.ndarray, core: Seq
 def top_k_outputs(
     shared: np.ndarray, own: np.ndarray, z: np.ndarray, truth: np.ndarray, k: int, core: Sequence[int]
 ) -> list[Output]:
-    """Return the outputs of all sets of k labels of one image, relative to `truth`, with loss 1 - precision at k."""
+    """Return the outputs of all sets of k labels of one image, relative to `truth`."""
+    # Their loss is 1 - precision at k.
     right = top_k_features(truth, shared, own, core)
     return [
         (top_k_features(t, shared, own, core) - right, float((t & ~z).sum()) / k if k else 0.0)
@@ -633,7 +637,7 @@ def best_of_all_orders(value: Callable[[Order], float], n: int) -> float:
 
 
 def climb_of(value: Callable[[Order], float], start: Order, visited: set[Order]) -> list[Order]:
-    """Return the path of one search tree (midrank, section 4); `visited` grows by all orders that it evaluates."""
+    """Return the path of one search tree (midrank, section 4); `visited` grows by all evaluated orders."""
     path, visited_before = [start], visited | {start}
     visited.add(start)
     while len(path) <= len(start):
@@ -723,7 +727,8 @@ def list_net_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> f
 
 
 def list_mle_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> float:
-    """Return the mean over the sequences of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
+    """Return the mean of sum_i -log( exp s_i / (exp s_i + sum of exp s_j of lower grade) )."""
+    # The mean is over the sequences.
     losses = []
     for sequence in sequences:
         for i in sequence:
@@ -837,7 +842,7 @@ def suppressed(boxes: Sequence[Box], scores: Sequence[float], most: float) -> li
 def detection_points(
     detections: Sequence[tuple[Sequence[Box], Sequence[float]]], objects: Sequence[Sequence[Box]]
 ) -> list[tuple[float, bool]]:
-    """Return score and correctness of every detection of all images, by falling score, as VOC's program does."""
+    """Return score and correctness of every detection, by falling score, as VOC's program does."""
     every = [
         (score, image, box)
         for image, (boxes, scores) in enumerate(detections)
@@ -866,7 +871,7 @@ def detection_ap(points: Sequence[tuple[float, bool]], total: int) -> float:
 
 
 def grouped(pixels: np.ndarray, segments: np.ndarray) -> list[Box]:
-    """Return the boxes of segments, and of the unions of the most similar two neighbours, until there are no more."""
+    """Return the boxes of segments, and of the repeated unions of the most similar two neighbours."""
     regions = [set(zip(*np.nonzero(segments == number), strict=True)) for number in range(segments.max() + 1)]
     boxes = [bounds(region) for region in regions]
     while True:
@@ -902,7 +907,8 @@ def similarity_of(pixels: np.ndarray, first: set[tuple[int, int]], second: set[t
 
 
 def window_features(picture: Image.Image, box: Box) -> np.ndarray:
-    """Return (964,) HOG and colours of one window, pixel after pixel: of the level whose cells are about 8 pixels."""
+    """Return (964,) HOG and colours of one window, pixel after pixel."""
+    # Of the level whose cells are about 8 pixels.
     side = math.sqrt((box[2] - box[0]) * (box[3] - box[1]))
     for _ in range(min(2, max(0, round(math.log2(side / 48))))):
         picture, box = picture.reduce(2), tuple(edge / 2 for edge in box)
@@ -937,7 +943,7 @@ def votes(picture: Image.Image) -> tuple[np.ndarray, np.ndarray]:
 
 
 def cell_means(pixels: np.ndarray, box: Box, side: int) -> np.ndarray:
-    """Return (side, side, channels) means over the cells of a box, whose edges are rounded to whole pixels."""
+    """Return (side, side, channels) means over the cells of a box, with edges at whole pixels."""
     means = np.empty((side, side, pixels.shape[2]))
     edges = [
         [math.floor(low + (high - low) * k / side + 0.5) for k in range(side + 1)]

@@ -1,4 +1,4 @@
-"""What tests ask of an error: its parts, never its sentence. The sentences are tested in test_errors.py."""
+"""The parts of an error, which tests check instead of its sentence; test_errors.py tests the sentences."""
 
 from __future__ import annotations
 

@@ -144,12 +144,12 @@ def complaints(root: Path) -> list[str]:
     return messages
 
 
-def test_the_house_keeps_its_rules():
+def test_folders_import_only_folders_above_and_files_never_each_other():
     assert len(our_files(ROOT)) > 200
     assert complaints(ROOT) == []
 
 
-def test_every_folder_has_its_line_and_none_is_flat():
+def test_every_folder_has_a_position_in_the_order_of_imports():
     folders = {
         prefix + place.name
         for prefix, folder in (("", "ranking"), ("pages.parts.", "pages/parts"))
@@ -160,7 +160,7 @@ def test_every_folder_has_its_line_and_none_is_flat():
     assert {file.name for file in (ROOT / "ranking").glob("*.py")} == FLAT
 
 
-def test_what_one_page_uses_stands_in_the_folder_of_that_page():
+def test_parts_used_by_one_page_are_in_the_folder_of_that_page():
     files = our_files(ROOT)
     modules = {module_name(path, ROOT) for path in files}
     importers: dict[str, set[str]] = {name: set() for name in modules if name.startswith("pages.parts.")}
@@ -187,7 +187,7 @@ def test_the_picture_is_of_todays_imports():
     assert committed == draw(), "run python docs/architecture.py"
 
 
-def test_a_broken_rule_is_seen(tmp_path):
+def test_a_violated_import_rule_is_reported(tmp_path):
     """What keeps the reader of imports honest: an import inside a function, relative, from below to above."""
     for name, text in {
         "ranking/methods/svm.py": "from ranking.methods import ap_svm\n",

@@ -71,7 +71,8 @@ def model(
 
 
 def mean_colour(sides: Sequence[Dimension] = ("n", 3, 8, 6), metadata: dict[str, str] | None = None) -> bytes:
-    """The mean of each channel of an image, `pooled` (1, 3, 1, 1) and `features` (1, 3); `map` is the image itself."""
+    """The mean of each channel of an image, `pooled` (1, 3, 1, 1) and `features` (1, 3)."""
+    # The output `map` is the image itself.
     nodes = [
         node("GlobalAveragePool", ["image"], ["pooled"]),
         node("Flatten", ["pooled"], ["features"], integer("axis", 1)),

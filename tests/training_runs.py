@@ -1,4 +1,4 @@
-"""Trainings in this process: finished ones in a store, as a worker leaves them, and a listener to their progress."""
+"""Training runs in this process: finished ones in a store, as a worker leaves them, and a listener."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def raising(error: BaseException) -> Callable[..., Any]:
 def trouble(
     kind: type[HomeError] = HomeError, subject: str | None = None, why: str = "", remedy: str | None = None
 ) -> Iterator[pytest.ExceptionInfo[HomeError]]:
-    """The block must end in an error of a home, with this subject and remedy, and a reason that holds `why`."""
+    """The block must end in a HomeError with this subject and remedy, and a reason that contains `why`."""
     with pytest.raises(kind) as caught:
         yield caught
     error = caught.value
@@ -72,7 +72,8 @@ def start(store: Store, *steps: list[Any]) -> Run:
 
 
 def here(store: Store, settings: dict[str, Any], kind: Kind = "train", upload: Path | None = None) -> Run:
-    """The run after the worker's main has worked on it in this process; upload: a file that was uploaded for it."""
+    """The run after the worker's main has worked on it in this process."""
+    # upload: a file that was uploaded for it.
     run = store.runs.create(kind, settings)
     if kind == "import":
         # as soon as it has read

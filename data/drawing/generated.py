@@ -19,7 +19,7 @@ Steps = list[list[Any]]
 
 @dataclass(frozen=True)
 class GeneratedImage:
-    """One image. It is a test image if `evenly(number, share, start)`."""
+    """One image; it is a test image if `evenly(number, share, start)`."""
 
     name: str
     polygons: list[Polygon]

@@ -31,14 +31,17 @@ PAPER = np.array([238, 232, 214], np.float32)
 
 @dataclass(frozen=True)
 class Polygon:
-    """points: x, y, x, y, ... in pixels of the canvas. colour: red, green, blue and opacity, 0 to 255."""
+    """A filled polygon."""
 
+    # x, y, x, y, ... in pixels of the canvas.
     points: list[int]
+    # Red, green, blue and opacity, 0 to 255.
     colour: tuple[int, int, int, int]
 
 
 def paint(polygons: Sequence[Polygon], steps: Sequence[Sequence[Any]]) -> Image.Image:
-    """Return a drawing as an RGB image, 320 x 240. The step ["polygons", first, last] draws those polygons."""
+    """Return a drawing as an RGB image, 320 x 240."""
+    # The step ["polygons", first, last] draws those polygons.
     picture = Image.new("RGB", CANVAS, GROUND)
     for name, *values in steps:
         if name == "polygons":

@@ -19,10 +19,11 @@ TAU = math.tau
 
 @dataclass(frozen=True)
 class Shape:
-    """A filled polygon in pixels of the large drawing. owner: the number of the person to whom it belongs."""
+    """A filled polygon in pixels of the large drawing."""
 
     points: list[Point]
     colour: Colour
+    # The number of the person to whom it belongs.
     owner: int | None = None
 
 
@@ -37,7 +38,7 @@ class Sketch:
         self.veil: tuple[Colour, float] = ((0, 0, 0), 0.0)
 
     def place(self, origin: Point, scale: float, flip: bool = False) -> None:
-        """Set the frame of the next points: relative to `origin`, in units of `scale` pixels, mirrored if `flip`."""
+        """Set the frame of the next points: from `origin`, in units of `scale` pixels, mirrored if `flip`."""
         self._x, self._y = origin
         self._scale = scale
         self._across = -scale if flip else scale
@@ -66,7 +67,8 @@ class Sketch:
     def disc(
         self, centre: Point, radius: float, colour: Colour, height: float | None = None, angle: float = 0.0
     ) -> None:
-        """Add a filled ellipse with half axes `radius` and `height` (by default a circle), rotated by `angle`."""
+        """Add a filled ellipse, by default a circle, rotated by `angle`."""
+        # radius, height: half axes.
         tall = radius if height is None else height
         x, y = centre
         cos, sin = math.cos(angle), math.sin(angle)
@@ -77,7 +79,8 @@ class Sketch:
         )
 
     def limb(self, start: Point, end: Point, thick: float, thin: float, colour: Colour) -> None:
-        """Add a tapered bar with round ends: the hull of discs of radius `thick` at `start`, `thin` at `end`."""
+        """Add a tapered bar with round ends: the hull of a disc at `start` and one at `end`."""
+        # thick, thin: the radii at `start` and at `end`.
         dx, dy = end[0] - start[0], end[1] - start[1]
         length = math.hypot(dx, dy)
         if length <= abs(thick - thin) + 1e-9:

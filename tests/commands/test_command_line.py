@@ -121,7 +121,7 @@ def test_a_protocol_of_others_names_no_scheduler_but_the_command_may(images, tmp
         assert shown in fails("experiment", file, "--scheduler", "tcp://command:2")
 
 
-def test_what_makes_no_run_is_exit_code_1_or_2(store, tmp_path, fails):
+def test_invalid_settings_and_arguments_have_exit_code_1_or_2(store, tmp_path, fails):
     file, before = tmp_path / "settings.json", len(store.runs.all())
     for content in ("{", "[1]", "[" * 100_000):
         file.write_text(content)
@@ -150,7 +150,7 @@ def test_a_file_that_cannot_be_written_is_refused_before_anything_is_trained(sto
     assert "a" * 50 in fails("report", "a" * 300, "-o", tmp_path / "report.html")
 
 
-def test_what_is_no_file_is_written_into_and_stays_what_it_is(tmp_path):
+def test_results_are_written_into_a_pipe_without_replacing_it(tmp_path):
     pipe, texts = tmp_path / "pipe", list[str]()
     os.mkfifo(pipe)
     reader = threading.Thread(target=lambda: texts.append(pipe.read_text("utf-8")), daemon=True)

@@ -1,4 +1,4 @@
-"""What set-up runs so that the first training finds every kernel compiled; first_use.py looks whether it does."""
+"""Set-up compiles every kernel that the first training run needs; first_use.py checks this."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""From a folder of pictures to a report on the command line, and the same for labels, sequences and scripts."""
+"""On the command line from a folder of images to a report, for samples, labels, sequences and scripts."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_samples_labels_and_sequences_are_trained_and_ranked_by_name_or_path(
 
 @pytest.fixture
 def interesting(tmp_path_factory):
-    """Scenes with the share of people who found each interesting, which its colours tell; of two it is unknown."""
+    """Scenes with the share of people who found each interesting, shown by its colours; two are unknown."""
     folder, random = tmp_path_factory.mktemp("scenes"), np.random.default_rng(2)
     lines = ["image,interestingness"]
     for number in range(60):
@@ -129,7 +129,7 @@ def test_an_experiment_needs_labels(photographs, command):
     assert "Independent p@k, entropy" in table
 
 
-def test_what_is_not_there_or_not_clear_is_refused_with_what_there_is(
+def test_missing_and_ambiguous_names_are_refused_with_the_existing_ones(
     photographs, graded, home, tmp_path, command
 ):
     fails = lambda *arguments: command(*arguments, code=1)[1]  # noqa: E731

@@ -1,4 +1,4 @@
-"""What a worker does and leaves. Most tests call its main in this process; a few watch a real one."""
+"""What a worker does and leaves behind; most tests call its main in this process, a few watch a real one."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def failures(monkeypatch: pytest.MonkeyPatch) -> list[Exception]:
 
 @pytest.fixture
 def stop(monkeypatch: pytest.MonkeyPatch) -> Stop:
-    """Have the worker get a SIGTERM, or do something else, at a report of that kind for which a condition holds."""
+    """Send the worker a SIGTERM, or do something else, at a report of that kind that meets a condition."""
     reports = {kind: getattr(Report, kind) for kind in ("progress", "iteration")}
 
     def stop(kind: str, condition: Callable[..., bool], act: Callable[[], Any] = end_this_process) -> None:
@@ -204,7 +204,7 @@ def test_an_import_ends_as_an_image_set_with_its_report(imported, digits):
     assert last == {"event": "progress", "what": "Importing images", "done": 1797, "total": 1797}
 
 
-def test_a_cancelled_import_leaves_no_byte_and_no_process(empty):
+def test_a_cancelled_import_leaves_no_files_and_no_process(empty):
     before = kept(empty)
     settings = {"source": "Digits", "source_settings": {}}
     run = jobs.start(empty, "import", settings, lambda run: run.uploaded_file.write_bytes(b"zip"))
@@ -288,7 +288,7 @@ def test_an_import_that_waits_is_cancelled_by_the_user_or_after_a_day_and_leaves
     assert kept(empty) == before
 
 
-def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, zoo):
+def test_a_killed_import_leaves_no_files_and_names_its_last_step(empty, zoo):
     for step in ("Reading it as Class folders", WAITING, "Importing images"):
         before = kept(empty)
         run = uploaded(empty, zoo)
@@ -307,7 +307,7 @@ def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, 
     assert len(empty.sets.rows()) == 1
 
 
-def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, stop):
+def test_an_upload_is_imported_under_its_file_name_and_its_copy_deleted(empty, zoo, stop):
     run = here(empty, CLASS_FOLDERS, "import", zoo)
     assert (run.state, run.result["title"], run.result["images"]) == ("finished", "My zoo", 14)
     assert run.result["classes"] == {"cat": 7, "dog": 7}
@@ -326,7 +326,7 @@ def test_an_upload_is_imported_under_its_own_name_and_its_copy_goes(empty, zoo, 
     assert is_cleared(run)
 
 
-def test_what_cannot_be_imported_fails_in_words_and_leaves_not_one_byte(empty, tmp_path, failures):
+def test_a_failed_import_has_a_reason_and_leaves_no_files(empty, tmp_path, failures):
     (tmp_path / "bad.zip").write_bytes(os.urandom(5000))
     (tmp_path / "VOC").mkdir()
     before = kept(empty)
@@ -385,7 +385,7 @@ def test_an_import_ends_when_its_workspace_is_full_also_at_its_end(tmp_path, zoo
 
 
 @pytest.mark.parametrize("settings", [UPLOAD, FeaturesSettings("x").to_json()], ids=["images", "features"])
-def test_work_on_an_upload_that_hangs_is_ended_and_waiting_is_no_work(empty, monkeypatch, settings):
+def test_reading_an_upload_has_a_time_limit_that_excludes_waiting(empty, monkeypatch, settings):
     codes: queue.Queue[int] = queue.Queue()
     waited: list[bool] = []
     monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
@@ -435,7 +435,7 @@ def test_a_training_ends_with_model_scores_metrics_and_certificate(trained):
     assert not list(trained.folder.glob("partial-*"))
 
 
-def test_a_training_tells_its_steps_and_every_bound(trained):
+def test_a_training_run_reports_its_steps_and_every_bound(trained):
     every = jobs.events(trained)[0]
     assert every[0] == {"event": "state", "state": "running", "reason": ""}
     assert steps_of(trained) == ["Reading the image set", "HOG and Colour", "Training", SAVING, MEASURING]
@@ -487,7 +487,7 @@ class Mean(SampleMethod):
         raise NotImplementedError
 
 
-def test_a_method_need_not_have_a_certificate(store, digits, stop, monkeypatch):
+def test_methods_without_a_certificate_are_trained(store, digits, stop, monkeypatch):
     monkeypatch.setattr(METHODS, "_classes", {name: METHODS.get(name) for name in method_names()})
     METHODS.register("Mean")(Mean)
     for last, state in (("", "finished"), ("Training", "cancelled")):
@@ -513,7 +513,7 @@ def test_files_are_whole_or_not_there(store, digits, monkeypatch):
     assert not run.model_file.exists()
 
 
-def test_a_training_leaves_the_scores_that_it_has_while_it_goes_on(store, digits, monkeypatch):
+def test_a_training_run_stores_its_scores_so_far_while_it_is_running(store, digits, monkeypatch):
     shapes = []
     iterate = Report.iteration
 
@@ -642,7 +642,7 @@ def test_a_simulation_ends_with_its_curves_and_keeps_finished_folds(store, image
 # ------------------------------------------------------------------------------------------------- cancel
 
 
-def test_learning_that_is_stopped_keeps_the_best_weights(store, digits, task_settings, stop):
+def test_stopped_training_keeps_the_best_weights(store, digits, task_settings, stop):
     endless = {"C": 1e6, "tolerance": 1e-7, "max_iterations": 1_000_000}
     stop("iteration", lambda event: event.iteration >= 3)
     for task, settings in (("samples", endless), ("labels", {**endless, "core_size": 2})):
@@ -687,7 +687,7 @@ def test_a_run_stopped_before_it_has_learned_keeps_nothing(store, task_settings,
 # ------------------------------------------------------------------------------------------- the process
 
 
-def test_a_run_that_was_cancelled_before_its_worker_looked_is_not_worked_on(store, digits):
+def test_a_run_cancelled_before_its_worker_starts_is_not_trained(store, digits):
     """Another browser may cancel between the new row and the new process, whose pid it does not know."""
     run = store.runs.create("train", training(digits))
     store.runs.update(run.id, cancelled=time.monotonic() + 100)
@@ -695,7 +695,7 @@ def test_a_run_that_was_cancelled_before_its_worker_looked_is_not_worked_on(stor
     assert store.runs.get(run.id).state == "cancelled"
 
 
-def test_every_face_of_lost_memory_and_of_a_full_disk_is_known(monkeypatch):
+def test_every_error_of_exhausted_memory_and_of_a_full_disk_is_explained(monkeypatch):
     wrapped = OSError("no such library")
     wrapped.__cause__ = ImportError("libblas.so: failed to map segment from shared object")
     for error in (MemoryError("Unable to allocate 3 GiB"), OSError(12, "Cannot allocate memory"), wrapped):
@@ -725,7 +725,8 @@ def test_a_memory_limit_that_is_no_number_is_refused(store, monkeypatch):
 
 
 def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(store, monkeypatch, zoo):
-    """A training has none: how much it takes is for whoever starts it to say. It is lifted to tell what went wrong."""
+    """Training has no limit by default."""
+    # How much memory it takes is for whoever starts it to say. The limit is lifted to report an error.
     monkeypatch.delenv(MEMORY_VARIABLE, raising=False)
     limits: list[int | None] = []
     with monkeypatch.context() as patch:
@@ -745,7 +746,7 @@ def test_readers_of_untrusted_files_have_a_memory_limit_even_if_none_is_set(stor
     assert "4.29 GB" in here(store, UPLOAD, "import").reason
 
 
-def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd):
+def test_calls_without_a_run_or_with_a_running_one_are_refused(store, trained, capfd):
     assert worker.main([]) == 2
     assert "python -m ranking.commands.worker" in capfd.readouterr().err
     with pytest.raises(ValueError, match=r"\.\./x"):
@@ -761,7 +762,7 @@ def test_calls_that_name_no_run_or_one_at_work_are_refused(store, trained, capfd
     assert store.runs.get(run.id).state == "queued"
 
 
-def test_settings_that_make_no_sense_are_a_plain_reason(store, task_settings, failures, capfd):
+def test_invalid_settings_fail_a_run_with_a_short_reason(store, task_settings, failures, capfd):
     for kind, change, name in (
         ("samples", {"set": "f" * 64}, "ffff"),
         ("samples", {"warm_start": "../../../x"}, "../../../x"),

@@ -34,7 +34,7 @@ def test_input_error_says_what_was_expected_what_came_and_the_remedy():
         (FullError("this workspace", "is full", "delete some"), "this workspace is full; delete some"),
     ],
 )
-def test_an_error_of_a_home_says_what_cannot_be_used_why_and_what_to_do(error, sentence):
+def test_a_home_error_has_a_subject_a_reason_and_a_remedy(error, sentence):
     assert isinstance(error, HomeError)
     assert isinstance(error, OSError)
     again = pickle.loads(pickle.dumps(error))

@@ -122,7 +122,7 @@ def test_a_module_that_is_run_again_replaces_its_class(package):
     assert package.things.names() == ["Round"]
 
 
-def test_a_broken_plugin_fails_at_every_question(package):
+def test_a_broken_plugin_raises_its_error_at_every_look_up(package):
     package.write("a", "Round")
     package.write("b", text="raise BrokenPipeError")
     for _ in range(2):
@@ -132,7 +132,7 @@ def test_a_broken_plugin_fails_at_every_question(package):
     assert package.things.names() == ["Flat", "Round"]
 
 
-def test_nothing_is_imported_before_the_first_question():
+def test_no_plugin_is_imported_before_the_first_look_up():
     registry: Registry[Any] = Registry("ghost", Plugin, "no_such_package_anywhere")
     registry.register("Casper")(dataclass(type("Casper", (Plugin,), {})))
     with pytest.raises(ModuleNotFoundError):
@@ -140,7 +140,7 @@ def test_nothing_is_imported_before_the_first_question():
 
 
 class Shape(Plugin, ABC):
-    """What a kind of plug-ins declares: two abilities with a default, and two things that each has to have."""
+    """A base class of plug-ins: two abilities with a default, and two things that each must have."""
 
     corners: ClassVar[int]
     is_round: ClassVar[bool] = False

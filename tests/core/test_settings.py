@@ -52,7 +52,7 @@ def test_an_unknown_detail_of_a_setting_is_an_error():
         settings_of(Misspelt)
 
 
-def test_allowed_values_pass():
+def test_allowed_values_of_settings_are_accepted():
     for value in (1.0, 1e-6, 1e6, 5, np.float64(0.5)):
         check_settings(Plugin(C=value))
     check_settings(Plugin(rounds=1, shrink=-3.0, centred=True, note="words", depth=2))

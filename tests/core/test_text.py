@@ -20,7 +20,7 @@ def shown_whole(text: str, limit: int) -> str:
     return printable if len(printable) <= limit else printable[: limit - 1] + "…"
 
 
-def test_what_is_shown_is_what_all_of_the_text_would_show():
+def test_shortened_texts_equal_the_beginning_of_the_whole_text_as_shown():
     for seed in range(200):
         draw = random.Random(seed)
         text = "".join(draw.choices(LETTERS, k=draw.randint(0, 300)))
@@ -50,7 +50,7 @@ def test_names_that_begin_alike_become_unique_and_short_ones_stay():
     assert unique_name("x " * 50) == unique_name("x\n " * 50), "blanks are no part of a name"
 
 
-def test_no_cell_of_a_table_begins_a_formula_and_every_text_comes_back():
+def test_no_table_cell_is_a_formula_and_every_text_survives():
     for start in ("=1+1", "+x", "-x", "@x", "\tx", "\rx", "\nx", "'x", "＝1+1", "＋x", "－x", "＠x"):
         assert guarded(start) == f"'{start}"
     unseen = " \u00a0\ufeff\u200b\u2060\v\f\0\x85\u2028\u3000"

@@ -41,7 +41,7 @@ def test_a_label_set_is_completed_and_a_part_of_it_keeps_what_belongs_to_its_ima
     assert len(whole.part([])) == 0
 
 
-def test_what_is_no_label_set_is_refused():
+def test_invalid_label_sets_are_refused():
     for name, wrong in (
         ("features", np.eye(3)[0]),
         ("features", np.full((3, 2), np.nan)),
@@ -81,7 +81,7 @@ def test_relevance_is_whole_grades():
             check_relevance(relevance, 2)
 
 
-def test_what_is_no_query_is_refused():
+def test_invalid_queries_are_refused():
     beyond = SimilarityGraph(np.array([[0, 3]]), np.ones((1, 1)))
     for details, subject, came in (
         ({"features": [1.0, 2.0]}, "features", (2,)),
@@ -110,7 +110,7 @@ def test_a_graph_holds_arrays_in_the_precision_of_its_affinity():
         assert SimilarityGraph(np.array([[0, 1]]), affinity).affinity is affinity
 
 
-def test_what_is_no_graph_is_refused():
+def test_invalid_graphs_are_refused():
     for edges in ([[0.0, 1.0]], [0, 1], [[0, 1, 2]], [[1, 1]], [[-1, 1]], [[0, 5], [2, 3], [5, 0]]):
         with refused("edges"):
             SimilarityGraph(np.array(edges), np.ones((len(edges), 1)))
@@ -141,7 +141,7 @@ def test_queries_become_one_pool():
         assert (again.relevance == query.relevance).all()
 
 
-def test_what_is_no_sequence_set_is_refused():
+def test_invalid_sequence_sets_are_refused():
     sound: dict[str, Any] = {"features": np.eye(4), "grades": [0, 1, 2, 3], "members": [0, 1, 2]}
     sound["starts"] = [0, 3]
     assert len(SequenceSet(**sound)) == 1
@@ -200,7 +200,7 @@ def test_a_sample_is_for_test_where_its_image_is_and_relevant_to_its_classes():
         images.numbers_of("year")
 
 
-def test_an_image_opens_as_rgb_and_is_refused_where_it_is_gone_or_damaged(tmp_path):
+def test_an_image_opens_as_rgb_and_a_missing_or_damaged_image_is_refused(tmp_path):
     two_images = image_set([0, 1], [False, True], folder=tmp_path)
     file = tmp_path / "0.png"
     Image.new("L", (6, 4), 128).save(file)
@@ -236,7 +236,7 @@ def test_a_bag_set_keeps_floats_and_numbers_its_images():
     assert len(BagSet(np.empty((0, 3)), [0], np.empty((0, 4)))) == 0
 
 
-def test_what_is_no_bag_set_is_refused():
+def test_invalid_bag_sets_are_refused():
     def boxes(row: int, box: list[float]) -> list[list[float]]:
         return [*BAGS["boxes"][:row], box, *BAGS["boxes"][row + 1 :]]
 

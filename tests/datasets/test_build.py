@@ -57,7 +57,7 @@ def huge_webp(width, height):
     return b"RIFF" + struct.pack("<I", len(chunk) + 4) + b"WEBP" + chunk
 
 
-def test_a_webp_says_its_size_before_it_is_opened():
+def test_the_size_of_a_webp_is_read_before_it_is_opened():
     assert webp_size(encoded()) is None
     for size in ((1, 1), (320, 240), (16383, 3)):
         for options in ({"lossless": True}, {"quality": 50}, {"exif": b"Exif\0\0"}):
@@ -117,7 +117,7 @@ SHARES = [
 ]
 
 
-def test_boxes(tmp_path):
+def test_boxes_are_clipped_to_the_image_or_ignored_and_reported(tmp_path):
     cases = [(SourceBox(box, ("dog",)), kept, came) for box, kept, came in BOXES]
     cases += [(SourceBox(box, ("dog",), relative=True), kept, came) for box, kept, came in SHARES]
     small = SourceBox((1, 1, 5, 5), ("cat",))
@@ -178,7 +178,7 @@ def test_a_box_may_show_no_class_or_several_and_may_be_of_a_group(tmp_path):
         ("MAX_LETTERS", 27, "samples times characters of the longest sample name", "4 times 7"),
     ],
 )
-def test_what_every_page_would_read_of_a_set_has_limits(tmp_path, monkeypatch, limit, most, subject, came):
+def test_numbers_of_classes_and_criteria_are_limited(tmp_path, monkeypatch, limit, most, subject, came):
     monkeypatch.setattr(folder, limit, most)
     boxes = [SourceBox(None, (name,), numbers={name: 1}) for name in ("dog", "emu")]
     with refused(subject, came) as caught:
@@ -278,7 +278,7 @@ def test_numbers_are_kept_with_their_criteria(tmp_path):
         type(images)(**columns | {"criteria": ("year", "age")})
 
 
-def test_a_number_that_no_float_holds_leaves_its_box_out(tmp_path):
+def test_boxes_with_a_number_beyond_the_range_of_floats_are_ignored(tmp_path):
     numbers = [math.inf, -math.inf, 1e300, 3e38]
     boxes = [SourceBox(None, ("dog",), numbers={"year": number}) for number in numbers]
     images, problems = build_with(tmp_path, image("a", *boxes))
@@ -286,7 +286,7 @@ def test_a_number_that_no_float_holds_leaves_its_box_out(tmp_path):
     check_rows(problems, *(("a", f"year {number:g}") for number in numbers[:-1]))
 
 
-def test_load_says_what_is_wrong(tmp_path):
+def test_loading_a_damaged_image_set_names_the_file_and_the_fault(tmp_path):
     with refused(str(tmp_path), f"a folder without {tmp_path / 'manifest.json'}"):
         load_image_set(tmp_path)
     where = build_with(tmp_path)[0].folder
@@ -307,7 +307,7 @@ def test_load_says_what_is_wrong(tmp_path):
     assert load_image_set(where).title == "told"
 
 
-def test_thumbnails_that_are_damaged_or_gone(tmp_path):
+def test_damaged_and_missing_thumbnails_are_reported(tmp_path):
     image_set, _ = build_with(tmp_path)
     blob, thumbnails = image_set.folder / "crops.bin", Thumbnails(image_set.folder)
     first, size = thumbnails.crop(0), blob.stat().st_size

@@ -69,7 +69,7 @@ def test_only_the_changed_copy_is_detected(album, change):
         assert copies.detail[0] > 0.6
 
 
-def test_unlike_pictures_are_no_copies_though_they_are_laid_out_alike():
+def test_different_images_with_a_similar_layout_are_not_copies():
     """One sky, ground and house; another thing before them."""
     random, prints = np.random.default_rng(0), []
     for _ in range(12):
@@ -83,14 +83,14 @@ def test_unlike_pictures_are_no_copies_though_they_are_laid_out_alike():
     assert not len(near_copies(prints).pairs)
 
 
-def test_half_of_another_picture_is_no_copy():
+def test_half_of_an_image_is_not_a_copy():
     for seed in range(5):
         picture, collage = painted(seed), painted(seed + 50)
         collage.paste(picture.crop((0, 0, 120, 180)), (0, 0))
         assert not len(near_copies([fingerprints(picture), fingerprints(collage)]).pairs), f"seed {seed}"
 
 
-def test_pictures_that_tell_too_little_have_no_fingerprint():
+def test_uniform_and_too_small_images_have_no_fingerprint():
     assert fingerprints(Image.new("RGB", (200, 200), "red")) == []
     assert fingerprints(painted(0).resize((63, 200))) == []
     assert len(fingerprints(painted(0).resize((64, 64)))) == 1

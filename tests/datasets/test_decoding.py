@@ -30,7 +30,7 @@ BOX = SourceBox((0, 0, 8, 16), ("cat",))
 
 
 def picture(size=SIDES):
-    """Black to white from left to right, and more red from top to bottom, so that every turn is another picture."""
+    """Black to white from left to right, and more red from top to bottom: every turn is another image."""
     across, down = np.meshgrid(np.linspace(0, 1, size[0]), np.linspace(0, 1, size[1]))
     return Image.fromarray(
         np.stack([200 * across + 50 * down, 200 * across, 200 * across], 2).astype(np.uint8)
@@ -71,7 +71,7 @@ KINDS = [
 
 
 @pytest.mark.parametrize(("kind", "options", "extension"), KINDS)
-def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_path, kind, options, extension):
+def test_only_pixels_are_stored_and_lossless_images_stay_lossless(tmp_path, kind, options, extension):
     data = encoded(kind, **options)
     assert data.count(SECRET) >= 3
     source = source_image(tmp_path, data)
@@ -89,7 +89,7 @@ def test_nothing_but_pixels_is_stored_and_what_lost_nothing_loses_nothing(tmp_pa
     assert all(SECRET not in small for small in (*image.crops, image.thumbnail))
 
 
-def test_a_picture_too_long_for_webp_is_stored_as_png(tmp_path):
+def test_an_image_too_long_for_webp_is_stored_as_png(tmp_path):
     size = decoding.LONGEST_WEBP + 1, 2
     stored = decode(source_image(tmp_path, encoded("PNG", size=size)), Limits())
     assert (stored.extension, Image.open(io.BytesIO(stored.data)).size) == (".png", size)
@@ -141,7 +141,7 @@ def test_an_image_of_another_size_than_claimed_is_refused(tmp_path, orientation,
     assert came in ("24 x 16", "16 x 24")
 
 
-def test_half_a_turn_is_the_source_s_to_say(tmp_path):
+def test_the_source_decides_whether_an_image_is_turned_by_180_degrees(tmp_path):
     for upright in (False, True):
         image = source_image(tmp_path, encoded("PNG", 3), size=SIDES, upright=upright)
         assert (decode(image, Limits()).picture.getpixel((0, 0))[1] > 100) == upright
@@ -155,7 +155,7 @@ def test_broken_exif_turns_nothing(tmp_path):
         assert decode(source, Limits()).picture.size == SIDES
 
 
-def test_the_hash_is_of_what_came_and_of_how_it_is_turned(tmp_path, monkeypatch):
+def test_the_hash_depends_on_the_original_bytes_and_the_orientation(tmp_path, monkeypatch):
     def hash_of(data, **details):
         return decode(source_image(tmp_path, data, **details), Limits()).hash
 

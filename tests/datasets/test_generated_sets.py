@@ -1,4 +1,4 @@
-"""The drawn sets: they are what the programs of data/ draw, and what they promise of their images and labels."""
+"""The generated sets are those of the programs of data/, with the promised images and labels."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def test_sets_are_known_by_their_keys():
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_the_programs_draw_what_ships(name):
+def test_the_programs_generate_the_bundled_image_sets(name):
     """Some images of each set, among them the last."""
     program, images = PROGRAMS[name], SETS[name]
     assert len(images.image_names) == len(program)
@@ -61,13 +61,13 @@ def test_thumbnails_show_what_their_image_does():
                 assert np.abs(apart).mean() < 8
 
 
-def test_what_ships_is_small():
+def test_bundled_image_sets_are_small():
     files = [file for file in FOLDER.parent.rglob("*") if file.is_file()]
     assert len(files) >= 50
     assert sum(file.stat().st_size for file in files) < 25e6
 
 
-def test_other_seeds_draw_other_images():
+def test_other_seeds_generate_other_images():
     for program in PROGRAMS.values():
         images = [replace(program, seed=seed).generated(0) for seed in (7, 7, 8)]
         assert images[0] == images[1]
@@ -84,7 +84,7 @@ def test_a_share_of_the_images_is_for_the_test(name):
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_no_picture_is_empty_or_one_colour_and_none_is_another_one(name):
+def test_no_generated_image_is_empty_uniform_or_a_duplicate(name):
     pictures = [SETS[name].open_image(number) for number in range(20)]
     small = [np.asarray(picture.resize((16, 12)), float) for picture in pictures]
     assert min(pixels.std() for pixels in small) > 8
@@ -165,7 +165,8 @@ OFTEN = [("sand", "beach"), ("summer", "beach"), ("winter", "snow"), ("lake", "m
 
 
 def test_concepts_imply_exclude_and_attract_each_other():
-    """What attracts goes with the concept neither always nor never, but at least half as often again as elsewhere."""
+    """An attracting concept is neither always nor never present."""
+    # But at least half as often again as elsewhere.
     for given, concept in ALWAYS:
         assert share_of(concept, given) == 1, (given, concept)
         assert share_of(concept) < 0.95, concept
@@ -246,7 +247,7 @@ def test_a_box_bounds_the_pixels_of_its_object_most_of_which_are_visible():
 
 
 def painted_owners(shapes, owners):
-    """The large drawing (480, 640) of some objects: 1 + the number of the object in each pixel, 0 in others."""
+    """The large drawing (480, 640) of some objects: 1 + the object's number in each pixel, 0 elsewhere."""
     canvas = Image.new("L", CANVAS)
     draw = ImageDraw.Draw(canvas)
     for shape in shapes:

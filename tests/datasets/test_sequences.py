@@ -24,7 +24,7 @@ from ranking.datasets.sequences import (
 
 
 def dated(numbers, groups=None, test=None, boxes=1):
-    """A set of images with `boxes` samples each; every other image is for test unless `test` says otherwise."""
+    """A set of images with `boxes` samples each; every other image is for testing unless `test` is given."""
     n = len(numbers)
     return image_set(
         np.repeat(np.arange(n // boxes), boxes),
@@ -49,7 +49,7 @@ YEARS = np.random.default_rng(1).integers(1920, 1940, 80).astype(float)
 
 
 @pytest.mark.parametrize("of", [ANY, ONE_EACH, GROUPS])
-def test_what_every_sequence_keeps_to(of):
+def test_sequences_stay_in_their_split_and_have_known_values(of):
     numbers = YEARS.copy()
     numbers[::7] = np.nan
     images = dated(numbers, groups=np.arange(80) // 4 % 8, boxes=2)
@@ -130,7 +130,7 @@ def test_queries_are_the_sequences_where_samples_are_graded_for_them():
     assert usual_drawing(dated(YEARS, groups=np.arange(80) // 4), "year") == {}
 
 
-def test_drawings_that_are_tested_on_the_same_have_the_same_test_sequences():
+def test_settings_of_training_do_not_change_the_test_sequences():
     images = dated(YEARS, groups=np.arange(80) // 4)
     given = {"length": 4, "train": 10, "test": 10}
 
@@ -170,7 +170,7 @@ TRAIN, TEST = "the train split of Dated", "the test split of Dated"
         ({"numbers": [1960.0] * 2 + [1950.0] * 198}, {"pairs": 1}, TRAIN, "1"),
     ],
 )
-def test_what_cannot_be_sampled_is_refused(monkeypatch, columns, settings, subject, came):
+def test_sequences_that_cannot_be_sampled_are_refused(monkeypatch, columns, settings, subject, came):
     monkeypatch.setattr("ranking.datasets.sequences.ROUNDS", 3)
     with refused(subject) as caught:
         sampled(dated(**({"numbers": YEARS} | columns)), **settings)

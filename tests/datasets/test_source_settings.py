@@ -1,4 +1,4 @@
-"""VOC and YOLO: groups of images by their folders or by their names up to a number, on one side of the split."""
+"""VOC and YOLO: images are grouped by folders or by names up to a number, on one side of the split."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def test_too_few_groups_are_reported(tmp_path):
     assert "too few" in next(row.came for row in problems if row.file == "groups")
 
 
-def test_names_without_a_number_and_folders_of_parts():
+def test_groups_of_names_ignore_numbers_and_folders_of_parts():
     assert group_of("train/lab/left.jpg", NUMBER) == "lab/left"
     assert group_of("valid/7.jpg", FOLDER) is None
     assert group_of("train/lab/1.jpg", COPIES) is None

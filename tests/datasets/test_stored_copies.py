@@ -1,4 +1,4 @@
-"""What an import does about near copies: one switch, which moves them to one side of the split and into one group."""
+"""Near copies in an import: one switch moves them to one side of the split and into one group."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_an_import_keeps_copies_on_one_side(tmp_path):
     assert load_image_set(images.folder).key == images.key
 
 
-def test_the_switch_goes_both_ways(tmp_path):
+def test_grouping_of_copies_can_be_switched_off_and_on_again(tmp_path):
     images = built(tmp_path / "set")
     apart = group_copies(images.folder, False)
     assert (apart.image_test.tolist(), are_together(apart)) == (TEST, False)
@@ -92,7 +92,7 @@ def test_the_switch_goes_both_ways(tmp_path):
     assert apart.key != images.key
 
 
-def test_a_set_without_copies_is_as_before(tmp_path):
+def test_a_set_without_copies_is_unchanged(tmp_path):
     images = built(tmp_path / "set", seeds=list(range(1, 15)))
     assert stored_copies(images.folder) is None
     with np.load(images.folder / "columns.npz") as columns:
@@ -101,7 +101,7 @@ def test_a_set_without_copies_is_as_before(tmp_path):
     assert group_copies(images.folder, True).key == images.key
 
 
-def test_sets_with_groups_of_their_own_are_left_as_they_are_until_the_switch_is_on(tmp_path):
+def test_sets_with_supplied_groups_are_unchanged_until_copies_are_grouped(tmp_path):
     groups = ["a", "b", *("c" + str(place) for place in range(10)), "d", "a"]
     images = built(tmp_path / "set", groups=groups)
     assert (images.image_test.tolist(), are_together(images)) == (TEST, False)
@@ -134,7 +134,7 @@ def test_cards_have_no_copies(tmp_path):
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"no archive"])
-def test_copies_that_cannot_be_read_are_none(tmp_path, content):
+def test_an_unreadable_file_of_copies_counts_as_no_copies(tmp_path, content):
     images = built(tmp_path / "set")
     (images.folder / FILE).write_bytes(content)
     assert stored_copies(images.folder) is None

@@ -1,4 +1,7 @@
-"""Each estimator trains the method of the app, to the last bit; scikit-learn's own checks are in tests/slow."""
+"""Each estimator trains the method of the app, to the last bit.
+
+The checks of scikit-learn are in tests/slow.
+"""
 
 from __future__ import annotations
 
@@ -197,7 +200,7 @@ def test_groups_are_sequences_in_any_order_and_qid_is_another_name():
 
 
 @NAMES
-def test_all_take_the_groups_that_training_takes_and_no_sample_weights(name: str):
+def test_prediction_and_score_take_the_groups_of_training_and_no_sample_weights(name: str):
     X, y, groups = data_of(name)
     estimator = made(name).fit(X, y, groups=groups)
     passed = set(inspect.signature(estimator.fit).parameters) - {"y"}
@@ -291,6 +294,6 @@ def test_a_solver_that_reads_rows_says_so():
         ESTIMATORS["LinearSVM"](solver="coordinate descent").fit(scipy.sparse.csr_array(X), y)
 
 
-def test_importing_it_loads_no_streamlit():
+def test_importing_the_estimators_loads_no_streamlit():
     code = "import sys, ranking.estimators; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -31,7 +31,7 @@ def cache(tmp_path_factory):
 
 
 @pytest.mark.parametrize("method", method_names(ranks="windows"))
-def test_a_training_finds_squares_and_its_measures_are_those_of_its_boxes(squares, cache, method):
+def test_training_finds_squares_and_its_measures_are_those_of_its_boxes(squares, cache, method):
     trained = train(squares, settings_of(squares.key, method), cache)
     located, relevance = trained.measured.localisation, squares.image_relevance("red")
     assert trained.method.learned

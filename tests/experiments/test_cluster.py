@@ -35,7 +35,9 @@ def threads():
         yield running
 
 
-def test_a_cluster_gives_the_numbers_of_this_computer_also_where_it_was_ended(threads, tmp_path, monkeypatch):
+def test_a_cluster_gives_the_numbers_of_local_training_also_after_an_interruption(
+    threads, tmp_path, monkeypatch
+):
     def numbers(name: str) -> dict[str, Any]:
         """What decides every table, by key, to the last bit."""
         store = TrialStore(tmp_path / name)
@@ -72,7 +74,7 @@ def test_a_unit_that_is_being_trained_hears_of_the_end():
         cluster._train(trial_data(PLAN, IMAGES), (trial,), "a run")
 
 
-def test_an_error_of_a_training_is_raised_as_it_is(threads, tmp_path, monkeypatch):
+def test_an_error_of_a_training_run_is_raised_unchanged(threads, tmp_path, monkeypatch):
     monkeypatch.setattr(unit, "train_trial", raising(ArithmeticError(17)))
     with pytest.raises(ArithmeticError) as caught:
         run_tiny(PLAN, TrialStore(tmp_path), count=30, workers=on_cluster(threads.scheduler_address))

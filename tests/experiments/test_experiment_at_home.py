@@ -53,7 +53,7 @@ def seconds(store: Store) -> dict[str, float]:
     return {key: outcome.seconds for key, outcome in trials_of(store).outcomes().items()}
 
 
-def test_a_stopped_experiment_keeps_its_cells_and_its_equal_goes_on_to_the_end(store, images, monkeypatch):
+def test_an_equal_experiment_resumes_the_trials_of_a_stopped_one(store, images, monkeypatch):
     report_progress = Report.progress
 
     def stop_and_report(self: Report, what: str, done: float, total: int) -> None:

@@ -29,7 +29,7 @@ def results(tmp_path_factory):
     return run_tiny(plan, TrialStore(tmp_path_factory.mktemp("cells")))
 
 
-def test_all_cells_are_rows_of_a_csv_and_of_parquet(results):
+def test_all_trials_are_rows_of_a_csv_and_of_parquet(results):
     rows = trial_rows(results)
     assert len(rows) == len(results.outcomes) == 2 * (2 + 4) + 2
     read = list(csv.DictReader(io.StringIO(rows_csv(trial_rows(results)))))

@@ -59,7 +59,7 @@ def test_a_trial_is_kept_to_the_last_bit(tmp_path):
         store.scores("missing")
 
 
-def test_what_cannot_be_read_is_an_error_of_the_home(tmp_path):
+def test_an_unreadable_folder_of_trials_is_a_home_error(tmp_path):
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(HomeError, match="file"):
         TrialStore(tmp_path / "file")

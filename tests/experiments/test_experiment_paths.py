@@ -28,7 +28,7 @@ def made():
     return trial_data(PLAN, IMAGES)
 
 
-def test_paths_hold_every_cell_once_and_each_after_what_it_begins_from():
+def test_paths_contain_every_trial_once_after_its_warm_start():
     paths = paths_of(PLAN.validation.values())
     keys = [cell.key for path in paths for cell in path]
     assert len(keys) == len(set(keys)) == len(PLAN.validation) == 3 * (2 + 2 + 4 + 4)
@@ -42,7 +42,7 @@ def test_paths_hold_every_cell_once_and_each_after_what_it_begins_from():
     assert both[3].beginning.key == both[2].key
 
 
-def test_hoap_alone_brings_its_hob_along_or_one_for_all_where_its_first_C_is_fixed():
+def test_hoap_alone_adds_hob_runs_as_warm_starts_or_a_single_one_for_a_fixed_first_C():
     alone = planned(IMAGES, methods=(("HOAP-SVM", {}),))
     cells = {cell.key for path in paths_of(alone.validation.values()) for cell in path}
     assert len(cells) == 2 * len(alone.validation)
@@ -85,7 +85,7 @@ def walked_to(made: TrialData, cell: Trial) -> dict[str, Solution]:
     return states
 
 
-def test_a_cell_is_a_training_on_its_side_measured_on_the_held_out_one(made):
+def test_a_trial_is_trained_on_its_training_fold_and_measured_on_the_held_out_fold(made):
     trained, _ = train_trial(made, PLAN.validation["jump", "HOB-SVM", (("C", 1.0), ("eta", 1.0)), 2], {})
     queries = []
     for rows, edges in made.sides[2]:
@@ -115,7 +115,7 @@ def test_warm_starts_end_where_cold_ones_do():
         assert warm.outcome.certificate.primal == pytest.approx(cold.outcome.certificate.primal, rel=2e-6)
 
 
-def test_hoap_begins_where_hob_ended(made):
+def test_hoap_starts_from_the_weights_of_hob(made):
     for C in (1.0, 10.0):
         cell = PLAN.validation["jump", "HOAP-SVM", (("C", C), ("eta", 1.0)), 0]
         states, heard = walked_to(made, cell), list[ProgressEvent]()
@@ -130,7 +130,7 @@ def test_hoap_begins_where_hob_ended(made):
         assert first.primal == pytest.approx(surrogate.touching(weights).point.objective), C
 
 
-def test_hoap_from_ap_begins_with_the_ap_of_its_own_C_not_with_the_cell_before(made):
+def test_hoap_from_ap_starts_from_ap_of_its_own_C_not_from_the_previous_trial(made):
     plan = planned(IMAGES, methods=(("HOAP-SVM", {"start": "AP-SVM"}),))
     cell = plan.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
     states, firsts = walked_to(made, cell), list[float]()
@@ -141,7 +141,7 @@ def test_hoap_from_ap_begins_with_the_ap_of_its_own_C_not_with_the_cell_before(m
     assert firsts[0] == pytest.approx(firsts[1], rel=1e-12)
 
 
-def test_hoap_goes_on_from_a_cell_without_planes(made):
+def test_hoap_continues_from_a_trial_without_planes(made):
     """Where no plane carries weight, as at weights 0, there is none to go on from."""
     cell = PLAN.validation["jump", "HOAP-SVM", (("C", 10.0), ("eta", 1.0)), 0]
     states = walked_to(made, cell)
@@ -159,7 +159,7 @@ def of(trials: Any) -> list[tuple[str, float]]:
     return [(trial.method, trial.settings["C"]) for trial in trials]
 
 
-def test_of_each_query_the_long_paths_go_first():
+def test_long_paths_of_each_query_are_trained_first():
     plan = planned(IMAGES, queries=("run", "jump"))
     lengths = {query: [] for query in plan.queries}
     for path in paths_of(plan.validation.values()):
@@ -168,7 +168,7 @@ def test_of_each_query_the_long_paths_go_first():
     assert list(lengths) == [*dict.fromkeys(path[0].query for path in paths_of(plan.validation.values()))]
 
 
-def test_a_unit_that_was_ended_goes_on_from_what_is_kept_to_the_same_bits(made):
+def test_an_interrupted_unit_resumes_from_stored_trials_to_the_same_bits(made):
     keys = [trial.key for trial in PATH]
     whole = train_path(made, remaining_path(PATH, keys))
     assert [one.trial for one in whole] == list(PATH)
@@ -179,7 +179,7 @@ def test_a_unit_that_was_ended_goes_on_from_what_is_kept_to_the_same_bits(made):
             assert one.outcome.measures == expected.outcome.measures
 
 
-def test_only_what_is_missing_or_needed_is_trained():
+def test_only_missing_trials_and_their_warm_starts_are_trained():
     keys = {(trial.method, trial.settings["C"]): trial.key for trial in PATH}
     hob, hoap, hob_10, hoap_10 = keys
     for missing, trained in (

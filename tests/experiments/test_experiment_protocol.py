@@ -17,7 +17,7 @@ from ranking.storage.run_settings import ExperimentSettings, Protocol
 HOG = (("HOG", {}),)
 
 
-def test_json_gives_back_the_settings_and_where_it_is_computed_is_no_part_of_the_protocol():
+def test_settings_survive_json_and_the_protocol_does_not_contain_the_scheduler():
     for kind in (Protocol, ExperimentSettings):
         settings = kind(
             "abc", HOG, (("SVM", {"C": 3.0}),), ("jump",), {"C": (1.0, 2.0)}, 3, 7, "NDCG", "nearest", 1e-2
@@ -85,7 +85,7 @@ def test_fixed_settings_are_not_chosen_and_distinguish_two_compared_methods():
     assert second.settings(())["C"] == 5.0
 
 
-def test_hoap_begins_with_the_hob_of_its_own_point_unless_it_begins_otherwise():
+def test_hoap_starts_from_hob_at_the_same_grid_point_unless_set_otherwise():
     methods = (("HOAP-SVM", {}), ("HOAP-SVM", {"start": "AP-SVM"}), ("HOAP-SVM", {"start": BOTH}))
     hob, ap, both = compared_methods_of(Protocol("abc", HOG, methods))
     point = hob.points[7]

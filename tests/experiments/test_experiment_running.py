@@ -69,7 +69,7 @@ def with_measures(results: Results, measures: Any) -> Results:
     return replace(results, outcomes=changed)
 
 
-def test_all_cells_are_trained_once_and_reported_with_the_time_left(store, results, heard):
+def test_all_trials_are_trained_once_and_reported_with_the_remaining_time(store, results, heard):
     tests = [place for place in results.outcomes if place[3] is None]
     assert (len(results.outcomes) - len(tests), len(tests)) == (2 * 3 * 12, 2 * 4)
     assert all(outcome.certificate.converged for outcome in results.outcomes.values())
@@ -92,7 +92,7 @@ def test_the_best_mean_over_folds_is_chosen_and_of_equal_ones_the_smallest_c(res
     assert two.chosen("jump", "HOB-SVM") == best[0]
 
 
-def test_it_is_chosen_and_reported_by_the_measure_of_the_protocol(results):
+def test_settings_are_chosen_and_reported_by_the_measure_of_the_protocol(results):
     best = (("C", 10.0),)
 
     def measures(place: Any, _: object) -> dict[str, float]:
@@ -106,7 +106,7 @@ def test_it_is_chosen_and_reported_by_the_measure_of_the_protocol(results):
     assert by_places.validation("jump", "SVM") == pytest.approx((0.1001,) * 3)
 
 
-def test_means_that_only_rounding_tells_apart_are_equal(results):
+def test_means_that_differ_by_rounding_only_are_equal(results):
     small, large = ((("C", 1.0), ("eta", 0.1)), (("C", 10.0), ("eta", 0.1)))
     of_folds = {small: (0.1, 0.2, 0.3), large: (0.2, 0.2, 0.2)}
     assert statistics.fmean(of_folds[large]) > statistics.fmean(of_folds[small]), "by rounding"
@@ -129,7 +129,7 @@ def test_the_test_samples_choose_nothing(results):
         assert changed.test(query, compared_method.name) == 0.0
 
 
-def test_what_is_not_there_is_no_number(results):
+def test_missing_trials_and_undefined_measures_are_not_numbers(results):
     bare = with_measures(results, lambda place, given: {"samples": 7.0} if place[3] is None else given)
     assert math.isnan(bare.test("jump", "SVM")), "no test sample is relevant"
     assert replace(results, outcomes={}).seconds("jump", "SVM") is None
@@ -185,7 +185,7 @@ def test_comparisons_are_paired_by_fold_and_corrected_for_all(results):
     assert " 12 " in table.note
 
 
-def test_an_error_of_a_worker_is_raised_as_it_is(tmp_path, monkeypatch):
+def test_an_error_of_a_worker_is_raised_unchanged(tmp_path, monkeypatch):
     def broken(*_: Any) -> None:
         raise ArithmeticError("the disk is full")
 
@@ -203,7 +203,7 @@ def test_a_set_without_test_samples_ends_with_its_folds(tmp_path):
     assert on_test_table(results).rows[0].values == (None,)
 
 
-def test_the_time_left_is_estimated_from_cells_of_its_kind(monkeypatch):
+def test_the_remaining_time_is_estimated_from_trials_of_the_same_method(monkeypatch):
     clock = iter([0.0, 10.0])
     monkeypatch.setattr("ranking.experiments.cross_validation.progress.time.monotonic", lambda: next(clock))
     cells = [cell for place, cell in PLAN.validation.items() if place[:3] == ("jump", "SVM", (("C", 1.0),))]

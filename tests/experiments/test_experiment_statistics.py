@@ -21,7 +21,7 @@ def test_the_paired_t_test_is_student_s_and_so_is_the_interval_of_differences():
     assert interval[1:] == pytest.approx((apart.mean() - half, apart.mean() + half), abs=1e-6)
 
 
-def test_differences_that_tell_nothing_of_how_they_vary_have_one_outcome():
+def test_differences_without_variance_have_a_defined_test_result():
     for first, second, p in (
         ([0.1, 0.2], [0.1, 0.2], 1.0),
         # apart by rounding alone

@@ -44,7 +44,7 @@ def tried(results: Results) -> list[float]:
     return [dict(point)["C"] for point in results.points("jump", "SVM")]
 
 
-def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
+def test_a_grid_is_widened_at_most_twice_beyond_the_end_with_the_best_value():
     assert tried(results_of({})) == [1.0, 10.0, 100.0], "nothing is known yet"
     assert tried(results_of({1.0: 0.2, 10.0: 0.5, 100.0: 0.4})) == [1.0, 10.0, 100.0], "the best lies inside"
     above = {1.0: 0.2, 10.0: 0.5, 100.0: 0.6}
@@ -60,7 +60,7 @@ def test_a_grid_goes_on_beyond_the_end_where_the_best_is_twice_at_most():
     assert results_of(above, widen=False).at_end("jump", "SVM") == ["C"], "it is marked all the same"
 
 
-def test_a_grid_goes_on_beyond_a_corner_too():
+def test_a_grid_is_also_widened_beyond_a_corner():
     grids = {"C": (1.0, 10.0), "eta": (0.1, 1.0)}
     settings = protocol(IMAGES, methods=(("HOB-SVM", {}),), grids=grids, folds=2, widen=True)
     outcomes = {
@@ -93,7 +93,7 @@ def test_the_end_of_a_grid_is_marked_in_the_tables():
     assert (chosen_table(inside).note, "end of" in validation_table(inside).note) == ("", False)
 
 
-def test_wider_cells_change_none_of_the_protocol_and_are_not_trained_again(tmp_path, monkeypatch):
+def test_trials_of_a_widened_grid_do_not_change_the_protocol_and_are_trained_once(tmp_path, monkeypatch):
     plan, counts = planned(IMAGES, widen=True), count_training_runs(monkeypatch)
     store = TrialStore(tmp_path)
     results = run_tiny(plan, store)
@@ -128,7 +128,7 @@ def test_longer_grids_have_the_values_beyond_an_end_that_was_chosen():
     assert results_of({1e7: 0.5, 1e8: 0.6}, (1e7, 1e8)).longer_grids() == {"C": (1e7, 1e8)}, "the largest C"
 
 
-def test_an_experiment_with_longer_grids_keeps_the_cells_of_the_first(tmp_path):
+def test_an_experiment_with_longer_grids_reuses_the_trials_of_the_first(tmp_path):
     store = TrialStore(tmp_path)
     queries = ("jump", "read")
     plan = planned(IMAGES, queries=queries)

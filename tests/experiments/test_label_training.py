@@ -32,7 +32,7 @@ def whole_precision(method: Any, part: LabelSet) -> float:
 
 
 @pytest.mark.parametrize("name", ["C-star p@k", "Independent p@k"])
-def test_a_training_without_a_store(labelled, tmp_path, monkeypatch, name):
+def test_training_needs_no_store(labelled, tmp_path, monkeypatch, name):
     # so that there are several, the last one not full
     monkeypatch.setattr(label_training, "BLOCK", 7)
     settings = replace(SETTINGS, method=name, method_settings={"C": 10.0, "tolerance": 0.05})

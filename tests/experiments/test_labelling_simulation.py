@@ -74,7 +74,8 @@ def expected_of(images: LabelSet, strategy: str, fold: int, seed: int) -> Any:
 
 
 def test_curves_are_those_of_each_fold(images, monkeypatch):
-    """Random questions follow from the seed and the fold; for the others, blocks of images make no difference."""
+    """Random questions follow from the seed and the fold."""
+    # For other strategies, blocks of images make no difference.
     known = tuple(name for name in STRATEGIES if name != "random")
     for strategies, block in ((known, 4), (("random",), label_training.BLOCK)):
         monkeypatch.setattr(label_training, "BLOCK", block)
@@ -109,7 +110,7 @@ def test_all_answers_make_all_rankings_right_and_folds_are_reported_when_measure
             np.testing.assert_array_equal(curve.folds, last.folds[: len(curve.folds)])
 
 
-def test_what_is_done_grows_from_fold_to_fold_and_within_a_training(image_set, tmp_path):
+def test_progress_grows_from_fold_to_fold_and_within_a_training_run(image_set, tmp_path):
     heard: list[tuple[str, float, int]] = []
     settings = replace(SETTINGS, strategies=("core first", "random"), folds=2, questions=0)
     LabellingSimulation().run(

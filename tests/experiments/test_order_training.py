@@ -1,4 +1,4 @@
-"""A training of a method of orders needs an image set, settings and a folder for features: no store, no run."""
+"""Training a sequence-ranking method needs an image set, settings and a folder for features only."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def means_of(method: OrderMethod, sequences: SequenceSet) -> dict[str, float]:
 
 
 @pytest.mark.parametrize("name", ["MidRank", "RankSVM"])
-def test_a_training_without_a_store(painted, tmp_path, name):
+def test_training_needs_no_store(painted, tmp_path, name):
     settings = replace(SETTINGS, method=name, method_settings=GIVEN if name == "MidRank" else {})
     heard = Listener()
     trained = train(painted, settings, tmp_path, **heard.listeners())

@@ -49,7 +49,7 @@ ORDERS = OrderTrainSettings(
         (ORDERS, "painted", lambda method: len(method.direction)),
     ],
 )
-def test_what_test_samples_are_changes_nothing_that_is_learned(
+def test_test_samples_do_not_influence_the_projection_or_the_weights(
     settings, images, columns, request, tmp_path, monkeypatch
 ):
     images, heard = request.getfixturevalue(images), Listener()

@@ -60,7 +60,7 @@ def test_a_large_set_has_fewer_iterations_and_a_huge_one_no_recording():
     assert recorded(5, 600_000) == []
 
 
-def test_weights_are_copied_for_the_solver_goes_on_with_them():
+def test_recorded_weights_are_copies_because_the_solver_changes_them():
     passed: list[Playback] = []
     recorder = Recorder(passed.append)
     recorder.begin(1, lambda weights, rounds: Scored(np.stack(weights)))
@@ -93,7 +93,7 @@ def test_without_weights_or_certificate_nothing_is_recorded():
         assert passed == []
 
 
-def test_while_training_goes_on_scoring_takes_a_small_share_of_the_time(monkeypatch):
+def test_scoring_during_training_takes_a_small_share_of_the_time(monkeypatch):
     now, spent, passed = [0.0], [0.0], list[float]()
     monkeypatch.setattr(recording.time, "monotonic", lambda: now[0])
     recorder = Recorder(lambda _: passed.append(now[0]))

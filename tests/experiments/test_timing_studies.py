@@ -119,7 +119,7 @@ def test_algorithms_that_disagree_are_not_timed(monkeypatch):
         TimingStudy().run(SMALL, Context())
 
 
-def test_what_listens_can_stop_it():
+def test_the_progress_callback_can_stop_a_timing_study():
     heard = []
 
     def stop(what: str, done: float, total: int) -> None:

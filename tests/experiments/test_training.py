@@ -31,7 +31,7 @@ def digits(tmp_path_factory):
     return build_image_set(make_source("Digits"), tmp_path_factory.mktemp("digits") / "set")[0]
 
 
-def test_a_training_without_a_store(digits, tmp_path):
+def test_training_needs_no_store(digits, tmp_path):
     heard, scores_used = Listener(), list[np.ndarray]()
     trained = train(digits, SETTINGS, tmp_path, on_scores=scores_used.append, **heard.listeners())
     assert heard.steps == ["Colour", "Training", "fitted"]
@@ -49,7 +49,7 @@ def test_a_training_without_a_store(digits, tmp_path):
     assert again.certificate.iterations < trained.certificate.iterations
 
 
-def test_every_method_that_asks_for_rankings_tells_with_which_scores_and_no_other_one(labelled, tmp_path):
+def test_only_methods_with_most_violated_rankings_report_their_scores(labelled, tmp_path):
     for name in method_names(ranks="samples"):
         few, scores_used = {"C": 0.1, "tolerance": 0.05}, list[np.ndarray]()
         settings = replace(SETTINGS, query="red", method=name, method_settings=few, graph="none")
@@ -119,7 +119,7 @@ def with_graph(method: str, graph: str | None, **settings: Any) -> TrainSettings
     return TrainSettings("key", (("Colour", {"bins": 2}),), "3", method, settings, graph=graph)
 
 
-def test_a_query_has_the_graph_of_its_own_samples_by_features_as_they_are(digits):
+def test_a_query_has_the_graph_of_its_samples_by_unprojected_features(digits):
     settings = with_graph("HOB-SVM", "nearest")
     vectors = np.random.default_rng(0).uniform(size=(len(digits), 8)).astype(np.float32)
     relevance, learn = digits.relevance("3"), ~digits.test
@@ -140,7 +140,7 @@ def test_a_query_has_the_graph_of_its_own_samples_by_features_as_they_are(digits
     assert query_of(digits, with_graph("AP-SVM", "nearest"), vectors).graph is None
 
 
-def test_training_and_scores_lean_on_neighbours(digits, tmp_path):
+def test_training_and_scores_use_the_similarity_graph(digits, tmp_path):
     parts, few = (("HOG", {"side": 32}),), {"max_iterations": 3, "C": 10.0}
     trained = train(digits, replace(with_graph("HOB-SVM", "nearest", **few), features=parts), tmp_path)
     assert trained.method.weights.pairwise.min() < 0
@@ -178,7 +178,7 @@ def test_training_signatures_differ_where_weights_have_another_meaning():
         assert training_signature(one) == training_signature(same)
 
 
-def test_what_could_not_be_scored_is_not_trained(digits, tmp_path, monkeypatch):
+def test_a_graph_too_large_to_score_is_refused_before_training(digits, tmp_path, monkeypatch):
     """The graph of the test samples alone is too large, which is said before the first iteration."""
     monkeypatch.setattr(doubling, "LARGEST_DOUBLED", 20)
     learn, test = np.flatnonzero(~digits.test), np.flatnonzero(digits.test)

@@ -1,4 +1,4 @@
-"""A set of few samples for experiments: two boxes in many images, three classes, features that tell a little."""
+"""A small set for experiments: many images with two boxes, three classes, weakly informative features."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ CLASSES = ("jump", "read", "run")
 
 
 def images(count: int = 60, seed: int = 0, grouped: bool = False) -> ImageSet:
-    """`count` images, a third of them to test on, every second one with two boxes; in threes by group if `grouped`."""
+    """`count` images, a third of them for testing, every second with two boxes; `grouped` in threes."""
     generator = np.random.default_rng(seed)
     image = np.repeat(np.arange(count), np.where(np.arange(count) % 2, 1, 2)).astype(np.int32)
     n = len(image)

@@ -1,4 +1,4 @@
-"""Ranks as neighbours grow weaker and stronger, against a model that is solved for each strength by itself."""
+"""Ranks by edge strength, compared with a model that is solved for each strength independently."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def test_ranks_are_those_of_the_model_at_each_strength():
         assert ranked.rise.tolist() == (ranked.ranks[0] - ranked.ranks[2]).tolist() == whole.rise.tolist()
 
 
-def test_one_split_is_ranked_as_if_it_were_all():
+def test_a_split_is_ranked_independently_of_the_other_split():
     for seed in range(10):
         unary, edges, penalty, relevance, image_of = model(seed)
         test = image_of == 1

@@ -50,8 +50,9 @@ def test_bounds_close_on_the_ranks_of_the_compiled_algorithm(loss, algorithm):
             assert_ends_where_it_says(trace, problem)
 
 
-def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_one():
-    """One of each kind, so that the wrong order costs 1/2, and the scores are apart by as much as that is worth."""
+def test_of_two_equally_good_ranks_all_algorithms_take_the_lower_one():
+    """One sample of each relevance."""
+    # The wrong order costs 1/2, and the scores differ by as much as that is worth.
     scores, relevant = np.array([0.25, 0.0]), np.array([True, False])
     problem = InferenceProblem.of(scores, relevant)
     assert problem.derivative(1, 1, 0.0) == 0.0
@@ -172,14 +173,14 @@ def test_bins_are_those_of_the_compiled_form():
             assert (set(low[inside]) == set(high[inside])) == (plan.entry[number] > 0), "settled"
 
 
-def test_scores_that_no_grid_can_tell_apart_are_left_to_select():
+def test_equal_scores_cannot_be_binned_and_are_left_to_select():
     trace = trace_of(InferenceProblem.of([1.0, 1.0, 1.0], [True, False, False]), "buckets")
     assert trace.algorithm == "select"
     assert trace.ranks.tolist() == [1, 1]
 
 
 @pytest.mark.parametrize("algorithm", ["greedy", "search", "select"])
-def test_the_probes_of_a_trace_are_those_that_were_made(algorithm, monkeypatch):
+def test_the_evaluations_of_a_trace_are_those_of_the_algorithm(algorithm, monkeypatch):
     ranks, plain = list[int](), InferenceProblem.derivative
 
     def noted(problem: InferenceProblem, j: int, i: int, score: float) -> float:

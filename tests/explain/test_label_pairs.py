@@ -60,7 +60,7 @@ def test_the_strongest_of_a_sign_come_first_and_none_of_the_other_sign():
         assert chosen.tolist() == every[every > 0][:4].tolist()
 
 
-def test_log_lift_is_finite_for_what_is_never_together_and_zero_at_chance():
+def test_log_lift_is_finite_for_labels_that_never_co_occur_and_zero_at_chance():
     labels = np.array([[1, 0, 1], [0, 1, 1], [1, 0, 0], [0, 1, 0]], bool)
     pairs = label_pairs(("a", "b", "c"), np.array([0]), np.array([[0.0, -1.0, 0.5]]), labels)
     assert pairs.together.tolist() == [0, 1]

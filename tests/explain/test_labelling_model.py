@@ -108,7 +108,7 @@ def test_answers_go_before_what_only_follows_from_them():
         assert position.answers[order[-1]] == -1
 
 
-def test_a_play_measures_the_ranking_that_is_shown_though_the_image_may_have_more_labels_than_k():
+def test_a_replay_measures_the_shown_ranking_also_of_images_with_more_than_k_labels():
     for seed, relevant in product(range(5), (3, K + 2)):
         model, position = labelling_model(seed), nothing()
         truth = np.random.default_rng(seed).permutation(LABELS) < relevant

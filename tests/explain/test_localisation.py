@@ -22,7 +22,7 @@ def localisation() -> Localisation:
 MADE = localisation()
 
 
-def test_a_localisation_comes_back_as_it_was(tmp_path):
+def test_a_saved_localisation_is_read_unchanged(tmp_path):
     MADE.save(tmp_path / "localisation.npz")
     back = read_localisation(tmp_path / "localisation.npz", IMAGES)
     for name, array in vars(MADE).items():
@@ -45,7 +45,7 @@ def test_detections_are_what_suppression_leaves_highest_first():
         assert (boxes[detected == image] == bags.boxes[kept].astype(int)).all()
 
 
-def test_what_is_no_whole_localisation_is_refused_in_words(tmp_path):
+def test_incomplete_localisations_are_refused_with_a_message(tmp_path):
     MADE.save(tmp_path / "localisation.npz")
     whole = (tmp_path / "localisation.npz").read_bytes()
     for data, images in ((b"", IMAGES), (b"garbage", IMAGES), (whole[:-100], IMAGES), (whole, IMAGES - 1)):
@@ -54,6 +54,6 @@ def test_what_is_no_whole_localisation_is_refused_in_words(tmp_path):
             read_localisation(tmp_path / "localisation.npz", images)
 
 
-def test_a_file_that_is_not_there_is_refused(tmp_path):
+def test_a_missing_localisation_file_is_refused(tmp_path):
     with refused("localisation.npz"):
         read_localisation(tmp_path / "localisation.npz", IMAGES)

@@ -50,7 +50,7 @@ def test_the_parts_of_a_score_are_those_of_the_two_best_labellings():
             assert parts == pytest.approx(expected, abs=1e-12), (seed, i)
 
 
-def test_ranks_are_those_of_the_two_rankings_of_its_split():
+def test_ranks_with_and_without_neighbours_are_those_within_the_split():
     for seed in range(25):
         model = random_model(seed)
         solved, relevant, test = attractive(*model), model[3], model[4]
@@ -100,7 +100,7 @@ def plain(n: int, edges: list[list[int]], penalty: list[float]) -> Neighbourhood
     return attractive(np.zeros(n), np.array(edges), penalty, np.zeros(n, bool))
 
 
-def test_members_and_edges_of_a_component_are_its_own():
+def test_members_and_edges_of_a_component_belong_to_it_only():
     model = plain(6, [[0, 4], [4, 2], [1, 3]], [-1.0, -1.0, -2.0])
     assert [model.members(number).tolist() for number in range(3)] == [[0, 2, 4], [1, 3], [5]]
     assert [sorted(model.edges_of(number).tolist()) for number in range(3)] == [[0, 1], [2], []]
@@ -115,7 +115,7 @@ def test_around_a_sample_the_nearest_come_first_and_of_those_the_strongest_ties(
     assert model.around(3, 2).tolist() == [2, 3]
 
 
-def test_what_is_no_such_model_is_refused():
+def test_inconsistent_models_are_refused():
     one_split, halves = np.zeros(2, bool), np.array([False, True])
     with refused("edges"):
         attractive([1.0, 2.0], [[0, 1]], [-1.0], one_split, halves)

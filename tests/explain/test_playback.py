@@ -33,7 +33,7 @@ def in_file(playback: Playback) -> bytes:
     return playback.content()
 
 
-def test_a_recording_comes_back_as_it_was(tmp_path):
+def test_a_saved_recording_is_read_unchanged(tmp_path):
     made = recording()
     made.dual[0] = -np.inf
     made.save(tmp_path / "playback.npz")
@@ -53,7 +53,7 @@ def test_a_file_has_at_most_two_megabytes(tmp_path, samples):
     assert read_playback(tmp_path / "playback.npz", samples) is not None
 
 
-def test_what_is_no_whole_recording_is_refused_in_words(tmp_path):
+def test_incomplete_recordings_are_refused_with_a_message(tmp_path):
     whole = in_file(recording())
     first = whole.index(recording().scores.tobytes())
     changed = whole[:first] + bytes([whole[first] ^ 1]) + whole[first + 1 :]

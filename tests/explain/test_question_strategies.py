@@ -91,7 +91,7 @@ def test_the_entropy_is_of_a_logistic_fit(star):
     assert np.isfinite(entropy(sure)).all()
 
 
-def test_what_cannot_be_simulated(star):
+def test_unknown_strategies_and_unlabelled_images_cannot_be_simulated(star):
     label_set = images()
     alone = make_method("Independent p@k").fit(label_set)
     for name, method, came in (("core first", alone, "core first"), ("oracle", star, "'oracle'")):

@@ -28,7 +28,7 @@ def samples(n: int, seed: int = 1) -> np.ndarray:
     return np.random.default_rng(seed).standard_normal((n, 5))
 
 
-def test_it_is_the_search_of_the_prediction(method):
+def test_the_search_is_that_of_the_prediction(method):
     for length, seed in product((3, 4), range(5)):
         features = samples(7, seed)
         search = tree_search(method, length, features, method.trees)
@@ -40,7 +40,7 @@ def test_it_is_the_search_of_the_prediction(method):
         assert search.trees.values[best] == pytest.approx(rankings.values[row, 0]), (length, seed)
 
 
-def test_the_best_is_the_best_of_all_orders(method):
+def test_the_best_order_is_the_best_of_all_permutations(method):
     for seed in range(3):
         features = samples(6, seed)
         search = tree_search(method, 3, features, 2)
@@ -69,7 +69,7 @@ def test_paths_and_swaps(method):
         np.testing.assert_array_equal(order, trees.orders[node])
 
 
-def test_a_picture_has_the_paths_and_the_best_of_the_others(method):
+def test_the_shown_nodes_are_the_paths_and_the_best_children_beside_them(method):
     trees = tree_search(method, 3, samples(7), 2).trees
     shown = shown_nodes(trees, children=2)
     assert np.isin(np.flatnonzero(trees.path | (trees.parents < 0)), shown).all()

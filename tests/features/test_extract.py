@@ -97,7 +97,7 @@ def test_rows_do_not_depend_on_the_order_of_samples(noise, tmp_path):
     assert (matrix == load_features(noise, BOTH, tmp_path)[order]).all()
 
 
-def test_what_is_cached_is_not_described_again_and_each_image_is_decoded_once(noise, tmp_path, calls):
+def test_cached_features_are_not_computed_again_and_each_image_is_decoded_once(noise, tmp_path, calls):
     decoded, described = calls
 
     def described_for(parts):
@@ -132,7 +132,8 @@ def test_the_number_of_threads_changes_no_bit(noise, tmp_path, monkeypatch):
 
 
 def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noise, tmp_path, register):
-    """One image with many boxes: the exception comes between two of its boxes, and no thread keeps running."""
+    """One image has many boxes."""
+    # The exception comes between two of its boxes, and no thread keeps running.
     calls = []
 
     def describe(crop):
@@ -156,7 +157,7 @@ def test_training_that_is_cancelled_while_an_image_is_described_ends_at_once(noi
     assert list(tmp_path.glob("cache/*")) == []
 
 
-def test_progress_names_what_is_missing(noise, tmp_path, monkeypatch):
+def test_progress_names_the_features_that_are_not_cached(noise, tmp_path, monkeypatch):
     monkeypatch.setattr(extract, "BEAT", 60)
     seen = []
     for parts in (BOTH, [*BOTH, ("Colour", {})], BOTH):

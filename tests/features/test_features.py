@@ -59,7 +59,7 @@ def test_the_contract_of_a_feature(name):
         assert (vectors[0] == feature.describe(PHOTOGRAPH)).all(), settings
 
 
-def test_a_new_feature_is_offered_and_used_only_if_it_says_so(monkeypatch):
+def test_a_new_feature_is_offered_and_used_by_default_only_if_declared(monkeypatch):
     before = default_names()
     assert before == ["HOG", "Colour"]
     for name, attributes in [("Silent", {}), ("Offered", {"default": False}), ("Usual", {"default": True})]:
@@ -68,7 +68,7 @@ def test_a_new_feature_is_offered_and_used_only_if_it_says_so(monkeypatch):
     assert default_names() == ["Usual", *before]
 
 
-def test_features_of_the_image_describe_it_as_their_twins_describe_a_box():
+def test_whole_image_features_have_the_settings_and_values_of_crop_features():
     names = ["HOG", "Colour", "GIST"]
     twins = [f"{name} of the image" for name in names]
     assert [name for name in feature_names() if name in names + twins] == names + twins, "in this order"
@@ -128,7 +128,7 @@ def test_a_flat_crop_has_no_structure(name):
         assert not make_feature(name).describe(crop).any()
 
 
-def test_hog_cells_sum_what_each_block_says_of_a_cell():
+def test_hog_weights_of_a_cell_are_summed_over_its_blocks():
     hog = make_feature("HOG", side=32)
     weights = np.random.default_rng(0).normal(size=hog.size)
     slow = np.zeros((4, 4, 9))
@@ -228,7 +228,7 @@ def test_a_grating_is_strongest_in_the_channel_of_its_direction(orientations):
 # --- Weights as a picture: a stroke lies where its edge is, along it, and weighs what its cell adds to a score
 
 
-def test_strokes_weigh_what_the_cells_do_and_the_strongest_comes_last():
+def test_strokes_have_the_weights_of_the_cells_with_the_strongest_last():
     hog, random = HOG(side=32, orientations=6), np.random.default_rng(0)
     vector = random.standard_normal(hog.size)
     ends, weights = strokes(hog, vector)

@@ -26,7 +26,7 @@ WHOLE = [
 
 
 def forty() -> ImageSet:
-    """Six images of which the last two are for testing, 40 samples in no order, groups across images and the split."""
+    """Six images, the last two for testing, 40 samples in no order, groups across images and the split."""
     rng = np.random.default_rng(0)
     return image_set(rng.integers(0, 6, 40), [False] * 4 + [True] * 2, groups=rng.integers(0, 5, 40))
 
@@ -74,7 +74,7 @@ def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken():
         np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
 
 
-def test_what_describes_the_whole_image_is_compared_only_where_there_is_nothing_else():
+def test_whole_image_features_are_compared_only_without_crop_features():
     for parts, columns in (
         (BOX, range(8)),
         (WHOLE, range(8)),

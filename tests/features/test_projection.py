@@ -42,7 +42,7 @@ def same_but_for_signs(first: Features, second: Features, atol: float) -> None:
     np.testing.assert_allclose(first * signs, second, rtol=0, atol=atol)
 
 
-def test_it_is_what_its_definition_says() -> None:
+def test_a_projection_follows_its_definition() -> None:
     for n, d, components in ((30, 6, 3), (30, 6, 6), (5, 9, 2), (5, 9, 50), (2, 3, 8)):
         for whiten, seed in itertools.product((False, True), range(3)):
             rows = samples(n + 4, d, seed=seed)
@@ -57,8 +57,8 @@ def test_it_is_what_its_definition_says() -> None:
             assert fitted.share == pytest.approx(along / whole)
 
 
-def test_it_is_fitted_on_the_given_rows_alone() -> None:
-    """Whatever the remaining rows hold, not one bit differs; with one different number in the given rows it does."""
+def test_a_projection_is_fitted_on_the_given_rows_only() -> None:
+    """Other rows change no bit, a given row does."""
     for n, d in ((50, 8), (8, 50)):
         rows, learn = samples(2 * n, d), np.arange(2 * n) % 2 == 0
         fitted = PCA(4).fitted(rows, learn)
@@ -132,7 +132,7 @@ def test_weights_go_back_to_the_features_before() -> None:
 # ----------------------------------------------------------------------------------------------- Files
 
 
-def test_what_is_saved_is_read_again(tmp_path: Path) -> None:
+def test_a_saved_projection_is_read_unchanged(tmp_path: Path) -> None:
     rows = samples(30, 8)
     fitted = PCA(3, whiten=True).fitted(rows)
     fitted.save(tmp_path / "projection.npz")
@@ -178,7 +178,7 @@ def test_only_sound_projections_are_read() -> None:
 # ----------------------------------------------------------------------------------------- In settings
 
 
-def test_settings_hold_one_or_none() -> None:
+def test_settings_contain_at_most_one_projection() -> None:
     rows = samples(9, 4)
     assert make_projection(None) is whole_projection(None) is fit_projection(None, rows) is None
     assert projected(None, rows) is rows

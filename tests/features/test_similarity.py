@@ -47,7 +47,7 @@ def test_the_nearest_are_those_of_least_distance(monkeypatch):
             assert edges == nearest_of(features, k), (block, precision, seed)
 
 
-def test_what_has_no_edges_or_affinities_is_refused():
+def test_invalid_groups_features_and_k_are_refused():
     for groups, came in (([1.0, np.nan], "NaN for sample 1"), ([[1, 2]], "shape (1, 2)")):
         assert refusal(same_group, groups) == ("groups", came)
     for k in (0, 3, 1.0, True):
@@ -145,7 +145,7 @@ def test_affinity_is_that_of_the_paper(monkeypatch):
             np.testing.assert_allclose(affinities, expected, rtol=tolerance, err_msg=f"block {block}")
 
 
-def test_affinity_of_what_is_far_apart_is_zero_and_whole_numbers_do_not_wrap():
+def test_affinity_of_distant_samples_is_zero_and_integers_do_not_overflow():
     far = np.array([[-3e38], [3e38]], np.float32)
     assert affinity(far, [[0, 1]]).tolist() == [[0.0]]
     assert affinity(np.array([[0], [1]], np.uint8), [[0, 1], [1, 0]]).tolist() == [[np.exp(-1)], [np.exp(-1)]]

@@ -100,14 +100,14 @@ def test_large_matrices_are_scaled_by_blocks_and_stored_for_each_scaling(tmp_pat
     assert len(list((tmp_path / "large").iterdir())) == len(SCALINGS)
 
 
-def test_they_are_in_the_key_of_the_set(given, without, tmp_path):
+def test_supplied_features_change_the_key_of_the_set(given, without, tmp_path):
     changed = cards(tmp_path / "changed", BOXES, features=[*VECTORS[:2], (0.0, -3.0)])
     assert changed.key != given.key
     with np.load(without.folder / "columns.npz") as stored:
         assert "image_features" not in stored.files, "sets without them keep the keys that they had"
 
 
-def test_a_set_offers_them_or_features_of_images(given, without, tmp_path):
+def test_a_set_offers_either_supplied_features_or_features_of_images(given, without, tmp_path):
     assert feature_names(given) == default_names(given) == ["Given"]
     assert feature_names(without) == feature_names()
     assert default_names(without) == default_names() == ["HOG", "Colour"]
@@ -146,13 +146,13 @@ def test_the_name_of_vectors_says_how_wide_they_are_before_they_are_imported():
     assert [columns for _, columns in feature_columns(parts)] == [slice(0, 8), slice(8, 15)]
 
 
-def test_a_name_of_no_vectors_is_refused():
+def test_an_invalid_name_of_vectors_is_refused():
     for name in ("", f"own-{'0' * 32}-99999999999", "../../etc/passwd", 3, None):
         with refused("Own vectors", repr(name)):
             make_feature("Own vectors", vectors=name)
 
 
-def test_no_set_offers_own_vectors_and_no_image_has_them():
+def test_uploaded_vectors_are_not_offered_by_default_and_not_computed_from_an_image():
     assert "Own vectors" in FEATURES.names()
     assert "Own vectors" not in feature_names()
     assert "Own vectors" not in default_names()
@@ -160,7 +160,7 @@ def test_no_set_offers_own_vectors_and_no_image_has_them():
         make_feature("Own vectors", vectors=NAME).describe(Image.new("RGB", (8, 8)))
 
 
-def test_own_vectors_go_side_by_side_also_with_features_of_the_set_but_each_once(given, tmp_path):
+def test_uploaded_vectors_are_concatenated_with_other_features_each_once(given, tmp_path):
     parts, matrices = [("Given", {})], []
     for seed in (0, 1):
         matrices.append(np.random.default_rng(seed).normal(size=(5, 3)).astype(np.float32))

@@ -1,4 +1,4 @@
-"""Pairs that people uploaded, on disk: named by their content, complete or absent; and the CSV that lists them."""
+"""Uploaded pairs on disk, named by their content, complete or absent; and the CSV that lists them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_pairs_come_back_under_a_name_of_their_content(tmp_path):
         assert store.features.edges_of(KEY, graph) is None
 
 
-def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
+def test_pairs_of_a_set_are_listed_newest_first(tmp_path):
     store = Store(tmp_path)
     names = [store.features.add_edges(KEY, EDGES[:count]) for count in (1, 2, 3)]
     for age, name in enumerate(names):
@@ -52,7 +52,7 @@ def test_those_written_last_come_first_and_only_those_of_the_set(tmp_path):
     assert store.features.edge_names("c" * 64) == []
 
 
-def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it(tmp_path):
+def test_missing_and_damaged_pairs_are_reported_and_restored_by_another_upload(tmp_path):
     store = Store(tmp_path)
     name = store.features.add_edges(KEY, EDGES)
     for key, unknown in (("b" * 64, name), (KEY, edges_name(EDGES[:1]))):
@@ -72,7 +72,7 @@ def test_missing_and_damaged_pairs_are_noticed_and_uploading_them_again_mends_it
     assert file.read_bytes() == whole
 
 
-def test_what_are_no_pairs_is_refused(tmp_path, monkeypatch):
+def test_invalid_pairs_are_refused(tmp_path, monkeypatch):
     for edges, subject, came in (
         ([[1, 1]], "row 0", "[1, 1]"),
         ([[-1, 1]], "row 0", "[-1, 1]"),

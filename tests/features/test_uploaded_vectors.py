@@ -72,7 +72,7 @@ def test_no_other_text_becomes_part_of_a_path(tmp_path):
                 act(tmp_path, KEY, *given)
 
 
-def test_they_are_listed_with_their_titles_those_kept_last_first(tmp_path):
+def test_uploaded_vectors_are_listed_with_their_titles_newest_first(tmp_path):
     first, second = (
         kept(tmp_path, random_vectors(), when=1.0),
         kept(tmp_path, random_vectors(seed=1), "later", when=2.0),
@@ -101,7 +101,7 @@ def test_added_vectors_are_a_file_and_its_record(filled):
         store.features.add_vectors("gone", store.home / "draft.npy", record)
 
 
-def test_features_are_read_from_them_and_computed_of_no_picture(filled):
+def test_uploaded_vectors_are_read_and_never_computed_from_images(filled):
     store, key, matrix = filled
     name, images = added(store, key, matrix), store.sets.get(key)
     parts = [("Own vectors", {"vectors": name, "scaling": "length 1"})]
@@ -114,7 +114,7 @@ def test_features_are_read_from_them_and_computed_of_no_picture(filled):
         load_features(images, parts, store.features.cache)
 
 
-def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
+def test_vectors_of_a_running_training_run_are_not_deleted(filled):
     store, key, matrix = filled
     name, held = added(store, key, matrix), Held()
     run = held(store, "train", {"set": key, "features": [["Own vectors", {"vectors": name}]]})
@@ -135,7 +135,7 @@ def test_vectors_of_a_training_that_goes_on_are_not_deleted(filled):
 
 @pytest.fixture
 def shared_vectors(tmp_path):
-    """The stores of the shared data folder with vectors and of a visitor, the key of the set, and the vectors' name."""
+    """The stores of the shared data folder with vectors and of a visitor, and the keys of set and vectors."""
     server = tmp_path / "server"
     shared_home = Store(server / SHARED)
     visitor = Store(server / "workspaces" / workspaces.create(server))

@@ -152,7 +152,7 @@ def test_images_without_candidates_have_the_whole_image():
     assert candidate_windows(Image.new("RGB", (1, 1)), WindowSettings("grid")).tolist() == [[0, 0, 1, 1]]
 
 
-def test_settings_and_boxes_that_cannot_be_are_refused():
+def test_invalid_settings_and_boxes_are_refused():
     with refused("source of windows", "'selective'"):
         WindowSettings("selective")
     with refused("most of windows", 0):

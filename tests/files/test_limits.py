@@ -1,4 +1,4 @@
-"""What every limit of the intake keeps to, the ones of tomorrow included: who meets it is told how to set it."""
+"""Rules for every import limit, also new ones: an error names the variable that sets the limit."""
 
 from __future__ import annotations
 

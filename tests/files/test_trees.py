@@ -32,7 +32,8 @@ def folder(tmp_path):
 
 
 def unusable(tree, name, size=10**9):
-    """Why a file of the tree cannot be read: what was expected, and what came; None where it can."""
+    """The expected and the received content in the reason why a file of the tree cannot be read."""
+    # None where it can.
     return refusal(tree.read, name, size)
 
 
@@ -56,7 +57,7 @@ def tree(make_tree):
 # ------------------------------------------------------------------------------------------ Both alike
 
 
-def test_names_and_content(tree):
+def test_a_tree_lists_and_reads_its_files_and_folders(tree):
     assert tree.names == tuple(sorted(FILES))
     assert tree.folders == ("", "b", "b/d")
     assert {name: tree.read(name, 10_000) for name in tree.names} == FILES
@@ -68,7 +69,7 @@ def test_names_and_content(tree):
     assert (tree.closed, tree.problems) == ({}, ())
 
 
-def test_a_limit_counts_bytes(tree):
+def test_reading_a_file_beyond_the_limit_in_bytes_is_refused(tree):
     assert len(tree.read("b/d/été.png", 5000)) == 5000
     assert "0.00476742 MB" in unusable(tree, "b/d/été.png", 4999)[0]
 
@@ -78,7 +79,7 @@ def test_only_names_of_files_are_read(tree):
         assert unusable(tree, name) == (INSIDE, NOTHING), name
 
 
-def test_a_folder_of_it_is_a_tree(tree):
+def test_a_folder_of_a_tree_is_a_tree(tree):
     inner = tree.below("b")
     assert inner.names == ("c.jpg", "d/été.png")
     assert inner.folders == ("", "d")
@@ -89,7 +90,7 @@ def test_a_folder_of_it_is_a_tree(tree):
     assert tree.below("") is tree
 
 
-def test_trees_of_one_place_are_equal(tree):
+def test_trees_of_the_same_path_are_equal(tree):
     again = open_tree(tree.place)
     assert (tree, hash(tree), tree.file("a.txt")) == (again, hash(again), again.file("a.txt"))
     assert tree != tree.below("b")
@@ -105,18 +106,18 @@ def test_threads_read_at_the_same_time(tmp_path):
         ]
 
 
-def test_leftovers_of_file_managers_are_not_there(make_tree):
+def test_hidden_files_of_file_managers_are_ignored(make_tree):
     tree = make_tree(["._a.txt", "__MACOSX/b/._c.jpg", "b/.DS_Store", ".git/config"])
     assert (tree.names, tree.folders, tree.problems) == (tuple(sorted(FILES)), ("", "b", "b/d"), ())
 
 
-def test_archives_within_are_a_row(make_tree):
+def test_archives_inside_a_tree_are_reported_in_one_row(make_tree):
     [row] = make_tree(["inner.zip", "a.TAR"]).problems
     assert row.file.startswith("2 ")
     assert row.came == "a.TAR, inner.zip"
 
 
-def test_what_cannot_be_opened():
+def test_paths_that_cannot_be_opened_are_refused():
     for typed, subject in (
         ("/nowhere/at all", "/nowhere/at all"),
         ("/dev/zero", "/dev/zero"),
@@ -159,7 +160,7 @@ def test_nothing_outside_of_the_folder_is_read(folder, tmp_path):
 
 
 @pytest.mark.parametrize("method", ["stat", "open", "iterdir"])
-def test_what_the_system_does_not_let_be_read(folder, monkeypatch, method):
+def test_files_without_read_permission_are_reported(folder, monkeypatch, method):
     """As modes do to who is not root."""
     really, came = getattr(Path, method), os.strerror(errno.EACCES)
 
@@ -248,7 +249,7 @@ def refused_zip(path, **limits):
     return caught.value
 
 
-def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
+def test_a_zip_bomb_is_detected_before_it_is_expanded(tmp_path):
     path = packed(tmp_path / "x.zip", {"zeros": bytes(30_000_000)})
     error = refused_zip(path)
     assert "30,000,000" in error.came
@@ -259,7 +260,7 @@ def test_a_bomb_is_seen_before_it_is_expanded(tmp_path):
 
 
 def marked(data, place, value):
-    """With a value in the header of the first entry, whose fields in the table of contents lie two bytes later."""
+    """With a value in the header of the first entry, whose table fields lie two bytes later."""
     changed = bytearray(data)
     for start in (data.index(b"PK\x03\x04"), data.index(b"PK\x01\x02") + 2):
         changed[start + place : start + place + 2] = value.to_bytes(2, "little")
@@ -318,7 +319,7 @@ def test_a_zip_file_with_a_comment_and_a_beginning_of_its_own(tmp_path):
     assert ZipTree(tmp_path / "x.zip").read("a", 9) == b"x"
 
 
-def test_very_many_entries_are_looked_at_in_seconds(tmp_path):
+def test_an_archive_of_very_many_entries_is_previewed_within_seconds(tmp_path):
     """Empty images, each in a folder of one of two classes."""
     names = (f"{'cat' if number % 2 else 'dog'}/{number:06d}.jpg" for number in range(10_000))
     packed(tmp_path / "x.zip", dict.fromkeys(names, b""))

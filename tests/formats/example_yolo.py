@@ -6,7 +6,8 @@ from import_folders import CLASSES, lay
 
 
 def some_yolo(root, classes=CLASSES):
-    """Two parts, of two images and one, and an image without objects: boxes, an outline, one with a confidence."""
+    """Two parts, of two images and one, and an image without objects."""
+    # Lines are boxes, an outline, and one with a confidence.
     labels = {
         "train/a": "0 .25 .25 .5 .5\n1 .25 .16667 .5 .3 .4 .5\n",
         "train/b": "1 .0625 .13333 .075 .13333\n",

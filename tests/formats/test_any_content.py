@@ -24,8 +24,8 @@ REPLACEMENTS = [
 
 
 @pytest.mark.parametrize("source", [name for name in (*FOLDERS, *FILES) if name != "Class folders"])
-def test_anything_is_read_or_refused(tmp_path, source):
-    """What is told of it can be shown and kept. Any other error than ValueError fails."""
+def test_any_content_is_read_or_refused_with_a_value_error(tmp_path, source):
+    """Problems can be shown and kept; other errors fail."""
     place = {**FOLDERS, **FILES}[source](tmp_path / "x")
     files = [path for path in (tmp_path / "x").rglob("*.*") if path.suffix not in IMAGE_SUFFIXES]
     assert files

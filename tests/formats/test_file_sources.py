@@ -32,7 +32,7 @@ def read_files(source, place, files, **settings):
 # ------------------------------------------------------------------------------------------ Good files
 
 
-def test_corel5k(tmp_path):
+def test_a_corel5k_file_is_imported_with_labels_features_and_split(tmp_path):
     images = built(tmp_path, "Corel5k", least=1)
     assert images.classes == LABELS
     assert (images.labels == random_labels()).all()
@@ -41,7 +41,7 @@ def test_corel5k(tmp_path):
     assert images.image_names[:2].tolist() == ["00001", "00002"]
 
 
-def test_corel5k_itself(real_data):
+def test_the_released_corel5k_has_its_published_sizes(real_data):
     file = real_data / "corel5k" / "corel5k.npz"
     if not file.is_file():
         pytest.skip(f"no {file}")
@@ -55,7 +55,7 @@ def test_corel5k_itself(real_data):
     assert next(make_source("Corel5k", file=str(file)).records()).file == f"{374 - kept} labels"
 
 
-def test_public_figures(tmp_path):
+def test_public_figures_are_imported_with_people_as_classes_and_groups(tmp_path):
     file, parts = FILES["Public figures"](tmp_path), pubfig_parts()
     images = built(tmp_path, "Public figures", file)
     assert (images.title, images.classes) == ("Public figures", ("Clive Owen", "Zac"))
@@ -113,7 +113,7 @@ def test_svmlight_with_sizes_of_queries_and_a_test_file(tmp_path):
     ]
 
 
-def test_svmlight_as_lightgbm_has_it(real_data):
+def test_svmlight_files_of_lightgbm_are_read(real_data):
     from sklearn.datasets import load_svmlight_file
 
     folder = real_data / "lightgbm_lambdarank"
@@ -207,7 +207,7 @@ def test_mat_files_that_are_damaged_or_of_another_level(tmp_path):
         assert part in str(caught.value)
 
 
-def test_corel5k_that_is_none(tmp_path):
+def test_invalid_corel5k_files_are_refused(tmp_path):
     file = tmp_path / "corel5k.npz"
     for content, subject, came in (
         (None, f"{file}", "no file"),
@@ -237,7 +237,7 @@ def test_sizes_of_queries_that_do_not_fit(tmp_path, rows, sizes, subject, came):
     assert refusal(len, make_source("SVMlight", file=str(folder / "rank"))) == (subject, came)
 
 
-def test_svmlight_that_is_too_much(monkeypatch):
+def test_svmlight_files_with_too_many_rows_or_cells_are_refused(monkeypatch):
     monkeypatch.setattr("ranking.formats.svmlight.MAX_ROWS", 2)
     assert refusal(read_graded, b"1 1:1\n" * 3, "x") == ("x", "3")
     monkeypatch.setattr("ranking.formats.svmlight.MAX_CELLS", 100)

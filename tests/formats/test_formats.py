@@ -1,4 +1,4 @@
-"""What all formats of folders do alike: as tools export them, as strangers spoil them, and with hostile names."""
+"""Common behaviour of all formats of folders: exports of tools, corrupted files, and hostile names."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ EXPORTS = {
 
 
 @pytest.mark.parametrize("tool", EXPORTS)
-def test_exports(tmp_path, tool):
+def test_exports_of_tools_are_recognised_and_read(tmp_path, tool):
     images, files = EXPORTS[tool]
     folder = lay(tmp_path / "x", {**files, f"{images}1.jpg": None, f"{images}2.jpg": None})
     source = tool.partition(" ")[0]
@@ -111,7 +111,7 @@ SPOILT = {
 
 
 @pytest.mark.parametrize(("source", "spoilt"), SPOILT)
-def test_what_cannot_be_used_is_a_row(tmp_path, source, spoilt):
+def test_unusable_annotations_are_reported_in_one_row(tmp_path, source, spoilt):
     for number, (bad, came) in enumerate(SPOILT[source, spoilt]):
         files = {**spoilt(bad), "1.jpg": None}
         images, problems = read(source, lay(tmp_path / f"{number}", files))
@@ -175,7 +175,7 @@ UNUSABLE = [
 ]
 
 
-def test_files_of_which_nothing_can_be_used(tmp_path):
+def test_files_without_usable_annotations_are_refused(tmp_path):
     for number, (source, name, content, came) in enumerate(UNUSABLE):
         folder = lay(tmp_path / f"{number}", {name: content, "1.jpg": b""})
         with refused(str(folder)) as caught:

@@ -51,7 +51,7 @@ def test_uploads_are_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
     assert (len(preview.content.reading.problems), preview.content.problem_count) == (1, 2)
 
 
-def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo):
+def test_another_format_can_be_chosen_and_the_preview_gives_the_reason_if_it_does_not_fit(zoo):
     preview = preview_import(str(zoo), "PASCAL VOC", {})
     assert (preview.source, preview.content) == ("PASCAL VOC", None)
     assert "Annotations" in preview.refused
@@ -59,7 +59,7 @@ def test_another_format_can_be_chosen_and_says_why_it_does_not_fit(zoo):
         preview_import(str(zoo), "Digits", {})
 
 
-def test_what_nobody_knows_is_counted_and_no_error(tmp_path):
+def test_uploads_of_unknown_format_are_counted_without_an_error(tmp_path):
     for number, names in enumerate((["letter.txt"], ["1.jpg", "2.jpg"])):
         preview = preview_import(str(lay(tmp_path / f"{number}", dict.fromkeys(names))), None, {})
         assert (preview.source, preview.detected, preview.content) == (None, {}, None)
@@ -134,7 +134,7 @@ def test_counting_ends_in_time_and_says_so(tmp_path, monkeypatch):
     assert (seen.counts.classes, seen.counts.complete) == ({"cat": 2}, False)
 
 
-def test_it_gives_up_on_a_folder_of_broken_images(tmp_path, monkeypatch):
+def test_a_preview_stops_after_the_maximum_of_broken_images(tmp_path, monkeypatch):
     monkeypatch.setattr(previews, "MAX_IMAGES", 3)
     seen = shown(classes(tmp_path / "x", *(f"cat/{number}.jpg" for number in range(9))))
     assert (seen.crops, seen.images) == ([], 9)
@@ -152,7 +152,7 @@ CVAT = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
     ("name", "content", "tool"),
     [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", CVAT, "CVAT")],
 )
-def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name, content, tool):
+def test_native_formats_of_tools_are_refused_with_the_formats_that_they_export(tmp_path, name, content, tool):
     """Beside images of which nothing is known, and beside images that another format knows."""
     unrecognised = preview_import(str(lay(tmp_path / "x", {name: content, "1.jpg": None})), None, {})
     assert unrecognised.source is None
@@ -166,7 +166,7 @@ def test_own_formats_of_tools_are_answered_with_what_these_export(tmp_path, name
     assert f"the native format of {tool}" in row.came
 
 
-def test_a_preview_of_an_earlier_version_or_of_a_format_that_is_gone_is_refused(zoo):
+def test_previews_of_an_earlier_version_or_of_a_removed_format_are_refused(zoo):
     record = preview_import(str(zoo), None, {}).to_json()
     gone = {"CVAT": record["detected"]["Class folders"], **record["detected"]}
     with refused("format", "'CVAT'"):

@@ -1,4 +1,4 @@
-"""What COCO has of its own. What it has in common with other formats: test_formats.py."""
+"""What is special about COCO; test_formats.py tests what it has in common with other formats."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ GOOD = box(1, 1, [0, 0, 20, 15])
 
 
 def spoilt(root, *annotations, images=("1.jpg",), names=("1.jpg",), **more):
-    """A folder of one file of COCO, with a good annotation before `annotations`, and of images of these names."""
+    """A folder of one COCO file, with a good annotation before `annotations`, and of named images."""
     return lay(root, {"a.json": coco(images, [GOOD, *annotations], **more), **dict.fromkeys(names)})
 
 
 @pytest.mark.parametrize(("crowd", "boxes"), [("leave out", 1), ("keep", 2)])
-def test_crowds(tmp_path, crowd, boxes):
+def test_crowd_boxes_are_read_or_ignored_by_the_setting(tmp_path, crowd, boxes):
     images, problems = read("COCO", spoilt(tmp_path, box(1, 1, [0, 0, 9, 9], iscrowd=1)), crowd=crowd)
     assert len(images["1"].boxes) == boxes
     check_rows(problems, ("1 box", "iscrowd 1"))
@@ -60,14 +60,14 @@ def test_images_and_categories_that_cannot_be_used(tmp_path):
     )
 
 
-def test_the_size_that_is_claimed(tmp_path):
+def test_the_annotated_image_size_is_read_if_it_is_valid(tmp_path):
     sizes = [{"width": 80, "height": 60}, {"width": "forty", "height": 30}]
     images = [{"id": number, "file_name": f"{number}.jpg", **size} for number, size in enumerate(sizes, 1)]
     read_images, _ = read("COCO", spoilt(tmp_path, images=images, names=("1.jpg", "2.jpg")))
     assert [image.size for image in read_images.values()] == [(80, 60), None]
 
 
-def test_one_bad_file_of_two_is_a_row(tmp_path):
+def test_an_unreadable_file_of_several_is_reported_in_one_row(tmp_path):
     folder = some_coco(tmp_path / "x")
     (folder / "annotations/instances_val2017.json").write_text('{"images": [')
     # is not recognised

@@ -65,7 +65,7 @@ def devkit(tmp_path):
         ("VOC2007", "2007", "VOC2007"),
     ],
 )
-def test_years(devkit, inside, year, chosen):
+def test_the_newest_year_or_the_chosen_year_is_read(devkit, inside, year, chosen):
     folder = (devkit / inside).resolve()
     assert make_source("PASCAL VOC", folder=str(folder), year=year).title() == f"photos {chosen}"
     images, problems = read("PASCAL VOC", folder, year=year)
@@ -129,7 +129,7 @@ def split_of(voc, **settings):
         ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
     ],
 )
-def test_lists(four, lists, settings, train, test, reported):
+def test_lists_determine_the_training_and_test_split(four, lists, settings, train, test, reported):
     for name, images in lists.items():
         four.list(name, *images)
     *split, problems = split_of(four, **settings)
@@ -159,7 +159,7 @@ def test_without_a_test_list_the_seed_chooses_the_test_images(four):
 # ---------------- Files that are missing, broken, doubled or elsewhere: one row each, the rest is kept
 
 
-def test_files_without_each_other_broken_ones_and_doubled_names(voc):
+def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
     voc.annotation("c", voc_object())
     voc.image("d")
     voc.list("trainval", "a", "c", "d", "../../../etc/passwd", "g")
@@ -192,7 +192,7 @@ def test_files_without_each_other_broken_ones_and_doubled_names(voc):
 
 
 @pytest.mark.parametrize(("difficult", "kept"), [("leave out", [2]), ("keep", [1, 2])])
-def test_difficult(voc, difficult, kept):
+def test_difficult_objects_are_read_or_ignored_by_the_setting(voc, difficult, kept):
     voc.add("c", voc_object(extra="<difficult>1</difficult>"), voc_object())
     voc.list("trainval", "a", "c")
     images, problems = read("PASCAL VOC", voc.root, difficult=difficult)
@@ -224,7 +224,7 @@ def test_links_that_leave_and_pipes_are_rows(voc, secret):
 
 
 @pytest.mark.parametrize("inside", ["", "/Annotations", "/JPEGImages", "/ImageSets", "/ImageSets/Main"])
-def test_directories_that_are_links_out(tmp_path, secret, inside):
+def test_folders_that_link_out_of_the_tree_are_refused(tmp_path, secret, inside):
     voc = VocTree(tmp_path / "VOCdevkit" / "VOC2012")
     voc.add("a")
     voc.list("trainval", "a")
@@ -235,7 +235,7 @@ def test_directories_that_are_links_out(tmp_path, secret, inside):
         list(make_source("PASCAL VOC", folder=str(tmp_path / "VOCdevkit")).records())
 
 
-def test_a_bad_list_is_a_row_unless_it_is_needed(voc):
+def test_a_bad_list_is_reported_and_refused_only_if_it_is_needed(voc):
     path = voc.root / "ImageSets" / "Main" / "val.txt"
     path.symlink_to("nothing")
     images, problems = read("PASCAL VOC", voc.root)
@@ -270,7 +270,7 @@ def people(empty_voc):
     return empty_voc
 
 
-def test_actions(people):
+def test_actions_are_read_as_classes_of_people(people):
     image_set, problems = people.build()
     assert problems == []
     assert image_set.title == "voc actions"
@@ -300,7 +300,7 @@ def test_labels_from_lists_where_the_annotation_has_none(empty_voc):
     assert image_set.labels.tolist() == [[True], [False], [True]]
 
 
-def test_what_is_wrong_with_actions(people):
+def test_invalid_lines_of_action_lists_are_reported(people):
     people.add("r", voc_object("person"), person(riding=1))
     people.list("val", "q 1", "r 1", "r 2", "r 7", "nonsense", task="Action")
     people.list("riding_val", "q 1 1", "r 2 1", task="Action")
@@ -355,7 +355,7 @@ OWNER = "<owner><name>Label Studio</name></owner>"
         (("", ""), {}, 1),
     ],
 )
-def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel):
+def test_exports_of_tools_are_read_with_their_first_pixel(tmp_path, folders, more, first_pixel):
     """Some write x and x + width, in pixels from 0."""
     folder = laid_out(tmp_path / "x", *folders, **more)
     [(source, recognised)] = detect(open_tree(folder)).items()
@@ -370,7 +370,7 @@ def test_exports_and_how_they_count_pixels(tmp_path, folders, more, first_pixel)
     assert list(detect(open_tree(folder))) == ["PASCAL VOC"] * ("JPEGImages" in folders)
 
 
-def test_folders_inside_those_of_annotations_and_images(tmp_path):
+def test_annotations_and_images_in_nested_folders_are_read(tmp_path):
     """CVAT keeps the folders that its images were in."""
     folder = laid_out(tmp_path / "x", "Annotations", "JPEGImages", ("x/a", "y/a", "b"))
     lay(folder, {"ImageSets/Main/Train.txt": "x/a\nb\n", "ImageSets/Main/Test.txt": "y/a\n"})
@@ -382,7 +382,7 @@ def test_folders_inside_those_of_annotations_and_images(tmp_path):
 
 @pytest.mark.parametrize(("parts", "test"), [(("train", "valid", "test"), "test"), (("train", "val"), "val")])
 @pytest.mark.parametrize("folders", [("", ""), ("annotations", "images"), ("Annotations", "JPEGImages")])
-def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
+def test_parts_in_separate_folders_determine_the_split(tmp_path, parts, test, folders):
     """Roboflow exports annotations beside their images so; names may come again."""
     for part in parts:
         laid_out(tmp_path / "x" / part, *folders)
@@ -398,7 +398,7 @@ def test_parts_in_folders_of_their_own(tmp_path, parts, test, folders):
     }
 
 
-def test_parts_of_which_each_is_laid_out_in_its_own_way(tmp_path):
+def test_parts_may_have_different_layouts(tmp_path):
     laid_out(tmp_path / "x" / "train", "annotations", "images", "a")
     laid_out(tmp_path / "x" / "test", "", "", "a")
     images, problems = read("PASCAL VOC", tmp_path / "x")

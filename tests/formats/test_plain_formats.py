@@ -1,4 +1,4 @@
-"""What YOLO and folders of classes have of their own. What they have in common with other formats: test_formats.py."""
+"""What is special about YOLO and class folders; test_formats.py tests what they have in common."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_labels_that_cannot_be_read(tmp_path):
         ("- names", {}),
     ],
 )
-def test_names_in_yaml(text, names):
+def test_class_names_are_read_from_every_form_of_yaml(text, names):
     assert yaml_names(parsed_yaml(text).get("names")) == names
 
 
@@ -134,7 +134,7 @@ def test_recognised_without_names_by_files_of_which_more_are_good_than_are_not(t
 # ---------------------------------------------------------------------------------- Folders of classes
 
 
-def test_parts(tmp_path):
+def test_class_folders_inside_parts_have_the_split_of_the_part(tmp_path):
     image_set, problems = build("Class folders", some_classes(tmp_path / "pets"))
     assert problems == []
     assert image_set.title == "pets"
@@ -158,7 +158,7 @@ def test_parts(tmp_path):
         (["<script>/1.jpg", "b & c/1.jpg"], ("<script>", "b & c"), ["<script>/1", "b & c/1"]),
     ],
 )
-def test_layouts(tmp_path, names, classes, images):
+def test_class_folders_are_found_in_every_layout(tmp_path, names, classes, images):
     read_images, _ = read("Class folders", lay(tmp_path / "x", dict.fromkeys(names, b"")))
     assert list(read_images) == images
     assert tuple(dict.fromkeys(image.boxes[0].classes[0] for image in read_images.values())) == classes

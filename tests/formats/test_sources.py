@@ -64,7 +64,7 @@ def test_a_new_source_is_offered(monkeypatch):
     assert source_names()[0] == "New"
 
 
-def test_a_visitor_of_a_server_has_no_file_of_it_read(tmp_path, monkeypatch):
+def test_a_source_reads_no_files_of_the_server_for_a_visitor(tmp_path, monkeypatch):
     @dataclass
     # it declares nothing
     class New(Source):
@@ -90,7 +90,7 @@ def test_a_visitor_of_a_server_has_no_file_of_it_read(tmp_path, monkeypatch):
     assert len(read) >= 9
 
 
-def test_records(make, records):
+def test_records_are_those_of_the_source_and_depend_on_its_settings(make, records):
     source = make()
     assert source.title().strip()
     assert list(source.records()) == records
@@ -116,7 +116,7 @@ def _changed(source):
 
 
 @pytest.mark.parametrize("name", tree_sources())
-def test_a_tree_tells_the_same_boxes_labels_and_parts_in_every_format(name, tmp_path):
+def test_every_format_reads_the_same_boxes_labels_and_parts(name, tmp_path):
     folder = FOLDERS[name](tmp_path / "x")
     if all(box.box is None for item in read(name, folder)[0].values() for box in item.boxes):
         pytest.skip("it labels whole images")

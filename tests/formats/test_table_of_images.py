@@ -38,7 +38,7 @@ def of(root, content, name="t.csv", **settings):
 
 
 def read(source):
-    """The images by name, and the problems except those of images without a row and of parts that are sampled."""
+    """The images by name, and problems except those of images without a row and of sampled parts."""
     records = list(source.records())
     images = {item.name: item for item in records if isinstance(item, SourceImage)}
     problems = [item for item in records if isinstance(item, Problem) and item.file != "parts"]
@@ -141,7 +141,7 @@ TABLES = [
 
 
 @pytest.mark.parametrize(("table", "expected", "came"), TABLES)
-def test_what_tables_say_of_images(tmp_path, table, expected, came):
+def test_tables_determine_boxes_classes_and_values_of_images(tmp_path, table, expected, came):
     images, problems = read(of(tmp_path, table))
     assert {
         name: [(box.box, box.classes, box.numbers) for box in image.boxes] for name, image in images.items()
@@ -151,7 +151,7 @@ def test_what_tables_say_of_images(tmp_path, table, expected, came):
     assert relative == {table == OPEN_IMAGES}
 
 
-def test_tables_of_the_parts(tmp_path):
+def test_tables_in_folders_of_parts_determine_the_split(tmp_path):
     head = "filename,class,xmin,ymin,xmax,ymax\n"
     files = {f"{part}/_annotations.csv": f"{head}1.jpg,cat,0,0,9,9\n" for part in ("train", "valid", "test")}
     files |= {f"{part}/1.jpg": None for part in ("train", "valid", "test")} | {"notes.csv": "a,b\n1,2\n"}
@@ -194,7 +194,7 @@ def test_images_of_a_single_group_are_sampled_and_groups_on_both_sides_are_repor
 # ------------------------------------------------------------------------------------------------- settings
 
 
-def test_a_person_says_what_the_columns_are(tmp_path):
+def test_the_user_assigns_roles_to_columns(tmp_path):
     table = 'file,other,a,b,c,d,"year, day",kind,clip,height,width\na.jpg,b.jpg,1,2,8,9,1957,cat,f,30,40\n'
     chosen = {
         "image_column": "other",
@@ -218,7 +218,7 @@ def test_a_person_says_what_the_columns_are(tmp_path):
     check_rows(problems, ("t.csv", "line 2: a: 'cat'"))
 
 
-def test_columns_that_cannot_be_chosen(tmp_path):
+def test_invalid_choices_of_columns_are_refused(tmp_path):
     header = ["image", "label", "year"]
     for role, named, came in (
         ("labels", "colour", "colour"),
@@ -248,7 +248,7 @@ def test_images_without_a_row_are_counted(tmp_path):
 # ------------------------------------------------------------------------------------------------- Parquet
 
 
-def test_parquet_of_many_kinds():
+def test_parquet_columns_of_many_types_are_read():
     """Names of columns neither separate cells nor hide others."""
     columns = {
         "image": ["a.jpg", "b.jpg"],
@@ -288,7 +288,7 @@ def test_damaged_parquet_is_refused():
 # ------------------------------------------------------------------------------------------------- detection
 
 
-def test_recognised_with_its_columns(tmp_path):
+def test_a_table_is_recognised_with_the_roles_of_its_columns(tmp_path):
     folder = some_table(tmp_path / "x")
     [(source, recognised)] = detect(open_tree(folder)).items()
     assert source == "Table of images"

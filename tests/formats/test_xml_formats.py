@@ -53,7 +53,7 @@ def test_declarations_are_refused_before_anything_is_expanded():
     assert annotated.objects[0].name == "<!DOCTYPE> A&", "in a comment or text it is no declaration"
 
 
-def test_broken_xml():
+def test_malformed_xml_is_refused():
     for data in (
         b"",
         b"\xff\xd8\xff\xe0 a photograph",
@@ -70,7 +70,7 @@ def test_broken_xml():
     assert read_bytes(b"<svg/>") == (None, ["<svg>"])
 
 
-def test_too_large_and_too_deep(monkeypatch, tmp_path):
+def test_too_large_and_too_deeply_nested_xml_is_refused(monkeypatch, tmp_path):
     for content in (b"<a>" * 32, b"<a>" * 100_000):
         annotated, (came,) = read_bytes(b"<annotation>" + content)
         assert annotated is None
@@ -88,7 +88,7 @@ def test_too_large_and_too_deep(monkeypatch, tmp_path):
 MANY = b">" * (4 * 2**20 - 100)
 
 
-def test_pieces_do_not_add_up():
+def test_xml_with_many_pieces_is_parsed_in_linear_time():
     start = time.process_time()
     for data in (
         b'<annotation><a b="' + MANY + b'"/></annotation>',
@@ -153,7 +153,7 @@ def test_a_bad_object_is_omitted_and_the_others_have_the_same_numbers():
         assert came in problem
 
 
-def test_marks_of_objects():
+def test_difficult_and_action_marks_of_objects_are_read_or_reported():
     extras = ["<difficult>1</difficult>", "<difficult>0</difficult>", "", "<difficult>very</difficult>"]
     people = [person(running="1", phoning="0"), person(running="maybe", phoning="1")]
     annotated, problems = annotation_of(*(voc_object(extra=extra) for extra in extras), *people)
@@ -166,7 +166,7 @@ def test_marks_of_objects():
     assert problems == ["object 4: very", "object 6: running maybe"]
 
 
-def test_size():
+def test_the_annotated_image_size_is_read_or_reported():
     for size, claimed, came in (
         ("", None, []),
         ("<size><width>40</width><height>30</height></size>", (40, 30), []),

@@ -117,7 +117,7 @@ def check_ranking(ranking: MostViolatedRanking, scores: np.ndarray, relevant: np
 
 
 def hinge(ranking: MostViolatedRanking, scores: np.ndarray, relevant: np.ndarray) -> float:
-    """How much the ranking violates its constraint: objective less w.Psi(X, R*), summed without cancellation."""
+    """How much the ranking violates its constraint: objective minus w.Psi(X, R*), without cancellation."""
     positives, negatives = int(relevant.sum()), int((~relevant).sum())
     whole = np.rint(ranking.coefficients * positives * negatives)
     truth = np.where(relevant, negatives, -positives)

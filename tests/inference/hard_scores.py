@@ -103,7 +103,7 @@ FAMILIES: dict[str, Callable[[int, np.random.Generator], np.ndarray]] = {
 
 
 def relevant_of(kind: str, n: int, rng: np.random.Generator) -> np.ndarray:
-    """(n,) bool: one relevant sample, one irrelevant, a tenth, four fifths, the first tenth, the best half."""
+    """(n,) bool: one relevant or irrelevant sample, a tenth, four fifths, the first tenth, the best half."""
     mask = np.zeros(n, bool)
     if kind in ("one relevant", "one irrelevant"):
         mask[rng.integers(n)] = True

@@ -1,4 +1,4 @@
-"""Compiled kernels as the Python that they are: subscripts are checked, lines counted, calls can be watched."""
+"""Compiled kernels as plain Python: subscripts are checked, lines counted, calls can be watched."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ def random_edges(generator: np.random.Generator, n: int, m: int) -> np.ndarray:
 
 
 def random_case(generator: np.random.Generator, n: int, m: int, strength: float, whole: bool) -> Case:
-    """Scores around one and penalties around `strength`, a fifth of them 0; small integers, which tie, if `whole`."""
+    """Scores around one and penalties around `strength`, a fifth of them 0; small integers if `whole`."""
+    # Integers tie.
     edges = random_edges(generator, n, m)
     if whole:
         unary = generator.integers(-2, 3, n).astype(float)

@@ -35,7 +35,7 @@ def alone(n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def random_sequences(seed: int) -> SequenceSet:
-    """Sequences of one to twelve rows of a small pool, some of which come twice in a sequence; few grades or many."""
+    """Sequences of one to twelve rows of a small pool, some of them twice; few grades or many."""
     rng = np.random.default_rng(seed)
     pool = int(rng.integers(2, 30))
     lengths = rng.integers(1, 13, size=int(rng.integers(1, 8)))

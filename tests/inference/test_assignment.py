@@ -1,4 +1,4 @@
-"""Rankings as assignments: each form against the definition of its measure, each solver against all rankings."""
+"""Rankings as assignments: each form against its measure's definition, each solver against all rankings."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def test_a_heuristic_misses_the_best_somewhere() -> None:
     assert min(gaps.values()) > 1e-3
 
 
-def test_what_cannot_be_assigned() -> None:
+def test_problems_without_relevant_samples_or_with_too_large_k_are_refused() -> None:
     with pytest.raises(InputError, match="relevant"):
         ap_assignment(np.zeros(3), [False] * 3, violated=True)
     with pytest.raises(InputError, match="k"):

@@ -81,7 +81,7 @@ BAD_MODELS: list[tuple[dict[str, Any], str, object]] = [
 ]
 
 
-def test_models_that_are_none() -> None:
+def test_invalid_models_are_refused_by_every_solver() -> None:
     for details, subject, came in BAD_MODELS:
         for solve in (max_marginals, best_labelling):
             with case(details, solve), refused(subject, came):
@@ -143,7 +143,7 @@ BAD_TOP_KS: list[tuple[dict[str, Any], str, object]] = [
 ]
 
 
-def test_top_ks_that_are_none() -> None:
+def test_invalid_top_k_problems_are_refused() -> None:
     good: dict[str, Any] = {"unary": np.zeros(4), "core": [1], "interactions": np.zeros((1, 4)), "k": 2}
     for details, subject, came in BAD_TOP_KS:
         with case(details), refused(subject, came):
@@ -176,7 +176,7 @@ def order_with(**parts: Any) -> OrderModel:
 
 
 @pytest.mark.parametrize("rows", [RANKINGS, LABELLINGS, TOPS_AND_ORDERS], ids=["rankings", "labels", "tops"])
-def test_what_cannot_be_done_is_refused(rows: list[Row]) -> None:
+def test_invalid_arguments_of_inference_are_refused(rows: list[Row]) -> None:
     for number, (subject, came, call) in enumerate(rows):
         with case(number, subject, came), refused(subject, came):
             call()

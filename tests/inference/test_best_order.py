@@ -25,7 +25,8 @@ def test_the_best_of_all_orders() -> None:
 
 
 def test_the_best_top_k_begins_the_best_order() -> None:
-    """With c and D of 1 at the first k positions and 0 elsewhere, an order is worth what its first k items are."""
+    """With c and D of 1 at the first k positions and 0 elsewhere."""
+    # The value of an order is then that of its first k items.
     first = (np.arange(6) < 3).astype(float)
     for seed in range(10):
         unary, core, interactions = star(np.random.default_rng(seed), 6, 2)

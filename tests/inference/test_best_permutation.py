@@ -38,7 +38,7 @@ def ranker(
 
 
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
-def test_all_orders_hold_the_best(representation: str) -> None:
+def test_exhaustive_search_finds_the_best_of_all_orders(representation: str) -> None:
     for n, length in [(5, 2), (6, 3), (5, 5), (6, 4)]:
         scores, value = ranker(representation, n, length, n + length)
         result = exhaustive_permutations(scores, *alone(n))
@@ -50,7 +50,8 @@ def test_all_orders_hold_the_best(representation: str) -> None:
 @pytest.mark.parametrize("representation", REPRESENTATIONS)
 @pytest.mark.parametrize(("n", "length", "seed"), [(5, 3, 0), (6, 2, 1), (7, 4, 2), (7, 7, 3), (4, 3, 4)])
 def test_trees_are_those_of_the_paper(representation: str, n: int, length: int, seed: int) -> None:
-    """Each path, each visited order and its value, with the set of visited orders that the search does not keep."""
+    """Each path, each visited order and its value, with a set of visited orders."""
+    # The search does not keep that set.
     scores, value = ranker(representation, n, length, seed)
     record = search_trees(scores, np.arange(n), trees=4, seed=seed)
     visited: set[reference.Order] = set()
@@ -105,7 +106,7 @@ def test_the_second_tree_begins_at_the_best_order_without_roots(n: int, length: 
     assert compared
 
 
-def test_many_sequences_are_each_by_itself() -> None:
+def test_sequences_of_a_batch_are_searched_independently() -> None:
     rng = np.random.default_rng(0)
     sizes = rng.integers(3, 12, 700)
     starts = np.append(0, np.cumsum(sizes))
@@ -120,7 +121,7 @@ def test_many_sequences_are_each_by_itself() -> None:
         assert best.values[number] == again.values[0] == pytest.approx(own.values(again.orders[None])[0])
 
 
-def test_when_every_order_was_seen_there_are_no_more_trees() -> None:
+def test_the_search_ends_when_every_order_was_evaluated() -> None:
     record = search_trees(WindowScores(np.array([[0.0, 1.0], [2.0, 0.0]])), np.array([0, 1]), trees=5)
     assert record.trees.max() == 0
     assert sorted(record.orders.tolist()) == [[0, 1], [1, 0]]
@@ -132,13 +133,14 @@ def test_equal_samples_stay_where_they_are() -> None:
     assert best.orders.tolist() == [3, 1, 0, 2, 5, 4]
 
 
-def test_no_sequences_have_no_best() -> None:
+def test_an_empty_batch_of_sequences_has_no_orders() -> None:
     nothing = best_permutations(WindowScores(np.zeros((3, 3))), np.arange(0), np.array([0]), np.arange(0))
     assert len(nothing.values) == 0
 
 
 def test_values_of_many_orders_are_taken_a_part_at_a_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A search visits thousands, and each window of max-pooled ones holds vectors: together they fill any memory."""
+    """A search visits thousands of orders."""
+    # Each window of max-pooled ones holds vectors: together they fill any memory.
     scores, value = ranker("max-pooled difference", 6, 3, 4)
     orders = np.array(list(itertools.permutations(range(6)))[:50])
     parts, windows = list[int](), WindowScores.windows

@@ -87,13 +87,13 @@ def test_a_batch_is_its_images_one_by_one(size: int, monkeypatch: pytest.MonkeyP
     assert (marginals.difference[~batch.members] <= 0).all()
 
 
-def test_an_empty_core_sorts() -> None:
+def test_the_best_top_k_of_an_empty_core_has_the_highest_unary_scores() -> None:
     unary = np.random.default_rng(0).normal(size=93)
     best = best_top_k(unary, [], np.empty((0, 93)), 12)
     assert best.members.tolist() == sorted(np.argsort(-unary)[:12].tolist())
 
 
-def test_no_images_have_no_best() -> None:
+def test_an_empty_batch_of_images_has_no_top_k() -> None:
     best = best_top_ks(np.empty((0, 4)), [1], np.zeros((1, 4)), 2)
     assert (best.members.shape, best.values.shape) == ((0, 4), (0,))
 
@@ -104,7 +104,7 @@ def sum_of_top(kernel: Any, values: np.ndarray, m: int, guess: float) -> tuple[f
 
 
 @pytest.mark.parametrize("kernel", [_top, _top.py_func])
-def test_the_sum_of_the_greatest_whatever_is_guessed(kernel: Any) -> None:
+def test_the_sum_of_the_top_m_does_not_depend_on_the_initial_guess(kernel: Any) -> None:
     rng = np.random.default_rng(0)
     for n in (1, 2, 3, 10, 60):
         organ = np.minimum(np.arange(n), np.arange(n)[::-1]).astype(float)

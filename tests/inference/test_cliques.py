@@ -17,7 +17,7 @@ CLOSE = {"rtol": 1e-9, "atol": 1e-11}
 
 
 def random_model(seed: int) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
-    """Scores of 7 samples, up to 5 cliques of 2 to 7 of them, which overlap, and penalties, some of them 0."""
+    """Scores of 7 samples, up to 5 overlapping cliques of 2 to 7 of them, and penalties, some 0."""
     generator = np.random.default_rng(seed)
     sizes = generator.integers(2, 8, int(generator.integers(0, 6)))
     different = {tuple(np.sort(generator.permutation(7)[:size]).tolist()) for size in sizes}
@@ -58,7 +58,7 @@ def test_large_cliques_are_cut() -> None:
         np.testing.assert_allclose(result.negative, np.maximum(free, 0.0), **exact)
 
 
-def test_sums_and_values_are_those_of_labellings_that_pay_each_broken_clique_once() -> None:
+def test_sums_and_values_are_those_of_labellings_with_one_penalty_per_broken_clique() -> None:
     """Also where a clique costs nothing, so that its auxiliary samples are free."""
     for seed, zero in itertools.product(range(30), (False, True)):
         unary, groups, penalty = random_model(seed)
@@ -85,7 +85,7 @@ def test_a_group_is_one_clique_however_large() -> None:
 
 
 @pytest.mark.parametrize(("fewest", "most"), [(300, 300), (100, 135)])
-def test_more_cliques_than_anyone_can_use_are_refused_at_once(
+def test_too_many_maximal_cliques_are_refused_immediately(
     monkeypatch: pytest.MonkeyPatch, fewest: int, most: int
 ) -> None:
     """All pairs of 18 samples but those within each three: 3^6 cliques, of which no more are looked for."""

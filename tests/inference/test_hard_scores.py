@@ -15,7 +15,7 @@ EPSILON = np.finfo(float).eps
 
 
 def check_agreement(scores: np.ndarray, relevant: np.ndarray, loss: str) -> None:
-    """Every algorithm's ranking is consistent and violates as much as greedy's, up to the rounding of a score."""
+    """Every algorithm's ranking is consistent and violates as much as greedy's, up to rounding."""
     expected = hinge(most_violated_ranking(scores, relevant, LOSSES[loss], "greedy"), scores, relevant)
     allowed = 1e-12 + 64 * EPSILON * np.abs(scores).max()
     for algorithm in ALGORITHMS[loss]:

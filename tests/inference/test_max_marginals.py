@@ -69,7 +69,7 @@ def test_max_marginals_are_the_best_of_all_labellings() -> None:
             check_labellings(result, case)
 
 
-def test_of_best_labellings_that_tie_the_one_with_the_most_ones_is_taken() -> None:
+def test_of_equally_good_labellings_the_one_with_the_most_positive_labels_is_taken() -> None:
     everything = np.array(list(itertools.product([False, True], repeat=6)))
     for seed in range(60):
         generator = np.random.default_rng(seed)

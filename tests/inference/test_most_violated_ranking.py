@@ -49,7 +49,8 @@ def test_equal_scores_put_every_irrelevant_sample_first() -> None:
 
 
 def test_of_equally_good_ranks_the_highest_is_taken() -> None:
-    """Observation 4 rests on it. Being first is worth -0.25 + 0.5 to the irrelevant sample, being last 0.25."""
+    """Observation 4 depends on it."""
+    # Being first is worth -0.25 + 0.5 to the irrelevant sample, being last 0.25.
     for algorithm in ALGORITHMS["ap"]:
         result = most_violated_ranking([0.25, 0.0], [True, False], "ap", algorithm)
         assert result.interleaving_ranks.tolist() == [2], algorithm
@@ -66,7 +67,7 @@ def test_grades_above_zero_and_other_types_of_scores() -> None:
         assert (result.loss, result.objective) == (expected.loss, expected.objective)
 
 
-def test_its_input_stays_as_it_was_and_results_repeat() -> None:
+def test_inference_does_not_change_its_input_and_is_repeatable() -> None:
     rng = np.random.default_rng(2)
     query = rng.normal(size=300), rng.uniform(size=300) < 0.2
     before = [array.copy() for array in query]
@@ -79,7 +80,8 @@ def test_its_input_stays_as_it_was_and_results_repeat() -> None:
 
 @pytest.mark.parametrize("n", [450_000, 1_100_000])
 def test_many_samples_are_shared_among_threads(n: int) -> None:
-    """The parts meet inside a run of irrelevant samples; the larger case has bins that 16 bits cannot number."""
+    """The parts meet inside a run of irrelevant samples."""
+    # The larger case has bins that 16 bits cannot number.
     rng = np.random.default_rng(n)
     relevant = np.zeros(n, bool)
     relevant[rng.choice(n, 300, replace=False)] = True

@@ -29,7 +29,8 @@ def test_votes_are_counted_as_the_paper_says(votes: str) -> None:
 
 
 def test_a_sample_that_was_passed_over_is_placed_as_the_votes_say() -> None:
-    """All agree on 0. Then the second ranker's vote for 2 is joined by the third, whose first it is, or is not."""
+    """All rankers agree on 0."""
+    # Then the second ranker's vote for 2 is joined by the third, whose first it is, or is not.
     orders = np.array([[0, 1, 2, 3], [0, 2, 3, 1], [2, 1, 3, 0]])
     values, starts = np.array([[4.0], [3.0], [2.0]]), np.array([0, 4])
     expected = {"remaining order": [0, 2, 1, 3], "exact position": [0, 1, 3, 2], "kept": [0, 1, 2, 3]}

@@ -1,4 +1,4 @@
-"""Pairs of either sign: exact where they are enumerated, else bounds, checked by linear programs and enumeration."""
+"""Pairs of either sign: exact by enumeration, else bounds, checked by linear programs and enumeration."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_bounds_are_the_optima_of_the_local_polytope() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
+def test_bounds_exceed_exact_max_marginals_by_at_most_the_stated_excess() -> None:
     apart = 0
     for case in cases(120):
         marginals = bounded_max_marginals(*case)
@@ -119,7 +119,7 @@ def test_bounds_lie_above_the_truth_by_no_more_than_they_say() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-def test_a_score_that_nothing_outvotes_hides_no_gap_however_large() -> None:
+def test_a_score_larger_than_all_penalties_does_not_hide_a_gap() -> None:
     """Beyond twice its penalties a score changes no labelling, and so no excess."""
     apart = 0
     several = [case for case in cases(60) if len(case.unary) > 1]
@@ -140,8 +140,9 @@ def test_a_score_that_nothing_outvotes_hides_no_gap_however_large() -> None:
 
 
 @pytest.mark.usefixtures("doubled")
-def test_a_penalty_far_above_the_others_hides_no_gap_of_theirs() -> None:
-    """Three that repel each other pay for one pair at least, which halves do not; the fourth and fifth are as one."""
+def test_a_very_large_penalty_does_not_hide_the_gap_of_other_edges() -> None:
+    """Three samples repel each other."""
+    # They pay for one pair at least, which halves do not; the fourth and fifth are as one.
     edges = np.array([[0, 1], [1, 2], [0, 2], [2, 3], [3, 4]])
     for tie in (-10.0, -1e12):
         marginals = bounded_max_marginals([0.0, 0.0, 0.0, 1.0, 0.0], edges, [1.0, 1.0, 1.0, -1.0, tie])
@@ -151,7 +152,8 @@ def test_a_penalty_far_above_the_others_hides_no_gap_of_theirs() -> None:
 
 @pytest.mark.usefixtures("doubled")
 def test_labels_that_are_whole_are_those_of_a_best_labelling() -> None:
-    """Persistency (Hammer, Hansen and Simeone 1984): all of them at once, and halves where it is not known."""
+    """Persistency (Hammer, Hansen and Simeone 1984)."""
+    # All of them at the same time, and halves where it is not known.
     whole = halves = 0
     for case in cases(120):
         labels, differs, _ = bounded_labelling(*case)
@@ -167,7 +169,8 @@ def test_labels_that_are_whole_are_those_of_a_best_labelling() -> None:
 
 @pytest.mark.usefixtures("doubled")
 def test_sums_and_values_are_those_of_labellings_in_the_polytope() -> None:
-    """At their own model they attain the bounds, at no other do they exceed its bounds: CCCP rests on that."""
+    """They attain the bounds at their own model only."""
+    # At no other model do they exceed its bounds: CCCP depends on that.
     for seed, case in enumerate(cases(40)):
         generator = np.random.default_rng([seed, 1])
         n, m = len(case.unary), len(case.penalty)

@@ -1,4 +1,4 @@
-"""What the contract of all methods has to know of each kind: a small problem, scores, a slow objective, bad input."""
+"""What the contract tests need of each kind of method: a small problem, scores, objective, bad input."""
 
 from __future__ import annotations
 

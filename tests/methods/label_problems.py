@@ -15,7 +15,7 @@ from ranking.solvers.top_k_risk import TopKRisk
 def images(
     seed: int = 0, count: int = 14, columns: int = 3, labels: int = 5, dtype: Any = np.float64
 ) -> LabelSet:
-    """Labels that follow the features and each other; among the images one without labels and one with all."""
+    """Labels that follow the features and each other; one image without labels and one with all."""
     rng = np.random.default_rng(seed)
     features = rng.random((count, columns))
     features /= np.linalg.norm(features, axis=1, keepdims=True)

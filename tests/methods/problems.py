@@ -19,7 +19,7 @@ LOSS_OF = {name: loss for name in method_names("samples") if (loss := loss_of(na
 
 
 class Heard(list[ProgressEvent]):
-    """The progress of a training, as its callback; training is stopped once `last` is true of the events so far."""
+    """A callback that collects progress, and stops training once `last` is true of the events so far."""
 
     def __init__(self, last: Callable[[list[ProgressEvent]], bool] = lambda events: False) -> None:
         self.last = last
@@ -60,7 +60,7 @@ def similar(query: Query, seed: int = 0) -> SimilarityGraph:
 
 
 def knotted_problem(seed: int, n: int = 16, m: int = 45) -> Query:
-    """One component too large to enumerate, whose pairs tell whether labels are alike, a third of them wrongly."""
+    """One component too large to enumerate; its pairs tell whether labels are equal, a third wrongly."""
     query, rng = problem(seed, n, 3, n // 2), np.random.default_rng([seed, 3])
     pairs = np.stack(np.triu_indices(n, 1), axis=1)
     edges = pairs[rng.permutation(len(pairs))[:m]]

@@ -27,7 +27,7 @@ RANKING = {"Latent AP-SVM": "ap", "Latent NDCG-SVM": "ndcg"}
 
 @functools.cache
 def rankings(positives: int, negatives: int) -> tuple[np.ndarray, dict[str, np.ndarray]]:
-    """R (k, |P|, |N|) of every ranking, 1 where i is above j and -1 where it is not, and the losses of each."""
+    """R (k, |P|, |N|) of every ranking, 1 where i is above j and -1 elsewhere, and their losses."""
     losses: dict[tuple[int, ...], list[float]] = {}
     relevant = np.arange(positives + negatives) < positives
     for order in itertools.permutations(range(positives + negatives)):
@@ -46,7 +46,8 @@ def choices(scores: list[np.ndarray]) -> np.ndarray:
 
 
 def test_the_objective_is_the_one_over_all_rankings_and_windows() -> None:
-    """For all R and windows of N: the best windows of P are those of the constraint, chosen before or after R."""
+    """For all R and windows of N."""
+    # The best windows of P are those of the constraint, chosen before or after R.
     for seed in range(500):
         rng = np.random.default_rng(seed)
         positives, negatives = (int(count) for count in rng.integers(1, 4, 2))
@@ -245,7 +246,7 @@ def test_a_start_can_be_stopped_while_it_is_prepared() -> None:
 
 
 @EVERY
-def test_what_cannot_be_learned_is_not_shown_as_optimal(name: str) -> None:
+def test_a_run_that_learned_nothing_is_not_called_optimal(name: str) -> None:
     """All windows of all images are equal."""
     bags = bag_set(1)
     same = replace(bags, windows=np.ones_like(bags.windows))

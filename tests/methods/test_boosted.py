@@ -45,7 +45,7 @@ def ten_trees(name: str, data: SequenceSet, **settings: Any) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("gain", "gains"), [("linear", [0, 1, 2, 3, 4]), ("exponential", [0, 1, 3, 7, 15])])
-def test_lambda_mart_is_lightgbms_own(gain: str, gains: list[int]) -> None:
+def test_lambda_mart_equals_that_of_lightgbm(gain: str, gains: list[int]) -> None:
     data = documents()
     booster = booster_of(data, {"group": [10] * 30}, objective="lambdarank", label_gain=gains)
     scores = ten_trees("LambdaMART", data, gain=gain)
@@ -54,7 +54,7 @@ def test_lambda_mart_is_lightgbms_own(gain: str, gains: list[int]) -> None:
     assert np.ptp(scores) > 1
 
 
-def test_a_sample_in_several_sequences_is_pulled_by_all_of_them() -> None:
+def test_the_gradient_of_a_sample_is_summed_over_its_sequences() -> None:
     fine = sequences(1, levels=4)
     # Rounded, so that LightGBM's bins do not depend on how often a sample comes.
     data = SequenceSet(np.round(2.0 * fine.features) / 2.0, fine.grades, fine.members, fine.starts)
@@ -84,7 +84,7 @@ def test_grades_that_no_sequence_has_are_not_learned() -> None:
     np.testing.assert_allclose(ten_trees("McRank", spread), expected)
 
 
-def test_what_no_trees_or_gains_can_be_made_of_is_refused() -> None:
+def test_too_many_or_too_large_grades_are_refused() -> None:
     many = SequenceSet(np.ones((257, 1)), np.arange(257), np.arange(257), [0, 257])
     high = SequenceSet(np.eye(2), np.array([0, 1001]), np.arange(2), np.array([0, 2]))
     for method, data, came, most in (

@@ -1,4 +1,4 @@
-"""What rankers of labels learn: the optimum of the paper's objective, by either solver, whatever the scores."""
+"""Label rankers end at the optimum of the paper's objective, by either solver, whatever the scores."""
 
 from __future__ import annotations
 
@@ -92,7 +92,8 @@ def test_rounds_of_a_fixed_k_never_raise_the_objective() -> None:
 
 
 def test_labels_that_are_hard_to_predict_are_learned_all_the_same() -> None:
-    """The optimum lies 0.2% below the objective at weights 0: a gap of 1% of the objective would hide it whole."""
+    """A relative gap of 1% would hide them."""
+    # The optimum lies 0.2% below the objective at weights 0.
     generator = np.random.default_rng(0)
     labels = np.zeros((200, 60), np.bool_)
     for row in labels:

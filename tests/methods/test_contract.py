@@ -173,7 +173,7 @@ def test_equal_runs_are_equal_and_leave_their_data_alone(case: Any) -> None:
         np.testing.assert_array_equal(array, unchanged)
 
 
-def test_what_has_no_rows_of_weights_has_no_direction() -> None:
+def test_methods_without_weights_have_no_score_direction() -> None:
     def direction_of(weights: np.ndarray | None) -> Any:
         return SimpleNamespace(unary_weights=weights)
 
@@ -283,7 +283,7 @@ def test_settings_are_the_fields_that_a_caller_may_set_and_are_checked(case: Any
     ("name", "setting", "value"),
     [("SVR", "epsilon", -0.1), ("AP-SVM", "tolerance", 0.6), ("MidRank", "shortest", 11)],
 )
-def test_settings_that_make_no_sense(name: str, setting: str, value: float) -> None:
+def test_invalid_settings_of_methods_are_refused(name: str, setting: str, value: float) -> None:
     with refused(f"{setting} of {name}", value):
         make_method(name, **{setting: value})
 
@@ -307,7 +307,7 @@ def test_data_that_cannot_be_trained_on_or_scored(case: Any, tmp_path: Path) -> 
 
 
 @EVERY
-def test_what_is_no_warm_start_is_refused(case: Any) -> None:
+def test_invalid_warm_starts_are_refused(case: Any) -> None:
     starts = [trained(alike) for alike in CASES if type(alike) is type(case) and alike.name != case.name]
     wrong: list[Any] = [*starts, case.make(), "model.npz", *case.refused_starts()]
     for start in wrong:
@@ -333,7 +333,7 @@ def test_answers_that_a_label_ranker_refuses(case: Any) -> None:
 
 
 @EVERY
-def test_a_file_brings_everything_back(case: Any, tmp_path: Path) -> None:
+def test_a_saved_model_is_read_with_weights_settings_and_certificate(case: Any, tmp_path: Path) -> None:
     variants: list[dict[str, Any]] = [{}]
     if case in LABELS:
         variants = [{"C": 3.0, "unary": unary} for unary in MAPS]

@@ -1,4 +1,4 @@
-"""HOB-SVM and HOAP-SVM: scores by max-marginals, what neighbours pay, and what they are without similar samples."""
+"""HOB-SVM and HOAP-SVM: scores by max-marginals, pairwise terms, and the case without similar samples."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ def unlike_problem(seed: int, n: int = 12) -> Query:
 @BOTH
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_scores_are_differences_of_max_marginals(name: str, dtype: Any) -> None:
-    """s_i = m_i^+ - m_i^-, the maxima over all labellings of w.Psi(X, Y), Psi as it is written (high-order, eq. 11)."""
+    """s_i = m_i^+ - m_i^- (high-order, eq. 11)."""
+    # The maxima are over all labellings of w.Psi(X, Y), with Psi as it is written.
     method = fitted(name, similar_problem(0, dtype=dtype), eta=2.0)
     assert method.weights.pairwise.min() < 0
     for seed in (1, 2):
@@ -163,7 +164,8 @@ def test_the_hoap_svm_descends_from_where_the_hob_svm_is(potentials: str) -> Non
 
 
 def test_bounds_take_part_in_training_and_are_reported() -> None:
-    """The hinge of the HOB-SVM is then above that of all labellings; what it proves, it proves of the higher one."""
+    """The hinge of HOB-SVM then exceeds that of all labellings."""
+    # The certificate is about the higher hinge.
     scores_and_bounds = []
     for seed in range(4):
         query = knotted_problem(seed)

@@ -30,7 +30,8 @@ def bound_of(queries: list[Query], **settings: Any) -> Surrogate:
 
 
 def objective(weights: np.ndarray, queries: list[Query], C: float = 10.0) -> float:
-    """Eq. 14, the mean over queries, of what the solver calls weights, w_1 = v / sqrt 2 = -w_0, in the first six."""
+    """Eq. 14, the mean over queries, for the weights of the solver."""
+    # It calls w_1 = v / sqrt 2 = -w_0 weights, in the first six.
     direction = weights[:6] / np.sqrt(2.0)
     rows = np.stack([direction, -direction]), weights[6:]
     return float(np.mean([primal_of("HOAP-SVM", rows, query, C, 0.7) for query in queries]))
@@ -195,7 +196,7 @@ def test_time_before_the_first_round_is_training_time(monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("start", ["HOB-SVM", "AP-SVM"])
 @pytest.mark.parametrize("after", [1, 4])
-def test_one_stop_ends_training_before_its_first_round(start: str, after: int) -> None:
+def test_a_stop_of_the_warm_start_ends_training_before_the_first_round(start: str, after: int) -> None:
     """The certificate is of the weights of then."""
     query, events = similar_problem(14), Heard(lambda heard: len(heard) == after)
     method = make_method("HOAP-SVM", C=30.0, start=start, start_C=100.0, unit="paper").fit([query], events)
@@ -206,7 +207,7 @@ def test_one_stop_ends_training_before_its_first_round(start: str, after: int) -
     assert certificate.dual < certificate.primal <= events[-1].primal * (1 + 1e-9)
 
 
-def test_a_stop_at_any_moment_leaves_a_certificate_of_the_weights_of_then() -> None:
+def test_a_stop_at_any_time_leaves_a_certificate_of_the_current_weights() -> None:
     query, events = similar_problem(14), Heard()
     make_method("HOAP-SVM", C=30.0, start=BOTH, start_C=100.0).fit([query], events)
     assert {event.round for event in events} > {0, 1}
@@ -243,7 +244,8 @@ def test_first_weights_are_those_of_the_method_that_is_named(monkeypatch: pytest
 
 
 def test_from_both_starts_training_never_ends_above_what_w2_of_0_gives() -> None:
-    """AP-SVM at 2 C has the objective of HOAP-SVM at w2 = 0. From HOB-SVM alone training ends above it at times."""
+    """AP-SVM at 2 C is HOAP-SVM with w2 = 0."""
+    # From HOB-SVM alone, training sometimes ends above its objective.
     above = 0
     for seed in range(40):
         rng = np.random.default_rng([seed, 9])

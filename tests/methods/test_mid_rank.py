@@ -185,7 +185,7 @@ def heard(
 
 
 @pytest.mark.parametrize("fusion", ["weighted votes", "best length"])
-def test_progress_counts_lengths_and_a_stop_keeps_what_was_begun(fusion: str) -> None:
+def test_progress_counts_lengths_and_a_stop_keeps_started_rankers(fusion: str) -> None:
     rounds = [event.round for event in heard(fusion)[1]]
     assert rounds == sorted(rounds)
     assert set(rounds) == {0, 1, 2, 3}
@@ -210,7 +210,7 @@ def test_the_choice_of_a_length_can_be_stopped_too() -> None:
     assert not method.certificate.converged
 
 
-def test_torn_files_are_refused() -> None:
+def test_incomplete_models_of_mid_rank_are_refused() -> None:
     method = make_method("MidRank", fusion="best length", **FEW).fit(sequences(10))
     whole = method.arrays()
     for subject, change in (

@@ -96,7 +96,7 @@ def test_degenerate_samples_are_trained_on_as_exactly(case: RanksSamples) -> Non
 
 
 @pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
-def test_where_coordinate_descent_is_slow_cutting_planes_go_on(C: float) -> None:
+def test_cutting_planes_continue_where_coordinate_descent_is_slow(C: float) -> None:
     """Classes that overlap and a large C: one training, whose counts and bounds never step back."""
     query, events = problem(4), Heard()
     slow = make_method("SVM", C=C, unit="paper", solver="coordinate descent", max_iterations=400).fit([query])
@@ -138,7 +138,7 @@ def test_C_has_the_unit_of_ranking_losses_or_the_papers():
     assert paper.startswith(r"\tfrac12\|w\|^2 + C\max_Y")
 
 
-def test_a_start_with_another_unit_proves_no_more_than_it_may():
+def test_a_warm_start_with_another_unit_of_C_does_not_overstate_the_bound():
     query, events = problem(2), Heard()
     first = make_method("SVM", C=1.0, unit="paper", tolerance=1e-5).fit([query])
     again = make_method("SVM", C=4.0 * 10 * 30, tolerance=1e-5).fit([query], events, warm_start=first)

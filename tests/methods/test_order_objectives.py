@@ -1,4 +1,4 @@
-"""The baselines' objectives, optima and gradients against their definitions with all pairs and lists written down."""
+"""Objectives, optima and gradients of the baselines against their definitions with all pairs and lists."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ def test_crr_comes_near_the_optimum_of_its_objective(alpha: float) -> None:
     np.testing.assert_allclose(method.weights, best[:-1], atol=0.1 * np.abs(best).max())
 
 
-def test_crr_draws_each_pair_as_often() -> None:
+def test_crr_samples_each_pair_equally_often() -> None:
     data = uneven(2)
     pairs = GradedPairs(data)
     sampled = make_method("CRR", alpha=0.0)._sampled_pairs(pairs, 40_000, np.random.default_rng(0))
@@ -159,7 +159,7 @@ def test_losses_of_lists_and_their_slopes(name: str) -> None:
 
 
 @pytest.mark.parametrize("hidden", [0, 3])
-def test_the_network_tells_its_gradient(hidden: int) -> None:
+def test_the_gradient_of_the_network_equals_finite_differences(hidden: int) -> None:
     rng, network = np.random.default_rng(0), ScoreNetwork(4, hidden)
     features, slope = rng.normal(size=(7, 4)), rng.normal(size=7)
     parameters = rng.normal(size=network.size)
@@ -172,7 +172,7 @@ def test_the_network_tells_its_gradient(hidden: int) -> None:
 
 
 @pytest.mark.parametrize("name", LISTS)
-def test_hidden_units_learn_what_no_line_can(name: str) -> None:
+def test_hidden_units_learn_a_nonlinear_order(name: str) -> None:
     rng = np.random.default_rng(0)
     features = rng.uniform(-1, 1, size=(80, 1))
     grades = np.argsort(np.argsort(-np.abs(features[:, 0]))) // 20

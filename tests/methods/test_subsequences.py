@@ -191,7 +191,7 @@ def test_a_cycle_of_pairs_is_named():
     assert re.search("1 > 2 > 3 > 1|2 > 3 > 1 > 2|3 > 1 > 2 > 3", str(caught.value.came))
 
 
-def test_what_are_no_pairs_is_refused():
+def test_invalid_pairs_are_refused():
     for pairs in ([], [[0, 1, 2]], [[0.5, 1]], [[0, 3]], [[-1, 0]], [[0, 0]]):
         assert refusal(sequences_of_pairs, np.eye(3), pairs, 1)[0] == "pairs"
     for arguments, expected in (((0,), ("number", 0)), ((1, "shortest"), ("chains", "'shortest'"))):

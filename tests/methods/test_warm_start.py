@@ -75,7 +75,7 @@ def test_continuing_a_finished_run_takes_next_to_nothing(case: RanksSamples) -> 
 
 
 @CONVEX
-def test_continuing_a_stopped_run_keeps_what_it_had(case: RanksSamples) -> None:
+def test_continuing_a_stopped_run_keeps_its_dual_bound(case: RanksSamples) -> None:
     query, events = case.query(2), Heard()
     stop = Heard(lambda heard: heard[-1].iteration == 3)
     stopped = case.make(C=1.0, tolerance=1e-5).fit([query], stop)

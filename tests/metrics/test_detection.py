@@ -78,7 +78,7 @@ def test_an_object_is_detected_once_and_a_box_on_half_of_it_is_correct() -> None
     assert metrics.correct_localisation([[0, 0, 4, 1]], [[[0, 0, 4, 4]]]) == 0.0
 
 
-def test_what_cannot_be_measured_is_refused() -> None:
+def test_invalid_boxes_objects_and_scores_are_refused() -> None:
     box: Any = [[0, 0, 1, 1]]
     for subject, call in (
         ("boxes", lambda: metrics.overlap([[0, 0, 0, 1]], box)),

@@ -48,7 +48,7 @@ def test_curves_are_read_as_they_were_written_and_identified_by_their_settings()
     assert names == ["a", "a (core_size = 3)", "b"]
 
 
-def test_what_is_no_curve_is_refused():
+def test_invalid_curves_are_refused():
     for subject, curves in (
         ("curves", []),
         ("a curve", [{"method": "a", "strategy": "b"}]),

@@ -20,7 +20,7 @@ def some_rankings(seed, n, rankings=2, tied=False):
     return relevance, np.round(scores) if tied else scores
 
 
-def test_measures_of_a_draw_are_those_of_the_samples_written_out():
+def test_measures_of_a_resample_are_those_of_its_repeated_samples():
     for seed in range(60):
         generator = np.random.default_rng(seed)
         n, units = int(generator.integers(2, 14)), int(generator.integers(1, 6))
@@ -49,7 +49,7 @@ def test_the_values_are_those_of_the_metrics():
     assert [values.shape for values in measures.resampled.values()] == [(2, 20)] * 3
 
 
-def test_draws_are_paired_and_of_whole_units():
+def test_resamples_are_paired_and_consist_of_whole_units():
     relevance, scores = some_rankings(1, 60)
     measures = resample(relevance, [scores[0], 2 * scores[0], scores[1]], np.arange(60), draws=50)
     assert measures.difference("AP", 0, 1) == Interval(0.0, 0.0, 0.0)
@@ -71,7 +71,7 @@ def test_memory_does_not_change_the_resamples(monkeypatch):
     assert not np.array_equal(whole.resampled["AP"], of_seed_1.resampled["AP"])
 
 
-def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():
+def test_resamples_with_an_undefined_measure_are_omitted_and_counted():
     # One relevant sample in one of four images: (3/4)^4 of the draws have none.
     measures = resample([1, 0, 0, 0], [[2, 3, 1, 0]], np.arange(4), cutoffs=(2,), draws=2000)
     assert measures.undefined("AP") == measures.undefined("P@2") == pytest.approx(2000 * 0.75**4, rel=0.1)
@@ -81,7 +81,7 @@ def test_draws_on_which_a_measure_is_not_defined_are_left_out_and_counted():
     assert measures.undefined("P@3") == pytest.approx(500, rel=0.15)
 
 
-def test_an_interval_is_the_middle_of_the_draws():
+def test_an_interval_contains_the_middle_95_percent_of_the_resamples():
     resamples = np.concatenate([np.random.default_rng(0).permutation(1001) / 1000, [np.nan]])
     assert interval(0.3, resamples) == pytest.approx((0.3, 0.025, 0.975))
 
@@ -97,7 +97,7 @@ def test_intervals_of_a_mean_measure_reach_as_far_as_theory_says():
     assert interval.high == pytest.approx(0.25 + 1.96 * error, abs=0.006)
 
 
-def test_what_has_no_interval_is_refused():
+def test_data_without_an_interval_is_refused():
     for relevance, scores, units, subject in (
         ([0, 0], [[1, 2]], [0, 1], "relevance"),
         ([0, 2], [[1, 2]], [0, 1], "relevance"),

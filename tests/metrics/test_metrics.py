@@ -76,7 +76,7 @@ def test_metrics_are_the_worst_over_all_orders_that_the_scores_allow(seed):
     assert metrics.ndcg(relevance, scores) == worst(reference.ndcg_of, n)
 
 
-def test_pairs_are_counted_as_one_by_one():
+def test_pair_counts_equal_those_of_a_loop_over_pairs():
     for grades in (2, 3, 5, 8, 100, 10**6):
         rng = np.random.default_rng(grades)
         relevance, scores = rng.integers(0, grades, 150), rng.integers(0, 60, 150)
@@ -151,13 +151,13 @@ def test_evaluate_keeps_the_cutoffs_that_the_samples_reach():
         assert all(type(value) is float for value in values.values())
 
 
-def test_grades_far_above_what_a_float_can_raise_two_to():
+def test_exponential_ndcg_of_very_large_grades_does_not_overflow():
     relevance, scores = [5000, 4999, 0], [1, 2, 0]
     shift = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
     assert metrics.ndcg(relevance, scores, gain="exponential") == pytest.approx(shift)
 
 
-def test_without_a_relevant_sample_or_a_pair_of_two_grades_nothing_is_measured():
+def test_measures_of_data_without_relevant_samples_or_different_grades_are_refused():
     nothing = [*itertools.product(BINARY, ([], [0], [0, 0, 0])), *itertools.product(PAIRS, ([1, 1], [0], []))]
     for metric, relevance in nothing:
         with refused("relevance"):
@@ -195,7 +195,7 @@ def test_k_is_a_whole_number_within_the_ranking_and_the_gain_one_of_two():
         metrics.ndcg([1, 0], [2, 1], gain="cubic")
 
 
-def test_pairs_in_order_are_counted_whatever_numbers_are_missing():
+def test_ascending_pairs_are_counted_also_where_some_grades_are_missing():
     for seed in range(50):
         numbers = np.random.default_rng(seed).integers(0, 9, 7)
         assert measures._ascents(numbers) == sum(

@@ -1,4 +1,4 @@
-"""Rankings in order and complete, several of the same samples beside each other, and one image that moves through one.
+"""Rankings in order, several of the same samples beside each other, and one image that moves.
 
 Doctests test the rest.
 """
@@ -15,7 +15,7 @@ from ranking.metrics.comparison import Comparison, largest
 from ranking.metrics.ranked import Ranking, precision_terms
 
 
-def test_samples_are_put_in_order_and_measured_in_it():
+def test_a_ranking_sorts_samples_and_measures_their_order():
     rng = np.random.default_rng(0)
     relevance, scores = rng.integers(0, 2, 30), rng.integers(-4, 5, 30).astype(np.float64)
     rows = rng.permutation(100)[:30]
@@ -32,7 +32,7 @@ def test_samples_are_put_in_order_and_measured_in_it():
         assert (precision[k - 1], recall[k - 1]) == (relevant / k, relevant / relevance.sum())
 
 
-def test_what_is_no_ranking_is_refused():
+def test_invalid_rankings_are_refused():
     three = np.arange(3)
     for columns in ((three, np.array([1, 0]), np.zeros(3)), np.zeros((3, 1, 3), int)):
         with refused("samples, relevance and scores"):
@@ -44,7 +44,7 @@ def test_what_is_no_ranking_is_refused():
 
 
 def rankings_of(seed):
-    """Three rankings of the same samples, rows of a larger set, in a shuffled order each; some scores are equal."""
+    """Three rankings of the same samples, rows of a larger set, each shuffled; some scores are equal."""
     generator = np.random.default_rng(seed)
     rows = generator.permutation(50)[:9]
     relevance = generator.integers(0, 2, 9)
@@ -98,7 +98,7 @@ def test_rankings_of_different_samples_or_without_relevant_ones_are_refused():
         Comparison.of([ranked, ranked]).gains(0, 1)
 
 
-def test_most_takes_the_largest_above_zero_the_first_of_equal_ones():
+def test_largest_returns_positive_values_and_the_first_of_equal_values():
     assert largest(np.array([0.0, -1.0]), 3).tolist() == []
     assert largest(np.tile([1, 2], 50), 60).tolist() == [*range(1, 100, 2), *range(0, 20, 2)]
 
@@ -107,7 +107,7 @@ def test_most_takes_the_largest_above_zero_the_first_of_equal_ones():
 ALTERNATING = np.array([0, 1, 0, 1])
 
 
-def test_the_measures_at_each_place_are_those_worked_by_hand():
+def test_measures_at_each_rank_equal_those_computed_by_hand():
     # at place 1: 1 0 1 0 1; at 2 and 3: 0 1 1 0 1; at 4 and 5: 0 1 0 1 1
     measures = moving.measures_by_rank(ALTERNATING, 2)
     third = [1 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 4 + 3 / 5]
@@ -127,7 +127,7 @@ def test_a_rank_outside_the_ranking_is_refused():
             moving.with_image_at(ALTERNATING, rank)
 
 
-def test_the_small_ranking_is_made_of_the_best_of_each_kind():
+def test_the_small_ranking_takes_the_highest_ranked_samples_of_each_relevance():
     ranked = Ranking(np.arange(10, 18), np.array([0, 1, 0, 1, 0, 1, 1, 0]), -np.arange(8.0))
     small = moving.small_ranking(ranked, ALTERNATING, 4)
     assert small.relevance.tolist() == [0, 1, 0, 1, 1]

@@ -48,7 +48,7 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 
 @pytest.fixture(autouse=True)
 def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """No run of a page may end with an exception, whatever its test looks at, nor touch the home of who tests."""
+    """No run of a page may end with an exception, nor change the developer's data folder."""
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "no home"))
     run = ElementTree.run
 

@@ -44,7 +44,7 @@ class Laboratory(Home):
 
 
 def fill(home: Path, scratch: Path) -> Laboratory:
-    """The bundled sets, a small folder of shapes with hostile names, and trainings that ended in every way."""
+    """The bundled sets, a small folder of shapes with hostile names, and runs that ended in every way."""
     store = Store(home)
     figures = store.sets.add(folder_of("Action figures"), "Action figures")
     digits = import_here(store, "Digits").result["key"]

@@ -113,7 +113,7 @@ def neighbourhood(laboratory: Laboratory) -> Neighbourhood:
 
 
 def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
-    """Have the run of HOB-SVM be one with another graph, and its scores those with it; what neighbours do then."""
+    """Replace the graph of the HOB-SVM run and its scores; return the new effect of neighbours."""
     store, run_id = laboratory.store, laboratory.neighbours
     store.runs.update(run_id, settings={**store.runs.get(run_id).settings, "graph": graph})
     run, images = store.runs.get(run_id), store.sets.get(laboratory.figures)

@@ -1,4 +1,4 @@
-"""A home with a small image set of many labels, and a ranker of labels with its baseline, trained in this process."""
+"""A data folder with a small image set of many labels, and two label rankers trained in this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A small PASCAL VOC folder: red discs and blue squares on grain, one class with a hostile name, one broken file."""
+"""A small PASCAL VOC folder: red discs and blue squares on grain, a hostile name and a broken file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ KINDS = {"disc": "#c03020", "square": "#2040b0", HOSTILE: "#30a040"}
 
 
 def write_shapes(root: Path, images: int = 24) -> Path:
-    """Write the folder and return it. The last annotation has no image."""
+    """Write the folder and return it; the last annotation has no image."""
     tree, random = VocTree(root), np.random.default_rng(0)
     names = [f"photo_{number:02d}" for number in range(images)]
     for number, name in enumerate(names):

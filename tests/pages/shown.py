@@ -99,7 +99,7 @@ def turn_to(app, **address):
 
 
 def address(app):
-    """The address of a page, whose values are lists of one text or plain texts, depending on who set them last."""
+    """The URL of a page; a value is a text, or a list of one text, depending on who set it last."""
     return {name: value if isinstance(value, str) else value[0] for name, value in app.query_params.items()}
 
 

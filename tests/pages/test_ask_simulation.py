@@ -1,4 +1,4 @@
-"""The page Labelling simulation: what the worker is to do, and that curves, differences and table are its result's."""
+"""The page Labelling simulation: settings for the worker, and curves, differences and table of the result."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def made_curves(questions: int = 10, folds: int = 5) -> list[FoldCurve]:
 
 
 def paired(strategy: str, *apart: float) -> list[FoldCurve]:
-    """C-star above the independent model by so much on each fold, after one question; by nothing before it."""
+    """C-star above the independent model by so much on each fold after one question, by nothing before it."""
     base = np.full((len(apart), 2), 0.5)
     above = base + np.stack([np.zeros(len(apart)), np.array(apart)], axis=1)
     return [FoldCurve("C-star p@k", strategy, above), FoldCurve("Independent p@k", strategy, base)]
@@ -162,7 +162,7 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
     assert "nan" not in "".join(tables_of(app).values()), "without intervals"
 
 
-def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
+def test_invalid_simulations_and_settings_are_reported(labels_here, open_page):
     empty = simulated(labels_here, [])
     app = open_page("labelling_simulation", simulation=empty.id, strategies="", models="C-star p@k")
     assert app.error

@@ -68,7 +68,7 @@ def compared_on_test(baselines):
 # -------------------------------------------------------------------------------------------------- what is shown
 
 
-def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines, open_page):
+def test_rows_show_the_top_ranks_and_the_table_has_paired_intervals(baselines, open_page):
     app = open_page("compare", compared=baselines.all, top="8")
     shown = rows_of(app)
     assert titles_of(app) == NAMES
@@ -101,7 +101,7 @@ def test_rows_are_the_first_places_and_the_table_has_paired_intervals(baselines,
             assert cells[3].strip("*") == expected
 
 
-def test_verdict_names_the_highest_as_printed_and_those_that_it_surely_beats():
+def test_the_verdict_names_the_highest_ap_and_the_runs_that_are_significantly_lower():
     for values, surely_beaten, highest, beaten in (
         ([0.9, 0.5, 0.6], {1, 2}, "First", "Second and Third"),
         ([0.5, 0.9, 0.6], {2}, "Second", "Third"),
@@ -118,7 +118,7 @@ def test_verdict_names_the_highest_as_printed_and_those_that_it_surely_beats():
         assert text == f"Highest AP 0.900 by {highest}, significantly above {beaten}."
 
 
-def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further_down(baselines, open_page):
+def test_the_selected_sample_is_shown_after_the_top_ranks_if_its_rank_is_lower(baselines, open_page):
     compared, _, images = compared_on_test(baselines)
     sample = str(images.ids[compared.rankings[0].samples[99]])
     app = open_page("compare", compared=baselines.all, sample=sample)
@@ -138,7 +138,7 @@ def test_chosen_sample_is_followed_and_stands_after_the_dots_where_it_is_further
     assert {len(row["tiles"]) for row in rows_of(app)["rows"]} == {5}
 
 
-def test_what_gives_most_to_ap_comes_first(baselines, open_page):
+def test_samples_with_the_largest_gain_of_ap_are_listed_first(baselines, open_page):
     app = open_page("compare", compared=baselines.all, pair=f"{baselines.hob_svm},{baselines.svm}")
     compared, _, images = compared_on_test(baselines)
     svm, _, hob_svm = range(3)
@@ -154,7 +154,7 @@ def test_what_gives_most_to_ap_comes_first(baselines, open_page):
     assert most["items"][0]["right"] == f"+{compared.risen(hob_svm, svm).max():,}"
 
 
-def test_equal_rankings_without_a_mistake_have_nothing_to_flag_or_to_move(baselines, open_page):
+def test_equal_rankings_without_an_error_have_no_flag_and_no_movers(baselines, open_page):
     first = baselines.laboratory.on_shapes
     again = train_here(baselines.store, baselines.laboratory.shapes, "disc").id
     app = open_page("compare", compared=f"{first},{again}")
@@ -176,7 +176,7 @@ def test_split_without_relevant_samples_has_no_rows(baselines, open_page, monkey
 # ------------------------------------------------------------------------------------------------------ which runs
 
 
-def test_without_a_choice_the_newest_of_each_method_stand_in_the_order_of_the_paper(baselines, open_page):
+def test_by_default_the_newest_run_of_each_method_is_shown_in_the_order_of_the_paper(baselines, open_page):
     app = open_page("compare", run=baselines.hob_svm)
     assert address(app)["compared"] == f"{baselines.svm},{baselines.ap_svm_small},{baselines.hob_svm}"
     app = open_page("compare", run=baselines.ap_svm)
@@ -193,7 +193,7 @@ def test_the_page_and_the_exported_report_name_a_run_the_same(baselines, open_pa
     assert titles_of(app) == exported.names
 
 
-def test_a_run_is_compared_with_that_whose_settings_were_changed_for_it(baselines, open_page):
+def test_a_run_is_compared_with_the_run_whose_settings_it_changed(baselines, open_page):
     app = open_page("compare", run=baselines.ap_svm_small, like=baselines.ap_svm)
     assert address(app)["compared"] == f"{baselines.ap_svm},{baselines.ap_svm_small}"
     app = open_page("compare", run=baselines.ap_svm_small, like=baselines.laboratory.not_converged)
@@ -225,7 +225,7 @@ def test_line_styles_are_of_methods_and_never_shared(baselines, open_page):
     )
 
 
-def test_what_cannot_be_compared_is_named(baselines):
+def test_runs_that_cannot_be_compared_are_named(baselines):
     store, laboratory = baselines.store, baselines.laboratory
     imported, deleted, query_differs = store.runs.all("import")[0], baselines.ap_svm_small, baselines.hob_svm
     store.runs.delete(deleted)
@@ -242,7 +242,7 @@ def test_what_cannot_be_compared_is_named(baselines):
             compared_runs._comparable(odd, [first])
 
 
-def test_at_most_four_each_once_and_those_that_can_be_compared_are_left(baselines, open_page, started):
+def test_at_most_four_comparable_runs_are_kept_each_once(baselines, open_page, started):
     four = [baselines.svm, baselines.ap_svm, baselines.hob_svm, baselines.ap_svm_small]
     settings = train_settings(baselines.laboratory.figures, QUERY, "HOAP-SVM")
     fifth = jobs.start_once(baselines.store, "train", settings).id
@@ -304,7 +304,7 @@ def test_table_of_runs_leads_to_the_comparison(baselines, open_page):
 # ----------------------------------------------------------------------------------------------------------- files
 
 
-def test_files_have_every_rank_and_interval_and_the_picture_its_frames(baselines):
+def test_exported_files_have_every_rank_and_interval_and_the_image_its_frames(baselines):
     compared, comparison, images = compared_on_test(baselines)
     names = ["SVM", "=AP", "HOB"]
     lines = list(csv.reader(io.StringIO(comparison_files.ranks_csv(images, compared, names))))

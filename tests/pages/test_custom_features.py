@@ -72,7 +72,7 @@ def test_a_file_is_read_listed_added_and_chosen_on_train(laboratory, started, op
     assert (colour[0], on_vectors) == ("Colour", ["Own vectors", {"vectors": kept.name}])
 
 
-def test_what_does_not_fit_is_listed_and_leaves_nothing(laboratory, started, open_page, images, vectors):
+def test_vectors_that_do_not_fit_are_listed_and_not_stored(laboratory, started, open_page, images, vectors):
     half = len(images) // 2
     data = npz(features=vectors[:half], ids=images.ids[:half])
     app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "half.npz")

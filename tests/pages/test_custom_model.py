@@ -42,7 +42,7 @@ def test_a_model_is_used_in_another_way_added_and_chosen_on_train(laboratory, st
     assert pills(open_page("train", run=training.id)).value == [network_name(kept.settings)]
 
 
-def test_an_output_that_tells_nothing_and_a_file_that_is_no_model_are_refused(laboratory, started, open_page):
+def test_a_constant_output_and_a_file_that_is_no_model_are_refused(laboratory, started, open_page):
     square = port("y", (1, 3, 8, 6))
     nothing = [node("Sub", ["image", "image"], ["y"])]
     data, app = (

@@ -40,7 +40,9 @@ def test_pages_and_parameters_were_found():
 
 
 @pytest.mark.parametrize("page", menu.PAGES)
-def test_first(page, fresh_home, started, open_page, monkeypatch):
+def test_a_first_visit_shows_a_finished_example_on_every_page(
+    page, fresh_home, started, open_page, monkeypatch
+):
     """A page of a new home shows a finished example, and nothing that has to be started first."""
     empty = []
     for module, name in ((frame, "show_empty_state"), (training_runs, "train_first")):
@@ -64,14 +66,16 @@ def test_first(page, fresh_home, started, open_page, monkeypatch):
 
 
 @pytest.mark.parametrize("page", menu.PAGES)
-def test_empty(page, empty_home, started, open_page):
+def test_every_page_opens_without_data(page, empty_home, started, open_page):
     app = open_page(page)
     assert has_menu(app)
     assert {escaped(home.NO_EXAMPLES)} >= {error.value for error in app.error}
 
 
 @pytest.mark.parametrize("page", menu.PAGES)
-def test_filled(page, address_of_something, started, open_page):
+def test_every_page_opens_with_trained_models_without_a_message(
+    page, address_of_something, started, open_page
+):
     app = open_page(page, **address_of_something)
     assert has_menu(app)
     assert not app.error
@@ -80,7 +84,7 @@ def test_filled(page, address_of_something, started, open_page):
 
 
 @pytest.mark.parametrize("page", menu.PAGES)
-def test_hostile_address(page, address_of_something, started, open_page):
+def test_no_page_shows_markup_of_an_invalid_url(page, address_of_something, started, open_page):
     app = open_page(page, **dict.fromkeys(keys.URL_PARAMETERS - {keys.WORKSPACE}, HOSTILE))
     assert has_menu(app)
     assert "<script>" not in "".join(element.value for element in (*app.warning, *app.error))

@@ -128,7 +128,7 @@ def test_the_scale_of_the_paper_takes_all_queries_and_its_grids(here, open_page,
     assert [name for name, _ in settings.methods] == ["SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM"]
 
 
-def test_an_experiment_that_stopped_goes_on_under_its_name(here, open_page, started):
+def test_a_stopped_experiment_resumes_under_its_name(here, open_page, started):
     store = here.store
     settings = experiment_settings(
         store.sets.get(here.key), grids={"C": [1.0, 10.0, 100.0], "eta": [0.1, 1.0]}
@@ -176,7 +176,7 @@ def test_a_choice_inside_its_grid_offers_nothing(here, open_page, monkeypatch):
     assert charts_of(app)
 
 
-def test_what_is_wrong_in_the_address_is_reported_and_ignored(here, open_page):
+def test_invalid_url_parameters_are_reported_and_ignored(here, open_page):
     training = here.store.runs.create("train", {})
     here.store.runs.end(training.id, "failed", "it was none")
     wrong = {"experiment": training.id, "grid.C": "1,1", "queries": "[1"}
@@ -241,7 +241,7 @@ def test_a_protocol_file_starts_its_experiment_but_does_not_choose_where_it_is_t
     assert run.settings == {**settings, "seed": 4, "scheduler": None}
 
 
-def test_a_preset_says_how_long_it_takes_as_the_form_does_once_it_is_chosen(here, open_page):
+def test_the_time_of_a_preset_is_that_of_the_form_with_its_settings(here, open_page):
     app = open_page("experiments", experiment_set=here.key, experiment=here.run)
     labels = app.segmented_control(key="widget scale").options
     scales = ("The one above", "Small", "As in the paper")

@@ -9,7 +9,7 @@ from shown import errors, text_of
 from ranking.storage.run import RECORD
 
 
-def test_a_home_that_was_moved_is_reported_and_comes_back(laboratory, open_page, tmp_path):
+def test_a_moved_data_folder_is_reported_and_used_again_when_restored(laboratory, open_page, tmp_path):
     app = open_page("train")
     assert not app.error
     laboratory.home.rename(tmp_path / "moved")
@@ -33,7 +33,8 @@ def test_a_lost_record_is_named_and_everything_else_opens(laboratory, open_page)
 
 
 def test_a_set_loses_its_images_its_thumbnails_and_all_files(laboratory, open_page):
-    """Each is reported in its place, and the rest of the page is shown; nothing is offered that needs the file."""
+    """Each loss is reported in its place."""
+    # The rest of the page is shown; nothing is offered that needs the file.
 
     def offered(app):
         return [button.label for button in app.get("download_button")]

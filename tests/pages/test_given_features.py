@@ -1,4 +1,4 @@
-"""A set whose features came with it, from the import to the ranking: pages offer those features and no others."""
+"""A set with supplied features, from the import to the ranking: pages offer only those features."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ def cards(laboratory, tmp_path):
     return import_here(laboratory.store, "Corel5k", file=str(file), least=1).result["key"]
 
 
-def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, cards, started, open_page):
+def test_the_form_offers_only_supplied_features_for_sets_that_have_them(
+    laboratory, cards, started, open_page
+):
     def offered(app):
         return list(app.button_group[0].options), list(app.button_group[0].value)
 
@@ -37,7 +39,7 @@ def test_form_offers_them_alone_and_other_sets_those_of_pictures(laboratory, car
     assert offered(app) == (["Given"], ["Given"])
 
 
-def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, cards, open_page):
+def test_each_page_with_thumbnails_explains_once_why_there_are_none(laboratory, cards, open_page):
     store, given = laboratory.store, [["Given", {}]]
     run, beside = (
         finished(store, {**train_settings(cards, "sea", method), "features": given}).id

@@ -1,4 +1,4 @@
-"""Pairs from a CSV on the page Train: read at once, on the disk before the page says so, found by all pages."""
+"""Pairs from a CSV on the page Train: read at once, on disk before they are confirmed, used by all pages."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_csv_is_on_the_disk_before_it_is_chosen_and_settings_name_it(
     assert box(form).value == graph, "a link names it too"
 
 
-def test_pairs_that_join_the_splits_are_counted_and_left_out(images, edges):
+def test_pairs_across_the_splits_are_counted_and_ignored(images, edges):
     ends_in_test = images.test[edges].sum(axis=1)
     train, joins, test = np.bincount(ends_in_test)
     assert min(train, joins, test) > 1
@@ -166,7 +166,7 @@ def test_list_of_samples_names_them_as_a_csv_of_pairs_does(form, images):
 # ------------------------------------------------------------------------------------------------- finding them again
 
 
-def test_every_page_finds_them_again(laboratory, open_page, on_edges, images, edges):
+def test_every_page_uses_the_uploaded_pairs_of_a_run(laboratory, open_page, on_edges, images, edges):
     inside = {tuple(edge) for edge in edges.tolist() if images.test[edge[0]] == images.test[edge[1]]}
     known = cache.neighbourhood(on_edges)
     assert {tuple(sorted(edge)) for edge in known.components.edges.tolist()} == inside
@@ -199,7 +199,7 @@ def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
     assert short_name(graph) in warnings(app)
 
 
-def test_pairs_that_are_damaged_or_gone_are_uploaded_again(open_page, on_edges, images, edges):
+def test_damaged_and_missing_pairs_are_uploaded_again(open_page, on_edges, images, edges):
     graph = on_edges.settings["graph"]
     file = edges_in(home.store().home / "edges", images.key).path(graph)
     file.write_bytes(b"x")

@@ -1,4 +1,4 @@
-"""The page Label interactions: the star, the bars and the points are the model's and the data's own numbers."""
+"""The page Label interactions: star, bars and points show the numbers of the model and of the data."""
 
 from __future__ import annotations
 

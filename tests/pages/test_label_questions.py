@@ -209,7 +209,7 @@ def test_the_page_shows_the_truth_and_the_race_of_two_models_in_their_colours(ow
     assert page.TOGETHER in text_of(app)
 
 
-def test_addresses_that_are_not_understood_are_reported_and_the_rest_is_followed(labels_here, open_questions):
+def test_invalid_url_parameters_are_reported_and_valid_ones_used(labels_here, open_questions):
     wrong = {"image": "no such", "label_k": "0", "strategy": "core first"}
     app = open_questions(label_run=labels_here.baseline, **wrong)
     warnings = "\n".join(map(plain, app.warning))
@@ -269,7 +269,7 @@ def test_a_second_press_for_a_question_is_ignored_and_two_tabs_lose_nothing(labe
     assert len({each.session for each in events}) == 2
 
 
-def test_one_press_is_one_answer(labels_here, own, monkeypatch):
+def test_one_press_saves_one_answer(labels_here, own, monkeypatch):
     state: dict[str, Any] = {}
     monkeypatch.setattr(questions.st, "session_state", state)
     monkeypatch.setattr(questions.home, "store", lambda: Store(labels_here.home))
@@ -338,7 +338,7 @@ def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_he
     assert app.query_params["image"] == queue[2]
 
 
-def test_your_own_image_is_described_and_not_kept(labels_here, own, open_questions):
+def test_an_uploaded_image_is_described_and_not_kept(labels_here, own, open_questions):
     app = open_questions(truth="1")
     app.file_uploader[0].upload("mine.png", b"no image", "image/png")
     app.run()

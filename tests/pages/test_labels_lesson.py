@@ -36,7 +36,7 @@ def curves(scenes_home):
 
 
 def inference(lesson, model, row, answers):
-    """The members of the best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
+    """The best labelling of a scene given answers, and (L,) the gap of the maxima of every label."""
     prediction = lesson.labelling_model(model, row).prediction(lesson.position(answers).answers[None])
     return set(np.flatnonzero(prediction.best.members[0]).tolist()), prediction.max_marginals.difference[0]
 
@@ -66,7 +66,7 @@ def test_the_lesson_has_the_scores_and_gaps_of_the_bundled_runs(scenes_home, les
     assert lesson.gap == max(run.result["certificate"]["relative_gap"] for run in runs)
 
 
-def test_scenes_have_the_labels_and_pictures_of_the_image_set(lesson, open_page):
+def test_scenes_have_the_labels_and_images_of_the_image_set(lesson, open_page):
     images = load_image_set(folder_of(LABELS_SET))
     assert lesson.scenes.tolist() == np.flatnonzero(images.test).tolist()
     for row, scene in enumerate(lesson.scenes):

@@ -17,7 +17,7 @@ LINKS = ("Lecture", "Show notes", "Hide notes", "End lecture")
 
 
 def ways(app):
-    """What the links of a lecture make of it, by their labels; None for no lecture."""
+    """The link labels of a lecture and their targets; None for no lecture."""
     links = {link.proto.label: parse_qs(link.proto.query_string) for link in app.get("page_link")}
     return {label: links[label].get("lecture", [None])[0] for label in LINKS if label in links}
 
@@ -41,7 +41,7 @@ def test_charts_of_a_lecture_are_higher_with_larger_numbers(laboratory, open_pag
 
 
 def get(path: Path, accept: str) -> tuple[dict[str, str], bytes]:
-    """The head and the body with which FirstPaint answers a browser that has that file already, and knows gzip."""
+    """The response of FirstPaint, head and body, to a browser that has that file already and knows gzip."""
     answers: list[Message] = []
     sent = FileResponse(path)
 

@@ -1,4 +1,4 @@
-"""The page Lengths: what it asks the worker for, and that its chart, words and table are those of the outcome."""
+"""The page Lengths: settings for the worker, and chart, words and table of its outcome."""
 
 from __future__ import annotations
 

@@ -45,14 +45,14 @@ def test_the_training_runs_of_every_lesson_are_bundled(fresh_home):
 
 @pytest.fixture
 def own_query(fresh_home, monkeypatch):
-    """Have the lesson be about a query whose runs are not bundled; returns the home and the settings of its runs."""
+    """Change the lesson's query to one without bundled runs; returns the data folder and the settings."""
     lesson = Lesson("reading", LESSON.methods, LESSON.features)
     monkeypatch.setattr(lesson_settings, "WHY_AP", lesson)
     images, _ = cache.ready_made()
     return fresh_home, [lesson.settings_of(images.key, method).to_json() for method in lesson.methods]
 
 
-def test_what_is_not_bundled_is_trained(own_query, open_page, started):
+def test_missing_runs_of_a_lesson_are_trained(own_query, open_page, started):
     assert open_page("lesson").get("progress")
     open_page("lesson")
     assert methods_of(started) == list(LESSON.methods), "once"
@@ -103,7 +103,9 @@ def run_of(store, method):
     return run
 
 
-def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(fresh_home, open_page, started):
+def test_both_rankings_are_those_on_disk_and_the_statements_of_the_lesson_hold(
+    fresh_home, open_page, started
+):
     app = open_page("lesson", step="9", place="<script>")
     assert not methods_of(started), "nothing is trained again"
     assert len(app.warning) == 1
@@ -117,7 +119,8 @@ def test_two_rankings_are_those_on_disk_and_the_lesson_is_true(fresh_home, open_
 
 
 def test_the_lead_of_the_lesson_is_significant(fresh_home):
-    """By the bootstrap of Compare, on the query that it shows; and on average over the others it is a lead, too."""
+    """By the bootstrap of Compare, on the lesson's query."""
+    # On average over the other queries it is a lead, too.
     _, pair = pair_of(fresh_home)
     assert pair.gain.low > 0
     assert pair.better_ranking is pair.second
@@ -133,7 +136,7 @@ def test_the_lead_of_the_lesson_is_significant(fresh_home):
     assert sum(gain.low > 0 for gain in other_gains) >= sum(gain.high < 0 for gain in other_gains)
 
 
-def test_the_image_moves_to_its_place_and_steps_lead_to_a_training_that_is_filled_in(fresh_home, open_page):
+def test_the_image_moves_to_the_chosen_rank_and_the_last_step_fills_the_training_form(fresh_home, open_page):
     app = open_page("lesson", place="-1", small_k="2")
     press(app, "next step")
     assert app.query_params["step"] == "2"
@@ -169,7 +172,7 @@ def test_the_caption_of_the_costs_counts_the_steps_at_which_the_error_rate_chang
     assert numbers_in(page.costs_text(ap, zero_one)) == pytest.approx([*ends, 1, 11], abs=5e-4)
 
 
-def test_a_standing_weighs_wrong_signs_and_finds_the_first_mistake():
+def test_a_method_result_has_the_weighted_loss_and_the_first_error():
     ranked = Ranking(np.arange(5), np.array([1, 0, 1, 0, 0]), np.array([2.0, 1.0, 0.0, -1.0, -2.0]))
     # one of two relevant is missed, one of three others not
     precision, loss = (

@@ -16,7 +16,7 @@ from ranking.metrics import average_precision
 pytestmark = pytest.mark.usefixtures("started")
 
 
-def test_why_optimise_ap(fresh_home, open_page):
+def test_the_headlines_of_the_lesson_on_ap_agree_with_its_numbers(fresh_home, open_page):
     app = open_page("lesson")
     precisions = [float(metric.value) for metric in app.metric if metric.label == "AP"]
     headline = headline_of(app, "### AP-SVM ranks")
@@ -27,7 +27,7 @@ def test_why_optimise_ap(fresh_home, open_page):
     assert numbers_in(headline_of(app)) == [relevant, len(strip["items"])]
 
 
-def test_do_neighbours_help(fresh_home, open_page):
+def test_the_headlines_of_the_lesson_on_neighbours_agree_with_its_numbers(fresh_home, open_page):
     app = open_page("neighbours_lesson")
     precisions = [numbers_in(text.value)[-1] for text in app.markdown if ": AP " in text.value]
     assert numbers_in(headline_of(app, "### With neighbours")) == precisions
@@ -42,7 +42,7 @@ def test_do_neighbours_help(fresh_home, open_page):
         assert (ranks[1.0] < ranks[0.0]) == more
 
 
-def test_pairs_or_sequences(fresh_home, open_page):
+def test_the_headlines_of_the_lesson_on_pairs_agree_with_its_numbers(fresh_home, open_page):
     app = open_page("pairs_lesson", pairs_step="3")
     [chart] = charts_of(app)
     taus = {
@@ -58,7 +58,7 @@ def test_pairs_or_sequences(fresh_home, open_page):
     assert differ == [round(stored["one of each group"][name], 3) for name in ("RankSVM", "MidRank")]
 
 
-def test_finding_the_most_violated_ranking(fresh_home, open_page):
+def test_the_headlines_of_the_lesson_on_violated_rankings_agree_with_its_numbers(fresh_home, open_page):
     app = open_page("violated_lesson")
     strips = components(app, "ranking_strip")
     count = len(strips[0]["items"])
@@ -78,7 +78,7 @@ def test_finding_the_most_violated_ranking(fresh_home, open_page):
 
 
 @pytest.mark.parametrize("scene", ["A", "C", "D"])
-def test_which_label_to_ask_about(scene, scenes_home, open_page):
+def test_the_headlines_of_the_lesson_on_labels_agree_with_its_numbers(scene, scenes_home, open_page):
     app = open_page("labels_lesson", label_scene=scene)
     [chart] = charts_of(app)
     # the last one is below the line
@@ -88,7 +88,7 @@ def test_which_label_to_ask_about(scene, scenes_home, open_page):
     assert numbers_in(app.caption[-1].value)[-2:] == [len(ticks) - right, len(ticks)]
 
 
-def test_how_much_answers_help(scenes_home, open_page):
+def test_the_headline_on_answers_agrees_with_the_simulation(scenes_home, open_page):
     app = open_page("labels_lesson", labels_step="4")
     curves = labels_lesson_data.curves(*runs_of_labels_lesson(scenes_home))
     table = next(text.value for text in app.markdown if text.value.startswith("|  | Auto"))

@@ -1,4 +1,4 @@
-"""A loss with a setting: every view shows the loss that was trained, not one of the same name at default settings."""
+"""A loss with a setting: every view shows the loss that was trained, not that of default settings."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ def test_component_of_several_images_is_shown_as_thumbnails(laboratory, open_pag
     assert any(numbers_in(text.value)[:1] == [labellings.MAX_MEMBERS] for text in app.caption)
 
 
-def test_pairs_without_use_change_nothing(laboratory, open_page):
+def test_a_graph_without_edges_changes_no_score(laboratory, open_page):
     assert not open_page("neighbours", run=laboratory.neighbours).info
     use_graph(laboratory, "none")
     app = open_page("neighbours", run=laboratory.neighbours)
@@ -156,7 +156,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
         assert app.selectbox(key=f"widget {name}").value == value
 
 
-def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
+def test_missing_features_are_computed_on_demand(laboratory, open_page):
     for view in ("labellings", "graph"):
         cache.neighbourhood.clear()
         shutil.rmtree(laboratory.store.features.cache)
@@ -167,7 +167,7 @@ def test_features_that_are_gone_are_computed_on_demand(laboratory, open_page):
         assert len(app.metric) == 5
 
 
-def test_method_that_is_gone_or_another_is_an_error_on_the_page(laboratory, open_page):
+def test_a_missing_model_or_other_scores_are_an_error_on_the_page(laboratory, open_page):
     run, reasons = laboratory.store.runs.get(laboratory.neighbours), set()
     np.save(run.scores_file, np.load(run.scores_file)[::-1])
     app = open_page("neighbours")

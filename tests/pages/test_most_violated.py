@@ -81,7 +81,7 @@ def test_text_that_is_no_scores_is_refused(empty_home, open_page):
         assert not alts_of(app)
 
 
-def test_steps_go_on_and_back_to_the_end_and_the_start(empty_home, open_page):
+def test_steps_move_forward_and_back_to_the_end_and_the_start(empty_home, open_page):
     app = open_page("most_violated_ranking", **TYPED)
     assert inference_words.BEFORE["select"] in texts(app)
     trace = trace_of(PROBLEM, "select")
@@ -145,7 +145,7 @@ def test_run_shows_its_samples(laboratory, open_page):
     assert strip["items"][0]["id"] == ids[irrelevant[len(irrelevant) // 2]], "the median"
 
 
-def test_run_that_is_trained_shows_the_scores_that_it_has(laboratory, open_page):
+def test_a_running_training_shows_its_scores_so_far(laboratory, open_page):
     store = laboratory.store
     trained = np.count_nonzero(~store.sets.get(laboratory.digits).test)
     run = store.runs.create("train", store.runs.get(laboratory.finished).settings)
@@ -183,7 +183,7 @@ def test_table_holds_every_step():
     assert (int(first["block from"]), int(first["block to"])) == (1, 5)
 
 
-def test_runs_by_a_ranking_loss_have_its_address(filled):
+def test_only_runs_with_a_ranking_loss_link_to_the_most_violated_ranking(filled):
     run = filled.store.runs.get(filled.finished)
     for method, loss in (("AP-SVM", "ap"), ("NDCG-SVM", "ndcg"), ("SVM", None)):
         by_method = replace(run, settings={**run.settings, "method": method})

@@ -1,4 +1,4 @@
-"""Near copies on the page of an import: how many, a few of them, and the switch that keeps them on one side."""
+"""Near copies on the page of an import: their number, some of them, and the switch for one side."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lesson about neighbours: what it shows follows from the trainings on disk, and from numbers that are made up."""
+"""The lesson about neighbours: its content follows from the runs on disk, and from invented numbers."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ def test_the_leads_of_the_lesson_are_significant(fresh_home, images, rankings):
     assert neighbour_captions.by_strength(strength_curve).low > 0
 
 
-def test_ranks_follow_the_strength_and_texts_what_it_changes(fresh_home, images, rankings, open_page):
+def test_ranks_and_texts_follow_the_edge_strength(fresh_home, images, rankings, open_page):
     strength_curve, tests = cache.strength_curve(run_of(fresh_home, "HOAP-SVM")), images.ids[images.test]
     off, learned = (strength_curve.ranks[strength_curve.at(strength)] for strength in (0.0, 1.0))
     trained = rankings["HOAP-SVM"]
@@ -222,7 +222,7 @@ def test_captions_of_a_scene_have_its_ranks_and_its_relevant_people():
     assert "2 rise: ranks 7–8 → 2–5" in text
 
 
-def test_the_sum_counts_who_moved_and_gives_the_interval():
+def test_the_summary_counts_moved_people_and_gives_the_interval():
     strength_curve, _ = made([4, 3, 2, 1], [3, 4, 1, 2], [1, 1, 1, 0])
     text = neighbour_captions.summed_up(strength_curve, Interval(0.25, -0.1, 0.3))
     assert numbers_in(text) == [2, 3, 1, 0.25, 0.5, 0.25, 95, -0.1, 0.3]

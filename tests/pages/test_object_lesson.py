@@ -1,4 +1,4 @@
-"""The lesson about hidden objects: the numbers of its headlines are computed here from the files of its runs."""
+"""The lesson about hidden objects: the numbers of its headlines, computed from the files of its runs."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ pytestmark = pytest.mark.usefixtures("started")
 
 
 def located(images, query, boxes):
-    """CorLoc on the training images, by loops; and for each image with the object its box and the true ones."""
+    """CorLoc on the training images, by loops; per image with the object its box and the true boxes."""
     objects, shown = objects_of(images, query), images.image_relevance(query) > 0
     pairs = [(boxes[row], objects[row]) for row in np.flatnonzero(shown & ~images.image_test)]
     return np.mean([max(overlap(box[None], real)[0]) >= 0.5 for box, real in pairs]), pairs
 
 
-def test_where_is_the_object(fresh_home, open_page):
+def test_the_lesson_on_objects_agrees_with_its_localisation_files(fresh_home, open_page):
     images, _ = cache.ready_made(OBJECT_SET)
     learn = ~images.image_test
 

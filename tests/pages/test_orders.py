@@ -63,7 +63,7 @@ def test_orders_are_those_of_the_scores_of_the_method(orders_here):
         assert ordered.relevance[number].tolist() == tested.relevance[number].tolist()
 
 
-def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs(orders_here, open_page):
+def test_sequences_means_and_orders_beside_are_those_of_the_training_runs(orders_here, open_page):
     store = orders_here.store
     runs = [store.runs.get(run_id) for run_id in (orders_here.own, orders_here.baseline)]
     orders, years = [cache.ordered(run) for run in runs], store.sets.get(orders_here.key).numbers_of("year")
@@ -110,7 +110,7 @@ def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
     assert app.button(key="widget train sequences")
 
 
-def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
+def test_only_runs_with_the_same_test_sequences_are_shown_beside(orders_here):
     store, baseline = orders_here.store, orders_here.store.runs.get(orders_here.baseline)
     drawing = {**DRAWING, "train": 30, "scale": "as they are"}
     fewer = store.runs.create("train", {**baseline.settings, "drawing": drawing})
@@ -120,7 +120,7 @@ def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
     assert [run.id for run in beside] == [fewer.id, orders_here.baseline]
 
 
-def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatch):
+def test_a_custom_order_is_moved_and_measured(orders_here, open_page, monkeypatch):
     app = open_page("sequences", order_view="own", sequence="2")
     shown = film_of(app)
     assert shown["truth"] is None, "the truth is hidden until it is asked for"
@@ -141,7 +141,7 @@ def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatc
     assert any(numbers_in(caption.value)[:1] == [wrong] for caption in app.caption)
 
 
-def test_only_an_order_of_these_frames_is_your_own(monkeypatch):
+def test_an_order_of_other_frames_is_not_a_custom_order(monkeypatch):
     shuffled = (2, 0, 1)
     for sent, expected in (
         (None, shuffled),
@@ -169,7 +169,7 @@ def test_the_table_holds_all_sequences(orders_here):
     assert [row["sample"] for row in by_place] == images.ids[ordered.samples(5)[ordered.order(5)]].tolist()
 
 
-def test_the_picture_has_the_lines_of_each_strip(orders_here):
+def test_the_exported_image_has_the_lines_of_each_strip(orders_here):
     ordered = cache.ordered(orders_here.store.runs.get(orders_here.own))
     strips = [Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
     truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
@@ -191,7 +191,7 @@ def test_without_numbers_a_button_leads_to_imports(empty_home, open_page):
     assert app.title[0].value == menu.PAGES["image_sets"]
 
 
-def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):
+def test_without_a_run_two_runs_are_trained_or_a_deleted_run_restored(orders_here, open_page, started):
     for run in orders_here.store.runs.all(task="sequences"):
         orders_here.store.runs.delete(run.id)
     app = open_page("sequences", order_run=orders_here.own, order_set=orders_here.key)
@@ -205,7 +205,7 @@ def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open
     assert titles(app)[0] == HOSTILE
 
 
-def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_here, open_page, started):
+def test_a_run_has_the_chosen_settings_and_its_progress_is_shown_until_it_fails(orders_here, open_page, started):
     app = open_page("sequences", order_method="ListNet")
     app.number_input(key="widget drawing.Sequences.length").set_value(5)
     press(app, "train sequences")

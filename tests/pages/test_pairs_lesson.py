@@ -1,4 +1,4 @@
-"""The lesson about pairs: its pairs fit every cue, its sequence only the numbers, and its chart is a study's."""
+"""The lesson about pairs: pairs fit every cue, the sequence only the numbers, the chart a study."""
 
 from __future__ import annotations
 
@@ -84,8 +84,9 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     all_steps(app, page_of("pairs_lesson").STEPS)
 
 
-def test_what_subsequences_are_worth_is_significant():
-    """The lesson ends with it: a gain in one kind of sequences, a loss in the other, by intervals over sequences."""
+def test_the_effects_of_subsequences_in_the_lesson_are_significant():
+    """By intervals over sequences."""
+    # The lesson ends with them: a gain in one kind of sequences, a loss in the other.
     measured = subsequence_worth.measured()
     assert measured.sampled[ONE_EACH].gain.low > 0
     assert measured.sampled[ANY].gain.high < 0

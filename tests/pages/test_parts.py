@@ -58,7 +58,7 @@ def test_no_title_makes_a_file_name_that_a_system_refuses():
         assert len(name) <= len("answers--01234567.csv") + file_names.LONGEST
 
 
-def test_every_setting_of_every_plugin_survives_the_address():
+def test_every_setting_of_every_plugin_survives_the_url():
     items = [item for plugin in PLUGINS for item in settings_of(plugin)]
     assert len(items) >= 100
     for item in items:
@@ -245,7 +245,8 @@ def test_the_area_below_the_plotted_curve_is_the_average_precision(n, share, k, 
 
 
 def test_a_page_begins_with_the_guard():
-    """A deep link that is a server's first request runs the page alone: all that it does is to show itself."""
+    """A first request of a server by a deep link runs the page alone."""
+    # All that it does then is to show itself.
     assert len(menu.PAGES) >= 24
     for name in menu.PAGES:
         last = ast.parse((PAGES / f"{name}.py").read_text()).body[-1]

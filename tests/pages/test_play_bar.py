@@ -1,4 +1,4 @@
-"""The play bar on the page Train: what it is given, which run stands beside, and where there is nothing to play."""
+"""The play bar on the page Train: its data, the run beside, and runs without a recording."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_an_svm_stands_beside_an_ap_svm_that_learned_the_same_and_another_can_be
         assert (chosen in bar["token"]) == (chosen == again.id)
 
 
-def test_what_is_damaged_is_named_and_what_is_not_there_is_not_shown(laboratory, open_page):
+def test_damaged_recordings_are_named_and_missing_ones_not_shown(laboratory, open_page):
     run = laboratory.store.runs.get(laboratory.on_shapes)
     sound = run.playback_file.read_bytes()
     run.playback_file.write_bytes(sound[: len(sound) // 2])

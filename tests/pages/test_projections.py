@@ -1,4 +1,4 @@
-"""Projections on the pages: chosen in every form that chooses features, shown of a run, and used where it is."""
+"""Projections on the pages: chosen in every form for features, shown with a run, and used."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def kept_by(app):
     return re.findall(r"[\d.]*\d%?", caption)
 
 
-def test_it_is_chosen_beside_the_features(laboratory, started, open_page):
+def test_a_projection_is_chosen_beside_the_features(laboratory, started, open_page):
     app = open_page("train", set=laboratory.digits)
     box = app.selectbox(key="widget projection")
     assert (box.value, tuple(box.options)) == (projections.NONE, projections.KINDS)
@@ -97,13 +97,13 @@ def test_weights_are_shown_in_the_space_of_the_features(through_nine, open_page)
     assert cache.direction(through_nine).shape == (324,)
 
 
-def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
+def test_the_effect_of_neighbours_is_shown_for_projected_features(laboratory, open_page):
     settings = train_settings(laboratory.figures, "playing instrument", "HOB-SVM", C=1.0, max_iterations=5)
     run = finished(laboratory.store, {**settings, "projection": WHITE})
     assert not open_page("neighbours", run=run.id).error
 
 
-def test_orders_and_their_studies_are_learned_through_one(orders_here, started, open_page):
+def test_sequence_ranking_and_its_studies_use_a_projection(orders_here, started, open_page):
     for page, button, kind in (
         ("sequences", "train sequences", "sequences"),
         ("lengths", "start study", "midrank"),
@@ -112,7 +112,7 @@ def test_orders_and_their_studies_are_learned_through_one(orders_here, started, 
         assert [run.settings["projection"] for run in kinds(started, kind)] == [WHITE]
 
 
-def test_folds_are_learned_through_one_and_the_form_holds_it(labels_here, started, open_page):
+def test_experiments_use_a_projection_and_the_form_keeps_it(labels_here, started, open_page):
     for page, button, kind, where, named in (
         ("labelling_simulation", "start simulation", "asking", "label_set", "simulation"),
         ("experiments", "start experiment", "experiment", "experiment_set", "experiment"),
@@ -126,7 +126,7 @@ def test_folds_are_learned_through_one_and_the_form_holds_it(labels_here, starte
         assert again.number_input(key="widget projected_to").value == 5
 
 
-def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
+def test_label_ranking_projects_uploaded_images(labels_here, started, open_page):
     store = labels_here.store
     app = open_page("interactive_labelling", label_run=labels_here.own)
     choose(app.selectbox, "projection", projections.WHITENED)

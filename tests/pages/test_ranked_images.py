@@ -91,7 +91,7 @@ def test_grid_shows_200_a_page_best_first_and_marked(laboratory, digits, ranked,
     assert grid_of(app)["items"][0]["left"] == "1"
 
 
-def test_slider_for_k_writes_the_address_and_is_marked_in_the_grid(laboratory, open_page):
+def test_the_slider_for_k_writes_the_url_and_is_marked_in_the_grid(laboratory, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
     assert app.slider(key="widget k").value == 10
     before = grid_of(app)
@@ -104,7 +104,7 @@ def test_slider_for_k_writes_the_address_and_is_marked_in_the_grid(laboratory, o
     assert grid_of(app) == before, "the tiles need not travel again"
 
 
-def test_run_without_scores_leads_to_another(laboratory, started, open_page):
+def test_a_run_without_scores_is_replaced_by_another(laboratory, started, open_page):
     app = open_page("ranked_images", run=laboratory.failed)
     assert "failed and has no scores" in app.warning[0].value
     assert address(app)["run"] == laboratory.finished
@@ -158,7 +158,7 @@ def test_sample_leads_to_its_page(laboratory, digits, ranked, open_page):
     assert sample in [item["id"] for item in components(app, "ranking_image_grid")[0]["items"]]
 
 
-def test_selected_together_are_listed_by_rank(laboratory, digits, ranked, open_page):
+def test_samples_selected_together_are_listed_by_rank(laboratory, digits, ranked, open_page):
     ids = [str(digits.ids[ranked.samples[place]]) for place in (7, 3, 4)]
     app = open_page("ranked_images", run=laboratory.finished, sample=ids[0], split="test")
     app.session_state[keys.TOGETHER] = {"sample": ids}
@@ -171,7 +171,9 @@ def test_selected_together_are_listed_by_rank(laboratory, digits, ranked, open_p
     assert not app.dataframe, "another sample in the address stands alone"
 
 
-def test_first_errors_and_misses_are_those_of_the_ranking(laboratory, ranked, open_page):
+def test_highest_ranked_irrelevant_and_lowest_ranked_relevant_samples_are_listed(
+    laboratory, ranked, open_page
+):
     app = open_page("ranked_images", run=laboratory.finished)
     irrelevant, relevant = np.flatnonzero(ranked.relevance == 0), np.flatnonzero(ranked.relevance)
     errors = [place for place in irrelevant if (relevant > place).any()]
@@ -207,7 +209,7 @@ def test_whole_image_with_the_box_of_the_sample(laboratory, shapes, open_page):
     assert sorted(rows) == list(range(len(shapes))), "every sample of an image has a box"
 
 
-def test_contact_sheet_marks_the_first_places(filled):
+def test_the_contact_sheet_marks_the_top_ranks(filled):
     ranked = Ranking(np.arange(20), np.arange(20) % 2, np.linspace(1, 0, 20))
     sheet = sheets.contact_sheet(Thumbnails(filled.store.sets.folder(filled.digits)), ranked, "title")
     picture = Image.open(io.BytesIO(sheet))
@@ -216,7 +218,7 @@ def test_contact_sheet_marks_the_first_places(filled):
         assert "#{:02X}{:02X}{:02X}".format(*corner) == (RELEVANT if relevant else IRRELEVANT)
 
 
-def test_title_of_a_contact_sheet_tells_it_from_all_others(laboratory, digits, ranked):
+def test_the_title_of_a_contact_sheet_is_unique(laboratory, digits, ranked):
     run = laboratory.store.runs.get(laboratory.finished)
     headline, facts = export.title_of(run, digits, ranked, "test").split("\n")
     assert headline == "AP-SVM on “3”, test"
@@ -275,7 +277,7 @@ def test_the_grid_shows_some_samples_with_their_ranks_among_all(laboratory, rank
     assert " of " not in caption_of(app)
 
 
-def test_a_range_of_scores_is_in_the_address_and_joins_the_other_filter(laboratory, ranked, open_page):
+def test_a_range_of_scores_is_in_the_url_and_combined_with_the_other_filter(laboratory, ranked, open_page):
     app = open_page("ranked_images", run=laboratory.finished)
     slider = app.slider(key="widget score_range")
     assert slider.min <= ranked.scores.min() < ranked.scores.max() <= slider.max
@@ -300,7 +302,7 @@ def test_a_range_of_scores_is_in_the_address_and_joins_the_other_filter(laborato
     assert places_of(app) == list(range(200))
 
 
-def test_a_sample_that_is_filtered_out_is_shown_beside_and_the_way_to_the_first_error_shows_all(
+def test_a_filtered_sample_is_shown_beside_and_the_first_error_button_removes_the_filter(
     laboratory, digits, ranked, open_page
 ):
     relevant = int(np.flatnonzero(ranked.relevance)[0])

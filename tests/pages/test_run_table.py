@@ -57,7 +57,7 @@ def test_run_of_a_method_that_is_unknown_here_is_still_listed(laboratory, open_p
     assert app.dataframe[0].value.iloc[0]["Method"] == "Old"
 
 
-def test_what_is_shown_stays_chosen_where_a_browser_forgets_its_rows():
+def test_the_shown_run_stays_selected_when_the_browser_clears_its_rows():
     for rows, shown, chosen in (([], "b", ["b"]), ([], None, []), ([0], "b", ["a"])):
         assert run_table.chosen_by(rows, ["a", "b"], shown) == chosen
 
@@ -105,7 +105,7 @@ def test_delete_undo_restore_and_empty(laboratory, open_page):
 
 
 @pytest.mark.parametrize("page", ["train", "ranked_images"])
-def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, page):
+def test_url_of_a_deleted_run_offers_undo(laboratory, open_page, page):
     store, deleted = laboratory.store, laboratory.finished
     store.runs.delete(deleted)
     app = open_page(page, run=deleted)
@@ -122,7 +122,7 @@ def test_address_of_a_deleted_run_offers_undo(laboratory, open_page, page):
     assert not app.run().error, "once is enough"
 
 
-def test_starting_again_drops_what_was_changed(laboratory, open_page):
+def test_starting_again_drops_changed_settings(laboratory, open_page):
     app = open_page("train", run=laboratory.finished, query="7")
     press(app, "begin again")
     assert address(app) == {"run": laboratory.finished}
@@ -130,7 +130,7 @@ def test_starting_again_drops_what_was_changed(laboratory, open_page):
     assert app.toast
 
 
-def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
+def test_changed_settings_are_marked_after_training(laboratory, open_page):
     before, after = (
         laboratory.store.runs.get(each) for each in (laboratory.finished, laboratory.not_converged)
     )
@@ -142,7 +142,7 @@ def test_what_was_changed_is_marked_afterwards(laboratory, open_page):
     assert " → ".join(f"{run.result['test']['AP']:.3f}" for run in (before, after)) in element
 
 
-def test_archive_holds_table_and_picture(laboratory, open_page):
+def test_archive_contains_table_and_contact_sheet(laboratory, open_page):
     run = laboratory.store.runs.get(laboratory.on_shapes)
     assert export.lacking(run) == {}
     assert not open_page("train", run=run.id).warning
@@ -160,7 +160,7 @@ def test_archive_holds_table_and_picture(laboratory, open_page):
         assert [int(row["relevant"]) for row in listed] == ranked.relevance.tolist(), split
 
 
-def test_export_without_thumbnails_goes_without_its_picture(laboratory, open_page):
+def test_export_without_thumbnails_omits_the_contact_sheet(laboratory, open_page):
     run = laboratory.store.runs.get(laboratory.on_shapes)
     (laboratory.home / "sets" / laboratory.shapes / "crops.bin").unlink()
     assert list(export.lacking(run)) == ["ranking.png"]

@@ -1,4 +1,4 @@
-"""The page Neighbours with the similarity graph: components as they are, in order, on pages, and as a file."""
+"""The page Neighbours with the similarity graph: components in order, on pages, and as a file."""
 
 from __future__ import annotations
 

@@ -83,7 +83,7 @@ def test_the_table_holds_every_order(tested, search):
     assert [int(row["from order"] or 0) - 1 for row in rows] == trees.parents.tolist()
 
 
-def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
+def test_a_button_computes_missing_features(orders_here, open_page):
     for file in (orders_here.home / "features").glob("**/*"):
         if file.is_file():
             file.unlink()

@@ -1,4 +1,4 @@
-"""The page Inference timing: what the worker is to time, and that tables and charts are those of the outcome."""
+"""The page Inference timing: settings for the worker, and tables and charts of its outcome."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
         assert " 44 " in notice, "so many times as long takes a call of greedy"
 
 
-def test_timing_that_failed_and_runs_that_are_none(empty_home, open_page):
+def test_a_failed_timing_gives_its_reason_and_other_runs_are_reported(empty_home, open_page):
     run = ended(empty_home, "failed", reason="the algorithms disagree")
     app = open_page("speed_lab", timing=run.id)
     assert run.reason in app.error[0].value

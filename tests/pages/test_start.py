@@ -40,7 +40,7 @@ def test_a_first_visit_can_be_played_and_leads_to_the_lesson(fresh_home, started
     assert not started
 
 
-def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monkeypatch, open_page):
+def test_an_unusable_data_folder_is_reported_below_the_image(tmp_path, monkeypatch, open_page):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("RANKING_HOME", str(tmp_path / "file" / "home"))
     app = open_page("start")
@@ -48,7 +48,7 @@ def test_a_home_that_cannot_be_used_is_reported_below_the_picture(tmp_path, monk
     assert ["RANKING_HOME" in error for error in errors(app)] == [True]
 
 
-def test_an_installation_without_its_scenes_reports_it(empty_home, started, open_page, monkeypatch):
+def test_an_installation_without_bundled_scenes_is_reported(empty_home, started, open_page, monkeypatch):
     monkeypatch.setattr(examples, "FOLDER", ROOT / "nowhere")
     for name in ("start", "lesson", "image_sets", "train"):
         error = errors(open_page(name))[0]
@@ -56,7 +56,7 @@ def test_an_installation_without_its_scenes_reports_it(empty_home, started, open
         assert "git checkout data/examples" in error, "how to have them again"
 
 
-def test_a_home_without_image_sets_still_offers_to_import_some(empty_home, started, open_page):
+def test_a_data_folder_without_image_sets_offers_an_import(empty_home, started, open_page):
     app = open_page("image_sets")
     assert errors(app) == [home.NO_EXAMPLES]
     assert "widget path of an import" in [box.key for box in app.text_input]
@@ -74,7 +74,7 @@ print(app.title[0].value, [name for name in {HEAVY!r} if name in sys.modules], l
 """
 
 
-def test_the_first_picture_waits_for_nothing_compiled(empty_home):
+def test_the_first_image_does_not_wait_for_compiled_code(empty_home):
     completed = subprocess.run(
         [sys.executable, "-c", VISIT],
         cwd=ROOT,

@@ -50,7 +50,7 @@ def test_every_method_has_its_description(laboratory, open_page, monkeypatch):
     turn_to(app, set=laboratory.digits)
 
 
-def test_address_of_a_run_brings_back_its_settings(laboratory, started, open_page):
+def test_the_url_of_a_run_restores_its_settings(laboratory, started, open_page):
     run = laboratory.not_converged
     app = open_page("train", run=run)
     for name, value in (("query", "4"), ("method", "AP-SVM"), ("set", laboratory.digits)):
@@ -85,7 +85,7 @@ def test_settings_that_differ_from_the_run_are_listed(laboratory, open_page):
     assert "**method AP-SVM → SVM**" in listed, "their defaults are the same"
 
 
-def test_button_stays_where_it_is_and_results_stand_before_the_details(laboratory, open_page):
+def test_the_button_does_not_move_and_results_are_above_the_details(laboratory, open_page):
     def order_on(app):
         return [getattr(element, "key", None) or element.type for element in app.main]
 
@@ -98,9 +98,7 @@ def test_button_stays_where_it_is_and_results_stand_before_the_details(laborator
     assert order_on(app)[: places[1] + 1] == order[: places[1] + 1]
 
 
-def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_what_to_train(
-    laboratory, open_page
-):
+def test_the_page_shows_the_newest_run_of_the_set_unless_the_url_has_training_settings(laboratory, open_page):
     newest, *_ = [run for run in laboratory.store.runs.all("train") if run.has_scores]
     assert address(open_page("train"))["run"] == newest.id
     app = open_page("train", set=laboratory.shapes)
@@ -111,7 +109,7 @@ def test_one_who_comes_sees_the_newest_run_of_the_set_unless_the_address_tells_w
         assert "run" not in address(open_page("train", set=laboratory.digits, **parameters))
 
 
-def test_what_the_address_gets_wrong_is_listed_and_left_out(laboratory, open_page):
+def test_invalid_url_parameters_are_listed_and_ignored(laboratory, open_page):
     wrong = {"run": "nosuchrun0", "query": "no class", "method": "Magic", "features": "HOG,Smell"}
     app = open_page("train", set=laboratory.digits, **wrong, **{C_OF_AP_SVM: "-3"})
     listed = warnings(app)
@@ -173,7 +171,7 @@ def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatc
     assert cancelled == [run.id]
 
 
-def test_run_that_waits_tells_for_how_many(laboratory, started, open_page, monkeypatch):
+def test_a_queued_run_shows_its_position(laboratory, started, open_page, monkeypatch):
     def waiting(run):
         return jobs_panel.waits_for(run, 1) in str(app.get("progress")[0].proto)
 

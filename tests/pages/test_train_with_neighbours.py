@@ -62,7 +62,7 @@ def test_the_form_has_a_graph_for_methods_that_use_one(laboratory, started, open
     assert runs.neighbours_of(unknown) == "nearest", "of a method of another version as it was given"
 
 
-def test_graph_of_a_run_is_named_in_table_sheet_and_address(filled, on_neighbours, open_page):
+def test_graph_of_a_run_is_named_in_table_contact_sheet_and_url(filled, on_neighbours, open_page):
     assert runs.telling(on_neighbours).endswith(" = same image")
     assert "same image" not in runs.telling(home.store().runs.get(filled.on_shapes))
     images = home.store().sets.get(filled.shapes)
@@ -115,7 +115,7 @@ def test_lines_break_between_rounds_and_steps_do_not():
     assert training_charts.in_rounds([{"iteration": 1}]) == [], "files of before there were rounds"
 
 
-def test_before_its_first_round_it_names_the_method_that_it_begins_with(laboratory, started, open_page):
+def test_before_the_first_round_the_page_names_the_warm_start(laboratory, started, open_page):
     def after(events):
         lines = (json.dumps({"event": "iteration", "gap": None, **event}) for event in events)
         started[0].events_file.write_text("\n".join(lines) + "\n")

@@ -41,7 +41,7 @@ def drop(app, data: bytes, name: str = "shapes.zip"):
 
 @pytest.fixture
 def poll(laboratory, started):
-    """Have the worker of the import that the page began last go on, and the page run again; returns that run."""
+    """Continue the worker of the page's last import, and run the page again; returns that run."""
 
     def poll_page(app):
         run = go_on(laboratory.store, started[-1])
@@ -102,7 +102,7 @@ def test_a_dropped_file_is_copied_to_disk_and_forgotten_by_the_server(
     assert not app.file_uploader[0].value
 
 
-def test_a_home_that_cannot_take_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
+def test_a_data_folder_that_cannot_store_the_file_gives_the_reason(laboratory, open_page, monkeypatch):
     def refuse(*_):
         raise HomeError("this workspace is *full*")
 
@@ -136,7 +136,7 @@ def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laborat
     assert elsewhere.text_input(key=PATH).value == "/some/where"
 
 
-def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, open_page):
+def test_a_source_without_files_is_imported_without_a_preview(laboratory, started, open_page):
     app = open_page("image_sets")
     assert not set(app.selectbox(key="widget source").options) & set(tree_sources())
     choose(app.selectbox, "source", "Digits")
@@ -152,7 +152,7 @@ def test_a_source_that_reads_no_files_is_imported_as_it_is(laboratory, started, 
 # ------------------------------------------------------------------------------------------------ reading
 
 
-def test_what_is_in_a_file_is_shown(laboratory, dropped):
+def test_a_preview_shows_the_format_counts_and_problems_of_a_file(laboratory, dropped):
     kind = dropped.selectbox[1]
     assert kind.value == "PASCAL VOC"
     assert next(option for option in kind.options if "PASCAL VOC" in option) != "PASCAL VOC", (
@@ -261,7 +261,7 @@ def test_columns_are_named_and_read_again(laboratory, bring, started, poll, tmp_
     assert home.store().sets.get(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
-def test_a_format_and_columns_that_were_not_recognised_are_chosen(bring, started, poll, tmp_path):
+def test_the_user_chooses_the_format_of_an_unrecognised_file(bring, started, poll, tmp_path):
     folder = pictures(tmp_path / "x")
     (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(6)))
     app = bring(folder)

@@ -1,4 +1,4 @@
-"""Pairs of either sign and P^n Potts cliques on the pages: chosen, shown, and marked where they are approximate."""
+"""Pairs of either sign and P^n Potts cliques on the pages: chosen, shown, and marked as approximate."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def shown_as_approximate(app):
     return [plain(warning) for warning in app.warning if "Approximate" in warning.value]
 
 
-def test_form_offers_them_and_begins_with_the_papers(laboratory, started, open_page):
+def test_the_form_offers_all_potentials_with_attractive_pairs_as_default(laboratory, started, open_page):
     app = open_page("train", set=laboratory.digits, method="HOB-SVM")
     box = app.selectbox(key="widget method.HOB-SVM.potentials")
     assert box.value == HOBSVM().potentials == AttractivePairs.name
@@ -50,7 +50,7 @@ def test_form_offers_them_and_begins_with_the_papers(laboratory, started, open_p
     assert started[0].settings["method_settings"]["potentials"] == PottsCliques.name
 
 
-def test_formula_is_the_one_that_holds():
+def test_the_formula_has_the_constraint_of_its_potential():
     for method in ("HOB-SVM", "HOAP-SVM"):
         for kind in POTENTIALS.values():
             objective = method_class(method).objective_of({"potentials": kind.name, "unit": "ranking"})

@@ -1,4 +1,4 @@
-"""Pages where visitors have workspaces: which one they are in, that nothing crosses, what is shared, what is full."""
+"""Pages with workspaces: which one a visitor is in, isolation, shared data, and limits."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def test_a_workspace_that_does_not_exist_is_reported_and_not_made(server, starte
 # --------------------------------------------------------------------------------------- isolation
 
 
-def test_no_message_tells_where_the_server_keeps_workspaces(server, monkeypatch):
+def test_no_message_contains_the_path_of_workspaces(server, monkeypatch):
     path = server / "workspaces" / ANNA
     message = f"disk I/O error; free some space in {path}/runs, or elsewhere"
     assert workspaces.without_paths(message) == (
@@ -116,7 +116,7 @@ def test_the_reason_of_a_failed_run_does_not_name_the_workspace(anna, started, o
 
 
 def test_nothing_of_a_workspace_is_shown_in_another(anna, started, open_page):
-    """Neither by ids in the URL, nor from caches that the first workspace has filled, nor from the session."""
+    """Neither by ids in the URL, nor from caches or the session."""
     compared = f"{anna.on_shapes},{anna.finished}"
     for page, run, shown in (
         ("compare", anna.on_shapes, "disc"),

@@ -1,4 +1,4 @@
-"""Your own features as tests bring them: dropped on a page or laid into a run, read in this process, chosen."""
+"""Custom features in tests: uploaded on a page or placed in a run, read in this process, chosen."""
 
 from __future__ import annotations
 

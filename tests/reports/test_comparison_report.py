@@ -1,4 +1,4 @@
-"""The report of a comparison: its numbers and pictures, and that nothing of a stranger's comes alive in it."""
+"""The report of a comparison: its numbers and images, and that untrusted text stays text."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_untrusted_names_are_text_and_nothing_else(written):
     assert len(without_scripts(written)) < MAX_BYTES
 
 
-def test_it_says_who_is_best_and_by_how_much(written, shown, runs):
+def test_the_report_names_the_best_method_and_its_lead(written, shown, runs):
     text = HtmlFile(written).text
     assert comparison_words.verdict(shown.names, shown.resampled) in text
     rows = shown.images.test
@@ -95,7 +95,7 @@ def test_an_end_of_an_interval_shows_its_side_of_zero():
     assert text.endswith("−0.0003]")
 
 
-def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(written, shown):
+def test_rows_mark_the_first_error_and_movers_have_the_largest_gain_of_ap(written, shown):
     page = HtmlFile(written)
     classes = [str(tile.get("class")) for tile in page.all("div")]
     firsts = [first_mistake(ranked.relevance) for ranked in shown.compared.rankings]
@@ -111,7 +111,7 @@ def test_the_rows_mark_the_first_mistake_and_movers_are_those_that_give_most(wri
     assert [len(trace["x"]) > 2 for trace in curves["data"]] == [True] * 3, "a curve each"
 
 
-def test_the_files_in_it_are_whole(written, shown):
+def test_files_inside_the_report_are_complete(written, shown):
     files = HtmlFile(written).files()
     assert set(files) == {"ranks.csv", "measures.csv", "measures.tex"}
     rows = list(csv.DictReader(io.StringIO(files["ranks.csv"])))

@@ -14,7 +14,7 @@ from ranking.reports.prose import escaped, inline
 SCRIPT = "<script>alert(1)</script>"
 
 
-def test_a_figure_is_data_in_a_file_that_draws_it_and_no_name_in_it_is_markup():
+def test_a_figure_is_plotted_from_data_and_no_name_in_it_is_markup():
     figure = go.Figure().add_scatter(x=[1, 2, 4], y=[0.0, 1.0, 0.5], name=f"'\"{SCRIPT}")
     file = checked_html(page("A", [section("Measures", chart(figure, SCRIPT, 300))]))
     [shown] = [one for one in file.all("div") if one.get("class") == "chart"]

@@ -1,4 +1,4 @@
-"""The report of an experiment: its numbers, its pictures, and that nothing of a stranger's comes alive in it."""
+"""The report of an experiment: its numbers and images, and that untrusted text stays text."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_the_tables_hold_the_results(written, findings):
     assert "HOB-SVM − SVM" in page.text
 
 
-def test_each_picture_is_once_in_the_file_and_is_that_of_its_sample(written, findings):
+def test_the_report_contains_the_thumbnail_of_each_sample_once(written, findings):
     page, crops = HtmlFile(written), Thumbnails(findings.images.folder)
     symbols = [symbol["id"] for symbol in page.all("symbol")]
     assert len(set(symbols)) == len(symbols) > 0
@@ -110,7 +110,7 @@ def test_final_models_are_shown_at_the_iterations_that_were_recorded(written, fi
     assert len(columns) == count
 
 
-def test_a_ranking_of_a_fold_is_that_of_its_cell(findings):
+def test_a_ranking_of_a_fold_is_that_of_its_trial(findings):
     query = CLASSES[0]
     for fold in findings.splits:
         ranked = findings.ranking(query, "HOB-SVM", fold)
@@ -207,7 +207,7 @@ def test_the_command_writes_all_files(store, run, tmp_path, written, command):
     assert "<h1>mine" not in out.read_text()
 
 
-def test_the_command_refuses_what_is_no_experiment(store, run, tmp_path, command):
+def test_the_command_refuses_runs_that_are_not_experiments(store, run, tmp_path, command):
     training, imported = store.runs.create("train", {}), store.runs.create("import", {})
     for failed in (training, imported):
         store.runs.end(failed.id, "failed", "it was none")

@@ -1,4 +1,4 @@
-"""The names of compared runs: what differs in the settings of two of a method, and an id only where nothing does."""
+"""The names of compared runs: differing settings of runs of one method, else an id."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_runs_of_a_method_are_named_by_what_differs(settings, first, second):
     assert names_of([run("one"), run("two", **settings)]) == [f"HOB-SVM, {first}", f"HOB-SVM, {second}"]
 
 
-def test_of_three_runs_each_name_tells_it_from_both_others():
+def test_each_name_of_three_runs_distinguishes_it_from_both_others():
     runs = [run("one"), run("two", features=[["GIST", {}]]), run("three", method_settings={"C": 10.0})]
     expected = ["HOG, C = 1000", "GIST, C = 1000", "HOG, C = 10"]
     assert names_of(runs) == [f"HOB-SVM, {words}" for words in expected]

@@ -1,4 +1,4 @@
-"""Each benchmark runs to its end on a small problem, so that none is found broken when its figures are needed.
+"""Each benchmark runs to its end on a small problem, so that none is broken when it is needed.
 
 The benchmarks are the programs of the folder that take the options of `timing.options_of`, --smoke among them.
 """

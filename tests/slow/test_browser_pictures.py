@@ -49,7 +49,8 @@ def ranked_grid(page: Page) -> Any:
 
 @pytest.mark.parametrize("name", [next(iter(pages)) for pages in PLACES.values()])
 def test_a_deep_link_may_be_the_first_request_of_a_server(visit, server, name):
-    """The first page of each place: all begin by the guard that this is about (`test_parts.py` sees to that)."""
+    """The first page of each section."""
+    # All pages begin with the guard that this is about (`test_parts.py` tests that).
     server.stop()
     server.start()
     page = ready(visit(path_of(name)))
@@ -85,7 +86,7 @@ def test_the_menu_of_a_phone_is_one_button(visit):
     assert button.get_attribute("aria-expanded") == "false", "on another page it is closed again"
 
 
-def test_several_are_selected_and_stay_so_on_other_pages(visit, filled):
+def test_several_selected_samples_stay_selected_on_other_pages(visit, filled):
     page = ready(visit(f"/ranked_images?run={filled.finished}"))
     tiles = ranked_grid(page).get_by_role("option")
     tiles.nth(3).click()

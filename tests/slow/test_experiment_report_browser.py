@@ -15,7 +15,7 @@ from ranking.reports.report import report_html
 from ranking.storage.store import Store
 
 
-def test_the_report_in_a_browser_runs_nothing_and_asks_nobody(browser, tmp_path):
+def test_a_report_in_a_browser_executes_no_injected_script_and_sends_no_request(browser, tmp_path):
     store = Store(tmp_path / "home")
     images = fill(store.home, tmp_path / "set")
     run_here(store, experiment_settings(images))

@@ -104,7 +104,7 @@ def stand(page: Page) -> None:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_first_fold_has_few_words_and_stands_still(painted, name):
+def test_a_first_fold_has_few_words_and_a_stable_layout(painted, name):
     page = painted(f"/{name}")
     words = page.evaluate(WORDS)
     assert len(words) <= MAX_WORDS, f"{len(words)}: {' '.join(words)}"
@@ -114,7 +114,7 @@ def test_a_first_fold_has_few_words_and_stands_still(painted, name):
 
 
 @pytest.mark.parametrize("name", WITH_PICTURES)
-def test_a_lecture_shows_one_picture_that_fills_the_screen(painted, name):
+def test_a_lecture_shows_one_image_that_fills_the_screen(painted, name):
     page = painted(f"/{name}?lecture=on")
     pictures = page.evaluate(PICTURES)
     assert pictures["scrolls"] == 0

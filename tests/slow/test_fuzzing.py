@@ -25,7 +25,7 @@ class Nobody:
 
 @pytest.mark.parametrize("make", KINDS)
 @pytest.mark.filterwarnings("ignore")
-def test_broken_files_are_imported_or_refused_by_errors_of_ours(make, tmp_path):
+def test_corrupted_files_are_imported_or_refused_without_a_crash(make, tmp_path):
     kind = make()
     fuzz_worker.check_good(kind, tmp_path)
     for number in range(COUNTS.get(kind.name, 25)):

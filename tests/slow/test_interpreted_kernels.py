@@ -123,7 +123,7 @@ def test_compiled_and_interpreted_kernels_agree(results, of, monkeypatch):
         np.testing.assert_allclose(interpreted, expected, rtol=1e-12, atol=1e-12)
 
 
-def test_splits_that_go_wrong_end_in_a_sort(monkeypatch):
+def test_unbalanced_splits_end_in_a_sort(monkeypatch):
     """Else the adversary would make select quadratic."""
     negatives = 10.0 * quicksort_killer(600)
     positives = np.linspace(0.5, negatives.max() + 0.5, 12)

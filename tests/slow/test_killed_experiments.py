@@ -1,4 +1,4 @@
-"""Experiments whose processes are killed: nothing that was kept is lost, and they go on to the same numbers."""
+"""Experiments whose processes are killed: stored trials survive, and the numbers are the same."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def scores(store: Store) -> dict[str, bytes]:
     return {key: trials.scores(key).tobytes() for key in trials.outcomes()}
 
 
-def test_a_killed_experiment_lost_nothing_and_goes_on_to_the_same_bits(tmp_path):
+def test_a_killed_experiment_loses_no_trial_and_resumes_to_the_same_bits(tmp_path):
     store, alone = (Store(tmp_path / name) for name in ("killed", "alone"))
     patches(tmp_path / "set")
     keys = {home.sets.add(tmp_path / "set", "Patches") for home in (store, alone)}

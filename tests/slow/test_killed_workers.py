@@ -39,7 +39,7 @@ def alone(tmp_path_factory):
 
 
 def run_and_kill(processes: Any, store: TrialStore, after: int, workers: int) -> list[float]:
-    """Run the experiment; after so many trials kill some workers. How many trials were finished at each progress."""
+    """Run the experiment and kill some workers after so many trials; return finished trials by report."""
     done = list[float]()
 
     def kill(progress: Any) -> None:
@@ -52,16 +52,14 @@ def run_and_kill(processes: Any, store: TrialStore, after: int, workers: int) ->
     return done
 
 
-def test_a_killed_worker_costs_no_unit(processes, alone, tmp_path):
+def test_no_unit_is_lost_when_a_worker_is_killed(processes, alone, tmp_path):
     store = TrialStore(tmp_path)
     done = run_and_kill(processes, store, after=6, workers=1)
     assert numbers(store) == alone
     assert len(done) == len(alone) + 2, "each trial was reported once, and each of two rounds when it began"
 
 
-def test_where_all_workers_are_lost_the_same_experiment_goes_on_from_its_finished_units(
-    processes, alone, tmp_path
-):
+def test_an_experiment_that_loses_all_workers_resumes_from_its_finished_units(processes, alone, tmp_path):
     store = TrialStore(tmp_path)
     with pytest.raises(RuntimeError, match="lost"):
         run_and_kill(processes, store, after=4, workers=2)
@@ -98,7 +96,7 @@ def test_shards_that_a_worker_reads_are_read_again_where_it_is_lost(processes):
         assert (there.exact_scores(weights) == before).all()
 
 
-def test_rows_that_are_gone_with_their_worker_are_an_error_of_the_connection(processes):
+def test_losing_the_worker_that_holds_a_shard_raises_a_connection_error(processes):
     features, relevance = samples()
     with Client(processes) as client:
         sharded = ShardedFeatures.scattered(client, features)

@@ -1,4 +1,4 @@
-"""Kills at any moment and faults of the world around real workers: what is kept is whole, and losses are told."""
+"""Kills at any moment and system faults around real workers: kept data is whole, losses are reported."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ sys.exit(code)
 """
 
 
-def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
+def test_a_kill_between_any_two_steps_of_writing_leaves_only_complete_files(store, monkeypatch):
     """Writing has thirteen steps."""
     # The renaming of the features; the fsync and renaming of the record that names the process, of the record
     # when the run begins and ends, of the model, of the recording and of the scores.
@@ -135,7 +135,8 @@ def test_a_worker_killed_or_cancelled_while_it_starts_is_settled(store, scripted
 
 @pytest.mark.parametrize("megabytes", [150, 450])
 def test_too_little_memory_for_the_libraries_is_reported(store, monkeypatch, megabytes):
-    """What gives way differs from library to library: an exception, an exit, an abort; but never a standstill."""
+    """It never ends in a standstill."""
+    # What gives way differs from library to library: an exception, an exit, an abort.
     monkeypatch.setenv("RANKING_WORKER_MEMORY", str(megabytes * 10**6))
     run = ended(store, jobs.start(store, "train", training(store)))
     assert run.state == "failed"
@@ -202,7 +203,7 @@ def test_a_full_disk_is_reported_and_nothing_else_is_lost(store, tmp_path):
     assert "'model.npz', 'playback.npz', 'run.json', 'scores.npy'" in again
 
 
-def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_path):
+def test_moving_the_data_folder_during_training_loses_no_run(store, scripted, tmp_path):
     run = start(store, ["iterate", 60, 0.01])
     heard(run, iteration=5)
     child = jobs._children[run.id]
@@ -216,7 +217,7 @@ def test_a_home_that_moves_during_a_training_loses_no_run(store, scripted, tmp_p
     assert last_gap(run) in settled.reason
 
 
-def test_a_command_that_is_ended_leaves_no_worker(store):
+def test_a_terminated_command_leaves_no_worker(store):
     command = [sys.executable, "-m", "ranking", "experiment", "Digits", "--home", str(store.home)]
     running = subprocess.Popen(command, stderr=subprocess.PIPE)
     try:

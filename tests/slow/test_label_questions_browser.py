@@ -61,7 +61,7 @@ def saved(page: Page, count: int) -> None:
 
 
 def press(page: Page, keys: str) -> list[str]:
-    """Press each key when the next question and its buttons are shown; return the labels that were asked about."""
+    """Press each key when the next question and its buttons are shown; return the labels of the questions."""
     labels = []
     for key in keys:
         labels.append(asked(page))
@@ -165,7 +165,7 @@ def test_keys_answer_after_a_switch_and_a_slider_were_used_but_not_in_a_text_fie
 
 
 @pytest.mark.parametrize(("scheme", "image"), [("dark", "board 24"), ("light", "board 28")])
-def test_all_of_it_can_be_read_and_fits_a_phone(open_questions, scheme, image):
+def test_the_labelling_page_has_readable_contrast_and_fits_a_phone(open_questions, scheme, image):
     page = open_questions(image, "&baseline=own&truth=1", color_scheme=scheme)
     press(page, "10s")
     saved(page, 3)

@@ -159,7 +159,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         yield server
 
 
-def test_a_person_imports_trains_ranks_answers_compares_and_opens_every_lesson_and_page(visit, tmp_path):
+def test_a_user_imports_trains_ranks_answers_compares_and_opens_every_lesson_and_page(visit, tmp_path):
     page = visit("/")
     opened, lessons = set[str](), 0
     opened.add(go(page, "start"))

@@ -22,7 +22,7 @@ def filled(server, tmp_path_factory) -> OrderHome:  # type: ignore[no-untyped-de
     return fill_with_orders(server.home, tmp_path_factory.mktemp("dated"))
 
 
-def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
+def test_the_custom_order_is_moved_by_keys_and_by_the_pointer(filled, visit):
     page = shown(visit(f"/sequences?order_run={filled.own}&order_view=own&sequence=2"), f"{OWN} .tile")
     before = page.evaluate(ORDER)
     assert sorted(before) == list(range(6))
@@ -73,7 +73,7 @@ def test_a_click_on_the_tree_shows_that_order(filled, visit):
     assert page.locator(".film .title").nth(1).inner_text() != before
 
 
-def test_ones_own_strip_comes_after_the_methods_and_keeps_its_moves(filled, visit):
+def test_the_custom_order_is_below_the_methods_and_keeps_its_moves(filled, visit):
     page = shown(visit(f"/sequences?order_run={filled.own}&sequence=2"), ".film .tile")
     page.get_by_text("Order it yourself", exact=True).click()
     shown(page, f"{OWN} .tile")

@@ -86,7 +86,7 @@ def test_space_plays_and_pauses_and_the_focus_stays(runs, visit):
     assert slider.input_value() == slider.get_attribute("max")
 
 
-def test_pictures_glide_unless_motion_is_unwanted(runs, visit):
+def test_thumbnails_glide_unless_the_browser_prefers_reduced_motion(runs, visit):
     for motion in ("no-preference", "reduce"):
         page = shown(visit(f"/train?run={runs[2].id}", reduced_motion=motion), ".play .lane .tile")
         settle(page)

@@ -1,4 +1,4 @@
-"""A report on paper: black on white, no heading alone at the foot, no chart cut in two, says a real browser."""
+"""A printed report in a real browser: black on white, no heading alone at the foot, no chart cut in two."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ def checks() -> dict[str, list[tuple[str, str, str]]]:
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_scikit_learn_accepts_it(name: str, checks: dict[str, list[tuple[str, str, str]]]):
+def test_estimators_pass_the_checks_of_scikit_learn(name: str, checks: dict[str, list[tuple[str, str, str]]]):
     """Each check passes, or fails as expected; none is skipped."""
     not_passed = {check: (status, error) for check, status, error in checks[name] if status != "passed"}
     assert not_passed.keys() == EXPECTED_FAILURES.get(name, {}).keys(), not_passed

@@ -88,7 +88,7 @@ def scripts_that_ran(page: Page, heard: list[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("where", PAGES)
-def test_nothing_of_a_name_runs_on_a_page(address, visit, where):
+def test_no_page_executes_a_script_in_a_name(address, visit, where):
     """Also below the pointer, and in what is folded."""
     heard: list[str] = []
     page = visit("/")
@@ -110,7 +110,7 @@ def test_nothing_of_a_name_runs_on_a_page(address, visit, where):
     assert scripts_that_ran(page, heard) == []
 
 
-def test_it_would_be_noticed(browser):
+def test_an_executed_script_is_detected(browser):
     page, heard = browser.new_page(), list[str]()
     page.on("dialog", lambda dialog: (heard.append(dialog.message), dialog.dismiss()))
     page.set_content(f"<p>{CLASSES[0]}</p>")

@@ -23,7 +23,7 @@ def server(label_home: LabelHome, tmp_path_factory: pytest.TempPathFactory) -> I
     server.stop()
 
 
-def test_a_folder_is_imported_looked_at_and_kept(visit: Visit, tmp_path: Path) -> None:
+def test_a_folder_is_imported_previewed_and_kept(visit: Visit, tmp_path: Path) -> None:
     page = visit("/image_sets")
     page.locator(".tile").first.wait_for()
     import_folder(page, write_shapes(tmp_path / "shapes"))

@@ -1,4 +1,4 @@
-"""What walks in a real browser share beside `browsing`: servers of their own, phones, the focus, what is dropped."""
+"""Common parts of browser tests beside `browsing`: servers, phones, the focus, dropped files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe on the risk of HOB-SVM: against the whole program, and against the other optimisers."""
+"""Block-coordinate Frank-Wolfe on the risk of HOB-SVM, against the whole program and other optimisers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_cutting_planes_end_at_the_same_optimum() -> None:
             agree(block_frank_wolfe(risk, *rest, tolerance=1e-4), cutting_plane(risk, 2e-3))
 
 
-def test_planes_that_find_no_slot_become_one(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_planes_beyond_the_number_of_slots_are_merged_into_one(monkeypatch: pytest.MonkeyPatch) -> None:
     risk, *rest = problem([6, 5, 5, 4, 1], 5, 0.5, 3.0)
     planes: list[int] = []
     wide = block_frank_wolfe(
@@ -70,7 +70,8 @@ def test_planes_that_find_no_slot_become_one(monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """All edges pull in one direction. Without the anchor no component can move alone."""
+    """All edges pull in one direction."""
+    # Without the anchor no component can move alone.
     risk, *rest = problem([2] * 8 + [3] * 4 + [1] * 4, 7, 0.05, 100.0, spread=1e-3)
     solution = block_frank_wolfe(risk, *rest, tolerance=1e-3, max_iterations=100)
     assert solution.certificate.converged
@@ -83,7 +84,7 @@ def test_affinities_near_one_and_a_large_eta_take_no_longer(monkeypatch: pytest.
     assert held_by_nothing.certificate.dual <= solution.certificate.primal
 
 
-def test_what_does_not_fit_is_refused() -> None:
+def test_inconsistent_components_costs_and_cuts_are_refused() -> None:
     risk, relevant, costs, components = problem([3, 3, 1], 12)
     good = {"risk": risk, "relevant": relevant, "costs": costs, "components": components}
     same = relevant[components.edges[0]]
@@ -111,7 +112,7 @@ def test_a_gap_that_rounding_hides_is_not_closed() -> None:
     assert solution.certificate.relative_gap < 1e-6
 
 
-def test_cutting_planes_go_on_where_it_ends() -> None:
+def test_cutting_planes_continue_where_frank_wolfe_ends() -> None:
     risk, *rest = problem([1] * 10 + [3] * 8, 16, 5.0, 10.0)
     events: list[ProgressEvent] = []
     relay = Relay(risk, 1e-3, 1000, events.append)
@@ -134,7 +135,7 @@ def test_cutting_planes_go_on_where_it_ends() -> None:
     assert relay.one_slack() is solution
 
 
-def test_a_turn_that_made_it_worse_leaves_the_weights_as_they_were() -> None:
+def test_a_solver_that_worsens_the_primal_does_not_change_the_weights() -> None:
     risk, *_ = problem([1] * 10 + [3] * 8, 16, 5.0, 10.0)
     relay = Relay(risk, 1e-9, 1000, None)
     first = relay.one_slack(5)
@@ -144,7 +145,7 @@ def test_a_turn_that_made_it_worse_leaves_the_weights_as_they_were() -> None:
     np.testing.assert_array_equal(worse.weights, first.weights)
 
 
-def test_turns_end_with_the_iterations() -> None:
+def test_all_solvers_of_a_relay_share_one_iteration_limit() -> None:
     risk, *_ = problem([1] * 10 + [3] * 8, 16, 5.0, 10.0)
     relay = Relay(risk, 1e-9, 5, None)
     assert relay.one_slack(3).certificate.iterations == 3
@@ -153,7 +154,7 @@ def test_turns_end_with_the_iterations() -> None:
     assert relay.one_slack() is last
 
 
-def test_no_other_step_is_better() -> None:
+def test_the_step_length_is_optimal() -> None:
     for seed in range(20):
         rng = np.random.default_rng(seed)
         bare, way, pull = rng.normal(size=(3, 6))
@@ -167,7 +168,7 @@ def test_no_other_step_is_better() -> None:
         assert values[0] >= values.max() - 1e-12, seed
 
 
-def test_components_at_rest_hide_less_than_is_allowed() -> None:
+def test_skipped_components_can_gain_less_than_the_allowed_share() -> None:
     """At weights 0 what a component can gain is what its wrong labels cost."""
     risk, relevant, costs, components = problem([4, 3, 3, 2, 1, 1, 1], 3)
     layout = module._Layout.of(risk, relevant, costs, components)

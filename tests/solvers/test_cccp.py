@@ -50,7 +50,7 @@ START = np.full(8, 0.1)
 
 @pytest.mark.parametrize("translates", [False, True])
 @pytest.mark.parametrize("seed", range(4))
-def test_rounds_gain_as_much_as_they_leave_and_reuse_planes_that_hold(seed: int, translates: bool) -> None:
+def test_rounds_close_the_gap_and_reuse_valid_planes(seed: int, translates: bool) -> None:
     folded, events = Folded(seed, translates), Heard()
     solution = cccp(folded, START, 1e-5, clock=Clock(events))
     certificate, end = solution.certificate, folded(solution.weights)
@@ -134,14 +134,14 @@ def test_the_descent_continues_from_other_weights_where_they_are_better_than_its
     assert jumps >= 2
 
 
-def test_planes_of_another_run_prove_what_it_proved() -> None:
+def test_planes_of_a_finished_run_certify_its_optimum_without_an_iteration() -> None:
     first = cccp(Folded(0, True), START, 1e-5)
     again = cccp(Folded(0, True), first.weights, 1e-5, working_set=first.working_set)
     assert again.certificate.iterations == 0 < first.certificate.iterations
     assert again.certificate.converged
 
 
-def test_a_round_that_leads_to_nothing_better_is_not_followed() -> None:
+def test_weights_of_a_round_without_improvement_are_not_adopted() -> None:
     """Where the exact objective disagrees with what the search saw, training stays and proves what it can."""
     folded, seen = Folded(1, False), list[np.ndarray]()
 
@@ -163,7 +163,7 @@ def test_a_round_that_leads_to_nothing_better_is_not_followed() -> None:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Hiding(LinearRisk):
-    """A risk of whose gap single precision hides a share of the objective; it remembers who asked for the exact one."""
+    """A risk of whose gap single precision hides a share of the objective; it counts exact evaluations."""
 
     share: float = dataclasses.field(kw_only=True)
     exact_gaps: list[float] = dataclasses.field(kw_only=True)

@@ -1,4 +1,4 @@
-"""Cutting planes for each component on the risk of HOB-SVM: against the whole program, and one-slack planes."""
+"""Cutting planes per component on the risk of HOB-SVM: against the whole program, and one-slack planes."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_one_slack_planes_end_at_the_same_optimum(monkeypatch: pytest.MonkeyPatc
     agree(solved(instance, 1e-4), cutting_plane(instance[0], 1e-3))
 
 
-def test_it_takes_fewer_iterations_than_one_plane_at_a_time() -> None:
+def test_component_planes_need_fewer_iterations_than_one_slack_planes() -> None:
     instance = problem(SIZES, 1, 100.0, 0.1)
     assert (
         3 * solved(instance, 1e-3).certificate.iterations < cutting_plane(instance[0]).certificate.iterations
@@ -66,7 +66,7 @@ def test_at_the_optimum_one_evaluation_suffices() -> None:
     assert solved(instance, max_iterations=0).certificate.primal == pytest.approx(instance[0].C, rel=1e-9)
 
 
-def test_bounds_never_step_back_and_a_callback_ends_it() -> None:
+def test_bounds_are_monotone_and_a_callback_ends_training() -> None:
     instance = problem(SIZES, 4, 30.0, 1.0)
     events: list[ProgressEvent] = []
 
@@ -85,7 +85,7 @@ def test_bounds_never_step_back_and_a_callback_ends_it() -> None:
     assert solution.certificate.dual == pytest.approx(events[-1].dual, rel=1e-9)
 
 
-def test_where_it_does_not_get_on_it_ends() -> None:
+def test_training_ends_when_rounding_prevents_progress() -> None:
     solution = solved(problem(SIZES, 5, 5.0, 10.0), 1e-17, max_iterations=5000)
     assert not solution.certificate.converged
     assert solution.certificate.iterations < 100

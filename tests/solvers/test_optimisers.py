@@ -38,7 +38,8 @@ def hinge_risk(seed: int = 0, n: int = 60, d: int = 5, C: float = 0.5, dtype: ty
 
 
 def test_single_steps_of_descent_are_double_precise_on_double_features() -> None:
-    """Weights are kept along with the dual variables; what they lose a step must be in the sixteenth digit."""
+    """Weights are kept beside dual variables."""
+    # What they lose per step must be in the sixteenth digit.
     risk, labels, costs = hinge_risk(4, C=3.0)
     alpha, weights = np.zeros(60), np.zeros(5)
     curvatures = 4.0 * (risk.features.rows**2).sum(axis=1)
@@ -56,7 +57,7 @@ def test_the_interpreted_descent_is_the_compiled(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_allclose(coordinate_descent(*risk_and_data, 1e-4).weights, compiled.weights, rtol=1e-6)
 
 
-def test_no_other_length_is_better() -> None:
+def test_the_length_of_the_weights_is_optimal() -> None:
     for seed in range(8):
         rng = np.random.default_rng(seed)
         weights, margins, costs = rng.normal(size=3), rng.normal(size=30) + seed / 4, rng.uniform(size=30)
@@ -92,7 +93,7 @@ def test_a_small_matrix_in_single_precision_has_exact_products() -> None:
     assert block.normal(np.ones((2, 5)) / 3).tolist() == wide.normal(np.ones((2, 5)) / 3).tolist()
 
 
-def test_coordinate_descent_ends_where_it_does_not_get_on() -> None:
+def test_coordinate_descent_ends_without_progress() -> None:
     """Steps of at most cost/(2 |x|^2) reach a bound C in C times as many of them."""
     risk, labels, costs = hinge_risk(1, n=30, d=2, C=1e6)
     solution = coordinate_descent(risk, labels, costs, 1e-6, max_iterations=5000)
@@ -100,7 +101,7 @@ def test_coordinate_descent_ends_where_it_does_not_get_on() -> None:
     assert solution.certificate.iterations < 5000
 
 
-def test_cutting_planes_end_where_it_is_no_longer_promising() -> None:
+def test_cutting_planes_end_when_the_promising_callback_says_so() -> None:
     risk, *_ = hinge_risk(7, d=8, C=20.0)
     seen: list[tuple[int, float]] = []
 
@@ -129,7 +130,7 @@ def test_planes_that_carry_no_weight_are_dropped_and_the_end_is_the_same(
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_single_precision_goes_on_until_the_double_gap_is_closed(
+def test_single_precision_continues_until_the_double_precision_gap_is_closed(
     dtype: type, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     risk, *_ = hinge_risk(9, C=300.0, dtype=dtype)
@@ -163,7 +164,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, name: str, first: int) -> list[int]
     return calls
 
 
-def test_a_program_that_is_given_up_on_is_solved_by_interior_points_from_there_on(
+def test_after_a_failed_simplex_program_interior_points_solve_all_further_programs(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """And where these fail too, training ends with what was proven."""
@@ -222,7 +223,8 @@ def test_an_error_in_a_callback_is_not_swallowed() -> None:
 
 
 def test_rounding_of_a_normal_that_nearly_cancels_is_not_taken_for_a_false_dual() -> None:
-    """Features around 100 that differ by hundredths: X'c loses digits, and the dual may round above the primal."""
+    """X'c loses digits."""
+    # Features around 100 differ by hundredths, and the dual may round above the primal.
     features = [
         [100.0465316772461, 99.86648559570312, 99.96109008789062],
         [99.99772644042969, 99.97247314453125, 100.03337097167969],

@@ -37,7 +37,7 @@ def test_the_optimum_is_that_of_cvxpy() -> None:
                 assert value(x, root.T @ root, linear) == pytest.approx(best, rel=1e-6, abs=1e-9)
 
 
-def test_planes_without_slope_leave_the_largest_loss_and_those_that_gain_nothing_get_nothing() -> None:
+def test_constant_planes_reduce_to_the_largest_loss_and_useless_planes_have_multiplier_0() -> None:
     for noise in (0.0, 1e-33, 1e-17):
         root = np.sqrt(noise) * np.random.default_rng(0).normal(size=(2, 3))
         x = solve_simplex_qp(root.T @ root, np.array([0.2, 0.7, 0.1]))
@@ -60,8 +60,9 @@ def test_planes_that_nearly_cancel_are_weighed_by_interior_points() -> None:
         assert best > 0.1
 
 
-def test_planes_of_very_different_lengths_are_no_reason_to_give_up() -> None:
-    """As where neighbours count for much, or C is large; at one scale for all, five of these were given up."""
+def test_planes_of_very_different_lengths_are_solved() -> None:
+    """As with a large edge weight, or a large C."""
+    # At one scale for all, five of these were given up.
     for seed in range(100):
         rng = np.random.default_rng(seed)
         root = rng.normal(size=(20, 20)) * 10.0 ** rng.uniform(-2, 4, 20)
@@ -128,7 +129,7 @@ def test_the_optimum_of_bound_weights_is_that_of_cvxpy() -> None:
                 assert bound_value(x, root, linear, rows) >= bound_value(first, root, linear, rows)
 
 
-def test_no_other_step_is_better() -> None:
+def test_the_step_length_is_optimal() -> None:
     for seed in range(40):
         rng = np.random.default_rng(seed)
         n, bound = rng.integers(1, 6), rng.integers(1, 9)

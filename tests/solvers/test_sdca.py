@@ -47,7 +47,7 @@ def test_the_optimum_is_that_of_a_quadratic_program(representation: str, columns
     assert solution.certificate.primal == pytest.approx(primal, rel=1e-10)
 
 
-def test_progress_bounds_the_optimum_and_one_who_stops_gets_the_best_so_far() -> None:
+def test_progress_bounds_the_optimum_and_a_stopped_run_has_the_best_weights_so_far() -> None:
     events = Heard()
     hinges, _ = problem(mu=0.01)
     best = sdca(hinges, 1e-5, on_progress=events).certificate.primal

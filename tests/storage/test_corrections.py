@@ -81,7 +81,7 @@ def test_marks_and_undos_in_any_order_come_to_what_a_list_of_them_does(correctio
             assert labels(corrections, set_key=set_key) == expected, seed
 
 
-def test_it_is_on_disk_when_mark_returns(tmp_path):
+def test_corrections_are_on_disk_when_mark_returns(tmp_path):
     program = (
         "import os, sys; from ranking.storage.store import Store\n"
         f"Store(sys.argv[1]).corrections.mark('{SET}', 'sea', {{'s1': False}}, True); os.kill(os.getpid(), 9)"

@@ -1,4 +1,4 @@
-"""Each file of a data folder missing, empty, cut or garbage: what it held is lost and named, everything else opens."""
+"""Each file of a data folder missing, empty, cut or garbage: its loss is named, everything else opens."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
-def test_what_a_damaged_file_held_is_lost_and_named_and_everything_else_opens(filled, tmp_path, damage):
+def test_the_loss_of_a_damaged_file_is_named_and_everything_else_opens(filled, tmp_path, damage):
     home = tmp_path / "home"
     shutil.copytree(filled, home)
     before = Store(home)

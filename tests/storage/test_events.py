@@ -98,7 +98,7 @@ def test_the_last_of_one_kind_comes_before_the_first_of_the_next(file, monkeypat
     assert progress == [("HOG", 1), ("HOG", 100), ("Colour", 1), ("Colour", 100), (None, None)]
 
 
-def test_a_stopped_report_tells_and_then_raises(file):
+def test_a_report_to_a_stopped_run_is_written_before_it_raises(file):
     report = Report(file)
     report.stop(15, None)
     with pytest.raises(StopTraining):
@@ -155,7 +155,7 @@ def test_a_half_written_line_or_character_waits_for_its_end(run):
     assert events.events(run) == ([], 0)
 
 
-def test_what_is_no_event_is_unreadable(run):
+def test_lines_that_are_not_events_are_read_as_unreadable(run):
     wrong = [{"what": "no kind"}, {"event": "progress", "what": "Half"}, {**ITERATION, "primal": None}]
     for line in ("17", "[" * 100_000, *map(json.dumps, wrong)):
         run.events_file.write_text(f"{line}\n{json.dumps(ITERATION)}\n")

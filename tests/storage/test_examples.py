@@ -26,7 +26,7 @@ def fresh(tmp_path, with_examples):
     return Store(tmp_path / "fresh")
 
 
-def test_every_home_shows_all_that_the_program_lists(fresh):
+def test_every_data_folder_shows_all_listed_examples(fresh):
     assert {row.source: row.key for row in fresh.sets.rows()} == {name: s.key for name, s in SETS.items()}
     listed = [*program.runs_of(*(images.key for images in SETS.values()))]
     runs = {run.id: run for run in fresh.runs.all()}
@@ -65,7 +65,7 @@ def test_examples_are_read_where_they_lie_and_cannot_be_changed(fresh):
     assert fresh.damage() == []
 
 
-def test_without_the_folder_of_examples_a_home_is_empty(tmp_path):
+def test_without_the_folder_of_examples_a_data_folder_is_empty(tmp_path):
     assert Store(tmp_path).sets.rows() == Store(tmp_path).runs.all() == []
 
 
@@ -78,7 +78,7 @@ def test_the_stored_models_give_the_stored_scores(fresh):
         assert method.score(query) == pytest.approx(scores, rel=1e-6, abs=1e-9), settings
 
 
-def test_one_that_is_trained_again_is_what_ships(fresh):
+def test_training_a_bundled_run_again_gives_its_scores_and_measures(fresh):
     [run] = fresh.runs.equal("train", next(cheap()).to_json())
     again = finished(fresh, run.settings)
     assert again.result["test"] == pytest.approx(run.result["test"], abs=1e-3)

@@ -1,4 +1,6 @@
-"""Workers are started, wait for their turn, are cancelled, and are settled when they die; steps of theirs are scripted.
+"""Workers are started, wait for their turn, are cancelled, and are settled when they die.
+
+The steps of some of them are scripted.
 
 What does not need a process has none: this one holds the lock of a run, as its worker would.
 """
@@ -125,7 +127,7 @@ def test_of_equal_starts_at_once_one_starts_a_worker(store, monkeypatch):
     assert jobs.start(store, "train", settings).id != runs[0].id
 
 
-def test_what_differs_or_is_not_live_is_a_new_run(store, monkeypatch):
+def test_different_settings_or_an_ended_run_start_a_new_run(store, monkeypatch):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     settings = {"steps": [FOREVER]}
     first = jobs.start_once(store, "train", settings)
@@ -156,7 +158,7 @@ def test_all_kinds_but_imports_stand_in_one_queue(store, held, full):
         assert waits_for(store.home, held(store, "import", settings)) == 0, settings
 
 
-def test_workers_wait_for_their_turn_and_a_dead_one_gives_its_place_up(store, held, full):
+def test_workers_wait_for_their_turn_and_a_dead_worker_frees_its_position(store, held, full):
     first, second, third = (start(store, ["iterate", 1, 0.0]) for _ in range(3))
     assert [waits_for(store.home, run) for run in (first, second, third)] == [1, 2, 3]
     kill(first)
@@ -202,7 +204,7 @@ def test_a_file_that_crashes_its_reader_is_named(store, tmp_path, monkeypatch):
     assert run.reason.startswith(f"{file} crashed its reader (last step: Reading {file}; SIGSEGV)")
 
 
-def test_a_crash_tells_its_signal_and_last_words_but_no_dump(store):
+def test_the_reason_of_a_crash_has_signal_and_last_output_but_no_dump(store):
     run = ended(store, start(store, ["iterate", 2, 0.0], ["crash"]))
     assert run.reason.startswith(cause_of_exit(-signal.SIGABRT))
     assert "something went wrong inside | Fatal Python error: Aborted" in run.reason
@@ -280,7 +282,7 @@ def fill_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("server", ["watches", "has gone"])
-def test_an_import_that_is_killed_leaves_not_one_byte(store, monkeypatch, server):
+def test_a_killed_import_leaves_no_files(store, monkeypatch, server):
     monkeypatch.setattr(jobs, "WORKER", SLEEPING)
     if server == "has gone":
         monkeypatch.setattr(jobs, "_await_end", lambda store, run, child: child.wait())
@@ -323,7 +325,7 @@ def test_an_upload_that_fills_the_disk_is_deleted_before_it_fails(store, monkeyp
 # ------------------------------------------------------------------------------------------------- cancel
 
 
-def test_a_deaf_worker_is_killed_but_not_at_once(store):
+def test_a_worker_that_ignores_cancelling_is_killed_after_a_delay(store):
     run = start(store, ["iterate", 3, 0.0], ["be_deaf", 10_000])
     heard(run, what="Deaf")
     begin = time.monotonic()
@@ -395,7 +397,7 @@ print(jobs.start(Store(sys.argv[1]), "train", {"steps": [["iterate", 100000, 0.0
 """
 
 
-def test_a_training_outlives_its_server_and_the_next_one_can_cancel_it(store, monkeypatch):
+def test_a_training_run_survives_its_server_and_the_next_server_can_cancel_it(store, monkeypatch):
     be_patient(monkeypatch)
     command = [sys.executable, "-c", SERVER, str(store.home), *SCRIPTED]
     done = subprocess.run(command, check=True, capture_output=True, text=True)

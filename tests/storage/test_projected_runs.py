@@ -48,14 +48,14 @@ def test_the_projection_lies_beside_the_method_and_gives_its_scores(origin, run)
     np.testing.assert_array_equal(np.load(run.scores_file), method.score(Query(projection(features))))
 
 
-def test_the_command_line_ranks_through_it(origin, run, command):
+def test_the_command_line_ranks_with_the_projection(origin, run, command):
     output, _ = command("rank", run.id, "--part", "all", home=origin.home)
     rows = list(csv.DictReader(io.StringIO(output)))
     scores = dict(zip(origin.sets.get(run.settings["set"]).ids, np.load(run.scores_file), strict=True))
     assert {row["sample"]: float(row["score"]) for row in rows} == scores
 
 
-def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
+def test_a_missing_projection_is_reported(origin, run, tmp_path):
     aside = run.projection_file.rename(tmp_path / "aside.npz")
     try:
         with refused(run.projection_file.name) as caught:
@@ -67,5 +67,5 @@ def test_without_its_projection_a_method_says_so(origin, run, tmp_path):
         aside.rename(run.projection_file)
 
 
-def test_it_is_exported_with_its_training(origin, run):
+def test_a_projection_is_exported_with_its_training_run(origin, run):
     assert unpacked(export_run(origin, run.id))[run.projection_file.name] == run.projection_file.read_bytes()

@@ -42,7 +42,7 @@ def test_runs_start_in_the_order_of_pressing_and_imports_do_not_wait_for_them(st
     assert waiting(store, [*runs[-2:], runs[1]]) == [0, 0, 1], "who comes back is the last"
 
 
-def test_never_more_than_the_places_work_when_waiting_imports_come_back(store, held):
+def test_running_jobs_never_exceed_the_limit_when_waiting_imports_resume(store, held):
     imports = [held(store, "import") for _ in range(3 * IMPORTS_AT_ONCE)]
     for run in imports:
         leave(store.home, run)
@@ -84,7 +84,7 @@ def test_entries_of_dead_workers_are_removed(store, held):
     assert len(list((store.home / "queue" / "runs").iterdir())) == 1
 
 
-def test_what_does_not_belong_to_the_queue_is_ignored_and_a_clock_that_goes_back_lets_no_more_start(
+def test_foreign_files_in_the_queue_are_ignored_and_a_clock_set_back_starts_no_extra_run(
     store, held, monkeypatch
 ):
     runs = [held(store) for _ in range(RUNS_AT_ONCE)]

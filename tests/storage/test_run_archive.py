@@ -63,7 +63,7 @@ def test_a_failed_training_is_exported_with_its_reason(origin):
     assert (record["state"], record["reason"], list(files)) == ("failed", "the oracle is silent", [RUN])
 
 
-def test_what_cannot_be_exported_is_refused(origin):
+def test_runs_that_cannot_be_exported_are_refused(origin):
     [run] = origin.runs.all("train")
     queued = origin.runs.create("train", {"set": "x" * 8})
     of_labels = origin.runs.create("train", {"set": "x" * 8, "task": "labels"})

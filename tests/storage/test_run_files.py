@@ -27,13 +27,13 @@ def test_scores_come_back_as_they_were_saved(tmp_path):
 @pytest.mark.parametrize(
     "scores", [np.full(7, np.nan), np.r_[SCORES[1:], np.nan], SCORES[None], "a" * 7, range(7)]
 )
-def test_what_are_no_scores_is_refused(tmp_path, scores):
+def test_invalid_scores_are_refused(tmp_path, scores):
     with refused("scores of a run"):
         read_scores(saved(tmp_path / "scores.npy", scores), "a run", 7)
 
 
 @pytest.mark.parametrize("content", [None, b"", b"garbage" * 100, b"\x93NUMPY\x09\x00", b"PK\x03\x04" * 50])
-def test_a_damaged_file_is_refused_in_our_words(tmp_path, content):
+def test_missing_and_damaged_scores_files_are_refused(tmp_path, content):
     file = tmp_path / "scores.npy"
     if content is not None:
         file.write_bytes(content)

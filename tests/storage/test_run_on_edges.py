@@ -59,7 +59,7 @@ def forget(store: Store, run: Run) -> None:
     edges_in(store.home / "edges", run.settings["set"]).path(run.settings["graph"]).unlink()
 
 
-def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
+def test_scores_use_the_pairs_that_the_settings_name(origin, run):
     images, settings = origin.sets.get(run.settings["set"]), TrainSettings.from_json(run.settings)
     features = load_features(images, settings.features, origin.features.cache)
     edges = random_vectors(len(images))
@@ -72,7 +72,7 @@ def test_scores_lean_on_the_pairs_that_the_settings_name(origin, run):
     assert np.abs(scores - method.score(Query(features))).max() > 0
 
 
-def test_pairs_that_are_gone_fail_a_training_with_the_remedy(origin, run):
+def test_missing_pairs_fail_a_training_run_with_the_remedy(origin, run):
     forget(origin, run)
     with refused(f"pairs of {short_name(run.settings['graph'])}", "none") as caught:
         finished(origin, run.settings)

@@ -50,7 +50,7 @@ def test_settings_survive_json():
         assert type(settings).from_json(written) == settings
 
 
-def test_settings_without_corrections_are_those_of_before_there_were_any():
+def test_settings_without_corrections_equal_those_of_earlier_versions():
     stored = TRAINING.to_json()
     assert "corrections" not in stored
     assert TrainSettings.from_json(stored).corrections == ()

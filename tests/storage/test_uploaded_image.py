@@ -31,7 +31,7 @@ def kept(store: Store) -> set[str]:
     return {file.name for file in (store.home / "runs").rglob("*") if file.is_file()}
 
 
-def test_an_own_image_is_described_as_it_is_seen_and_not_kept(tmp_path):
+def test_an_uploaded_image_is_described_upright_and_not_kept(tmp_path):
     store = Store(tmp_path / "home")
     with described(store, jpeg((60, 40), orientation=6), PARTS) as (images, features):
         assert images.image_sizes.tolist() == [[40, 60]], "a telephone held upright stores its picture lying"
@@ -39,7 +39,7 @@ def test_an_own_image_is_described_as_it_is_seen_and_not_kept(tmp_path):
     assert kept(store) <= {RECORD, LOCK}
 
 
-def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
+def test_invalid_uploaded_images_are_refused(tmp_path, monkeypatch):
     store = Store(tmp_path / "home")
     for data, part in (
         (b"%PDF-1.4", "this file: expected .*JPEG, PNG, WEBP"),

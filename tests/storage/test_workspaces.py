@@ -1,4 +1,4 @@
-"""Workspaces: nobody reaches those of others, all read what is shared, and limits are said where they are met."""
+"""Workspaces: visitors cannot reach each other's, all read the shared one, and errors name the limit."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def test_workspaces_cannot_read_or_change_each_other(server, visitor, pictures):
     assert mine.sets.get(key).key == key
 
 
-def test_what_the_server_shares_is_read_in_every_workspace_and_changed_in_none(server, visitor, pictures):
+def test_shared_data_is_read_in_every_workspace_and_changed_in_none(server, visitor, pictures):
     shared = Store(server / SHARED)
     key = shared.sets.add(pictures, "Patches")
     settings = TrainSettings(key, (("Colour", {}),), "red", "SVM").to_json()

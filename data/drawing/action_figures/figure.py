@@ -34,7 +34,7 @@ class Act:
 
 
 def draw_person(sketch: Sketch, body: Body, act: Act, number: int) -> None:
-    """Draw person `number` doing `act`. Body and clothes belong to the person, props do not."""
+    """Draw person `number` doing `act`; body and clothes belong to the person, props do not."""
     pose = act.pose
     arms_last = pose.view != "back"
     _props(sketch, act.behind)

@@ -10,12 +10,14 @@ from drawing.sketch import Colour, rgb
 
 @dataclass(frozen=True)
 class Light:
-    """tint: multiplies red, green and blue of the finished image. haze: the colour that distant objects take on."""
+    """The light of a scene."""
 
     name: str
     top: Colour
     bottom: Colour
+    # The colour that distant objects take on.
     haze: Colour
+    # Multiplies red, green and blue of the finished image.
     tint: tuple[float, float, float]
     sun: Colour | None
     # "rain", "snow", "fog"

@@ -26,7 +26,8 @@ def pedal(turn: float) -> Point:
 
 
 def bicycle(sketch: Sketch, colour: Colour, turn: float, basket: bool) -> None:
-    """Draw a bicycle without its nearer crank. turn: the angle of that crank."""
+    """Draw a bicycle without its nearer crank."""
+    # turn: the angle of that crank.
     for x, y in (REAR, FRONT):
         for spoke in range(6):
             a = turn + math.pi * spoke / 6
@@ -137,7 +138,7 @@ def _hind(sketch: Sketch, x: float, swing: tuple[float, float], coat: Colour, ph
 
 
 def _horse_leg(sketch: Sketch, top: Point, thigh: float, bend: float, thick: float, coat: Colour) -> None:
-    """Draw upper leg, cannon and hoof; a leg that would reach into the ground is bent until it stands on it."""
+    """Draw upper leg, cannon and hoof; a leg that would reach into the ground is bent."""
     upper, lower = 0.33, 0.33
     a, b = math.radians(thigh), math.radians(thigh - bend)
     knee = top[0] + upper * math.sin(a), top[1] + upper * math.cos(a)

@@ -1,4 +1,4 @@
-"""A complete scene: people, their actions, the place and the light. It depends on (seed, index, share) only."""
+"""A complete scene: people, their actions, the place and the light, from (seed, index, share) only."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Scene:
 
 
 def scene_action(seed: int, index: int) -> str:
-    """Return the main action of image `index`: each block of ten images has every action once, in random order."""
+    """Return the main action of image `index`; each ten images have every action once, in random order."""
     order = list(NAMES)
     Random(f"{seed}/block/{index // len(NAMES)}").shuffle(order)
     return order[index % len(NAMES)]
@@ -88,7 +88,8 @@ def make_scene(seed: int, index: int, share: float) -> Scene:
 def _people(
     sketch: Sketch, random: Random, ground: Ground, light: Light, actions: tuple[str, ...]
 ) -> dict[int, float]:
-    """Draw all people, each at a separate position, the farthest first; return the row below which each is hidden."""
+    """Draw all people, the farthest first; return the row below which each is hidden."""
+    # Each is at a separate position.
     hidden: dict[int, float] = {}
     wardrobe = random.choice(WARDROBES)
     number = len(actions)
@@ -185,7 +186,7 @@ def _leaves(random: Random, light: Light) -> Colour:
 
 
 def _foreground(sketch: Sketch, random: Random, ground: Ground, light: Light) -> None:
-    """Draw foreground objects that hide parts of people: leaves, a fence, a lamp post, heads of an audience."""
+    """Draw objects that hide parts of people: leaves, a fence, a lamp post, heads of an audience."""
     if ground.stage:
         for x in range(random.randint(-20, 10), 660, 46):
             y = 486 + random.uniform(-12, 10)
@@ -213,7 +214,8 @@ def _foreground(sketch: Sketch, random: Random, ground: Ground, light: Light) ->
 
 
 def _box(sketch: Sketch, number: int, hidden: dict[int, float], random: Random) -> Box:
-    """Return the box around the visible part of a person in the halved image, as imprecise as a box drawn by hand."""
+    """Return the box around the visible part of a person in the halved image."""
+    # It is as imprecise as a box drawn by hand.
     left, top, right, bottom = sketch.extent(number, (0, 0, WIDTH, min(hidden.get(number, HEIGHT), HEIGHT)))
     across, down = (right - left) * LOOSE, (bottom - top) * LOOSE
     return (

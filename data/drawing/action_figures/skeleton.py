@@ -24,9 +24,10 @@ HIPS = {"side": 0.014, "front": 0.05, "back": 0.05}
 
 
 class Pose:
-    """Joints of one body. view: "side", "front" or "back". Each list has one entry per side."""
+    """Joints of one body, in lists with one entry per side."""
 
     def __init__(self, hip: Point, lean: float, view: str = "side", nod: float = 0.0) -> None:
+        # "side", "front" or "back".
         self.view = view
         self.hip = hip
         self.lean = lean
@@ -84,7 +85,8 @@ class Pose:
 def standing(
     lean: float, legs: Sequence[tuple[float, float]], view: str = "side", nod: float = 0.0, lift: float = 0.0
 ) -> Pose:
-    """Return a pose on its feet, or `lift` above the ground. legs: (thigh, bend) of each side. Arms hang."""
+    """Return a pose on its feet, or `lift` above the ground, with hanging arms."""
+    # legs: (thigh, bend) of each side.
     pose = Pose((0.0, -THIGH - SHIN - SOLE), lean, view, nod)
     for side in SIDES:
         pose.swing_leg(side, *legs[side])
@@ -97,7 +99,7 @@ def standing(
 
 
 def seated(height: float, lean: float, feet: Sequence[Point], view: str = "side", nod: float = 0.0) -> Pose:
-    """Return a pose with the hip on a seat of `height` and the soles at `feet`. Arms hang."""
+    """Return a pose with the hip on a seat of `height`, the soles at `feet` and hanging arms."""
     pose = Pose((0.0, -height - 0.055), lean, view, nod)
     for side in SIDES:
         x, y = feet[side]

@@ -1,4 +1,4 @@
-"""A complete scene: a place, its light, and the objects in it. It depends on (seed, index) only."""
+"""A complete scene: a place, its light, and the objects in it, from (seed, index) only."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ EDGE = 90
 
 
 def make_scene(seed: int, index: int) -> Scene:
-    """Return scene `index` of `seed`, drawn but not painted. Farther objects are behind nearer ones."""
+    """Return scene `index` of `seed`, drawn but not painted; farther objects are behind nearer ones."""
     random = Random(f"{seed}/hidden objects/{index}")
     light = draw_light(random)
     sketch = Sketch()

@@ -1,4 +1,4 @@
-"""The light of a time of day and its weather: the colours of the sky and of distant objects, and the overall tint."""
+"""The light of a time of day and its weather: colours of the sky and of distant objects, and a tint."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The painting steps of a label scene: shapes and reflections in water, then light, then effects of the camera."""
+"""The painting steps of a label scene: shapes and reflections, light, then effects of the camera."""
 
 from __future__ import annotations
 

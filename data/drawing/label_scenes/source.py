@@ -1,4 +1,7 @@
-"""The image set "Label scenes": generated images with some forty concepts, about a dozen each (c-star, section 5)."""
+"""The image set "Label scenes": generated images with about a dozen of some forty concepts each.
+
+See c-star, section 5.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The content of an image: place, season, time of day, weather, people and camera, and the concepts that follow.
+"""The content of an image: place, season, time, weather, people and camera, and the resulting concepts.
 
 An image has the label of a concept if the scene contains it, however small, dark or blurred; sometimes, as in
 photographs, another object hides it.
@@ -70,8 +70,9 @@ WILD = ("beach", "lake", "mountains", "meadow", "forest", "desert", "road")
 
 @dataclass(frozen=True)
 class Story:
-    """The content of one image. shows: its concepts. key: the seed of all further random choices."""
+    """The content of one image."""
 
+    # The seed of all further random choices.
     key: str
     place: str
     season: str
@@ -81,6 +82,7 @@ class Story:
     weather: str
     company: str
     camera: str
+    # The concepts of the image.
     shows: frozenset[str]
 
     def random(self, thing: str) -> Random:

@@ -15,7 +15,7 @@ SAILS = [rgb(code) for code in ("faf4e4", "fbe3c0", "e57f5a", "f2c14e", "c8dfe0"
 
 
 def sea(canvas: Canvas, top: float, bottom: float) -> None:
-    """Draw water from `top` to `bottom` in bands that widen towards the viewer, with the light of sun or moon on it."""
+    """Draw water from `top` to `bottom` in bands that widen towards the viewer, lit by sun or moon."""
     random, sketch = canvas.random("water"), canvas.sketch
     evening = canvas.story.time == "sunset"
     far = mix(canvas.light.water, sky_colour(canvas, 1.0), 0.7 if evening else 0.4)

@@ -187,7 +187,7 @@ def _open(sketch: Sketch, random: Random, body: Body) -> None:
 
 
 def _doors(sketch: Sketch, model: Model, body: Body) -> None:
-    """Draw seams and handles of the doors between the axles; their number depends on the length of the roof."""
+    """Draw seams and handles of the doors between the axles; their number follows from the roof."""
     random = model.random("doors")
     several = model.kind in ("saloon", "estate") or (model.kind == "hatchback" and random.random() < 0.5)
     first = body.cowl_x + 0.14

@@ -1,4 +1,4 @@
-"""The model of a car and the apparent age of each part. It depends on the seed and the number of the model only.
+"""The model of a car and the apparent age of each part, from the seed and the model's number only.
 
 Many cues reveal a year, and each is unreliable: makers are early or late, designs last for years, wheels are changed,
 and old cars are photographed again. So each cue has a separate year, near the year of the car.
@@ -30,13 +30,14 @@ KINDS = {
 
 @dataclass(frozen=True)
 class Model:
-    """A car of `year`. years: of each cue except the photograph."""
+    """A car of `year`."""
 
     key: str
     number: int
     year: int
     # "saloon", "coupe", "roadster", "estate" or "hatchback"
     kind: str
+    # Of each cue except the photograph.
     years: dict[str, float]
     paint: Colour
     second: Colour
@@ -47,7 +48,7 @@ class Model:
 
 
 def make_model(seed: int, number: int) -> Model:
-    """Return model `number` of `seed`. Each block of eighty models has every year once, in random order."""
+    """Return model `number` of `seed`; each eighty models have every year once, in random order."""
     span = LAST - FIRST + 1
     order = list(range(FIRST, LAST + 1))
     Random(f"{seed}/years/{number // span}").shuffle(order)

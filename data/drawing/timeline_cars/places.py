@@ -1,4 +1,4 @@
-"""The place of a car: sky, background and ground. It is independent of the year."""
+"""The place of a car, independent of the year: sky, background and ground."""
 
 from __future__ import annotations
 

@@ -47,7 +47,7 @@ def mid(a: Point, b: Point, share: float) -> Point:
 
 
 def outline(body: Body) -> list[Corner]:
-    """Return the hull without roof, from the lower end of its front over hood and deck to the lower end of its tail."""
+    """Return the hull without roof, from the lower end of its front to that of its tail."""
     hood, deck = body.round_hood, body.round_deck
     low = body.sill
     bumper = low + 0.55 * (body.hood_y - low)

@@ -36,7 +36,7 @@ class TimelineCars(GeneratedSource):
     seed: int = 5
 
     def generated(self, index: int) -> GeneratedImage:
-        """Return an image of a model in a random place and at a random distance, printed in the style of some year."""
+        """Return an image of a model at a random place and distance, printed in the style of some year."""
         model = make_model(self.seed, index // VIEWS)
         random = model.random(f"view {index % VIEWS}")
         sketch = Sketch()

@@ -354,7 +354,8 @@ def redrawn(shown: Sequence[Run], split: str) -> Resampled:
 
 @of_home(entries=SOME, spinner="Ranking at different edge strengths …", needs="model")
 def strength_curve(run: Run) -> EdgeStrengthCurve:
-    """The test samples of a run ranked at each of STRENGTHS. Only for a method that uses the similarity graph."""
+    """The test samples of a run ranked at each of STRENGTHS."""
+    # Only for a method that uses the similarity graph.
     from ranking.explain.edge_strength import edge_strength_curve
 
     images = image_set(run.settings["set"])
@@ -468,7 +469,7 @@ def mid_rank(run: Run) -> tuple[MidRank, Features]:
 
 @of_home(spinner="Searching …")
 def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
-    """The search of MidRank's ranker of one length for the best order of the test sequence with index `number`."""
+    """The search of MidRank's ranker of one length for the best order of a test sequence."""
     from ranking.explain.tree_search import tree_search as search
 
     method, features = mid_rank(run)
@@ -486,7 +487,8 @@ def findings(run: Run) -> Findings:
 
 
 def differences(run: Run) -> list[Difference]:
-    """The differences between each two methods of an experiment per query, with intervals on the test samples."""
+    """The differences between each two methods of an experiment per query, on the test samples."""
+    # With intervals.
     return _differences(*_as_of(run))
 
 

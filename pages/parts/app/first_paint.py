@@ -1,4 +1,6 @@
-"""Add the style of all pages to Streamlit's HTML, a script that hides a page until it is complete, and one for keys.
+"""Adds the style of all pages and two scripts to Streamlit's HTML.
+
+One script hides a page until it is complete, the other handles keys.
 
 Elements of a page arrive one by one, and each would move the elements below it. Therefore the page is painted only when
 all of them have arrived.

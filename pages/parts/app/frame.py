@@ -94,7 +94,7 @@ def picture(name: str) -> DeltaGenerator:
 
 
 def _finish(messages: DeltaGenerator, linked: dict[str, str] | None) -> None:
-    """Update the menu's links if the URL has changed since the menu was shown, and show the messages about the URL."""
+    """Update the menu's links if the URL has changed, and show the messages about the URL."""
     st.session_state[keys.PAGE_RUNS] = False
     if st.query_params.to_dict() != linked:
         menu.show_again()
@@ -112,6 +112,7 @@ def show_empty_state(message: str, label: str, page: str, **changes: str | None)
 
 
 def next_step(label: str, page: str, *, obvious: bool = True, **changes: str | None) -> None:
-    """A button to another page, which keeps the URL parameters with `changes`. obvious: primary style."""
+    """A button to another page, which keeps the URL parameters with `changes`."""
+    # obvious: primary style.
     if pressed(label, keys.widget(f"go to {page}"), type="primary" if obvious else "secondary"):
         st.switch_page(f"pages/{page}.py", query_params=address.changed(**changes))

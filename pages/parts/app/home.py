@@ -32,7 +32,7 @@ NO_EXAMPLES = (
 
 
 class Gone(Exception):
-    """Something that the URL or a run refers to does not exist (any more). The message explains what to do."""
+    """Something that the URL or a run refers to does not exist; the message explains what to do."""
 
 
 def store() -> Store:
@@ -43,7 +43,8 @@ def store() -> Store:
 
 
 def common_features() -> Path:
-    """The folder of computed features of shared image sets, which is the server's: no visitor computes them twice."""
+    """The folder of computed features of shared image sets, which is the server's."""
+    # Therefore no visitor computes them twice.
     return _recovered(str(home_folder())).features.cache
 
 

@@ -319,7 +319,8 @@ def depends(name: str, on: str) -> bool:
 
 
 def setting(owner: str, plugin: str, name: str) -> str:
-    """URL parameter of a setting; `owner` is the kind of plug-in. Settings of two plug-ins cannot collide."""
+    """URL parameter of a setting; `owner` is the kind of plug-in."""
+    # Settings of two plug-ins cannot collide.
     return f"{owner}.{plugin}.{name}"
 
 
@@ -369,7 +370,8 @@ UPLOADED_PAIRS = "uploaded CSV files of pairs"
 
 
 def uploads_of(form: str) -> str:
-    """Session key of the number of files uploaded there: each file has a new widget, so that none keeps old bytes."""
+    """Session key of the number of files uploaded there."""
+    # Each file has a new widget, so that none keeps old bytes.
     return f"uploads of {form}"
 
 

@@ -84,7 +84,7 @@ def show_again() -> None:
 
 
 def draw(key: str) -> None:
-    """Show the sections, and below them the tabs of the current section. All links keep the URL parameters."""
+    """Show the sections and the tabs of the current section; all links keep the URL parameters."""
     here = st.session_state[keys.PAGE_SHOWN]
     with st.container(gap=None, key=key):
         with st.container(horizontal=True, vertical_alignment="center"):

@@ -35,7 +35,8 @@ _home_here: ContextVar[str | None] = ContextVar("home", default=None)
 
 
 def used() -> bool:
-    """Whether visitors have workspaces: RANKING_WORKSPACES, by default whether other machines can reach the server."""
+    """Whether visitors have workspaces, by RANKING_WORKSPACES."""
+    # By default whether other machines can reach the server.
     setting = os.environ.get(WHEN) or "auto"
     if setting not in ("on", "off", "auto"):
         raise HomeError(
@@ -61,7 +62,7 @@ def is_loopback(listens_at: str | None) -> bool:
 
 
 def here() -> str | None:
-    """The visitor's data folder, as `Store` takes it. HomeError if the URL names no workspace that exists."""
+    """The visitor's data folder, as `Store` takes it; HomeError if the workspace does not exist."""
     kept = _home_here.get()
     if kept is not None:
         return kept
@@ -78,7 +79,7 @@ def here() -> str | None:
 
 
 def kept(make: Callable[[], T]) -> Callable[[], T]:
-    """Wrap `make` so that it can be called outside a page run, as downloads are, with the page's data folder."""
+    """Wrap `make` to be called outside a page run, as downloads are, with the page's data folder."""
     home = here()
 
     def made() -> T:

@@ -101,7 +101,7 @@ def in_words(curves: Sequence[Curve], measure: str) -> str:
 
 
 def csv_text(curves: Sequence[Curve]) -> str:
-    """Return a line per value: the curve, the setting, the measure, its mean, and half the width of its interval."""
+    """Return a line per value: the curve, the setting, the measure, its mean, and half of its interval."""
     rows = [
         {"curve": curve.line, "setting": at, "measure": measure, "mean": mean, "error": error}
         for curve in curves

@@ -281,7 +281,7 @@ def all_rankings(
 
 
 def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
-    """Plot f_j of each irrelevant sample as a line, with its best rank marked; at most as many lines as CURVES."""
+    """Plot f_j of at most CURVES irrelevant samples, each as a line with its best rank marked."""
     figure, ranks = go.Figure(), np.arange(1, problem.highest + 1)
     for values, name, (colour, dash, symbol) in zip(problem.values, names, CURVES, strict=False):
         best = problem.highest - 1 - int(np.argmax(values[::-1]))
@@ -297,7 +297,7 @@ def all_of_rank(problem: InferenceProblem, names: Sequence[str]) -> go.Figure:
 
 
 def planes(bounds: TrainingPlanes) -> go.Figure:
-    """Plot both bounds by the number of planes found, with a mark for each plane that shows whether it is active."""
+    """Plot both bounds by the number of planes found; a mark shows whether a plane is active."""
     figure, number = go.Figure(), np.arange(1, len(bounds.dual) + 1)
     line(figure, number, bounds.primal, BLUE, 3, name="primal")
     line(figure, number, bounds.dual, VERMILLION, 3, "dash", name="dual: optimum over the planes")

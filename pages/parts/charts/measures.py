@@ -17,7 +17,7 @@ NDCG = (
 
 
 def show(ranked: Ranking, k: int) -> None:
-    """Show AP, P@k, NDCG and the counts; or a message if no sample is relevant, because then they are undefined."""
+    """Show AP, P@k, NDCG and the counts; or a message if no sample is relevant."""
     if not ranked.positives:
         st.info(
             "No sample of this split is relevant to the query, so there is nothing to measure.",

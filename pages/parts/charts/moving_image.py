@@ -1,4 +1,7 @@
-"""One image that moves through a small ranking, with AP, P@k, NDCG and the error rate at a cutoff for each rank."""
+"""One image that moves through a small ranking, with the measures for each of its ranks.
+
+These are AP, P@k, NDCG and the error rate at a cutoff.
+"""
 
 from __future__ import annotations
 

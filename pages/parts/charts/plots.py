@@ -1,4 +1,4 @@
-"""The charts of all pages. `alt` is the text alternative of a chart."""
+"""The charts of all pages; `alt` is the text alternative of a chart."""
 
 from __future__ import annotations
 
@@ -122,7 +122,8 @@ def points(
     name: str | None = None,
     **more: Any,
 ) -> None:
-    """Add points; with a name they are in the legend. edge: the colour and width of their outline."""
+    """Add points; with a name they are in the legend."""
+    # edge: the colour and width of their outline.
     marker = {"color": colour, "symbol": symbol, "size": size, "line": {"color": edge[0], "width": edge[1]}}
     quiet = {} if "hovertemplate" in more else {"hoverinfo": "skip"}
     figure.add_scatter(
@@ -140,7 +141,8 @@ def points(
 
 
 def hatched(colour: Any, shape: Any = "/", size: int = 7) -> dict[str, Any]:
-    """Return the style of bars with white stripes. colour, shape: of all bars, or one per bar."""
+    """Return the style of bars with white stripes."""
+    # colour, shape: of all bars, or one per bar.
     stripes = {"shape": shape, "fillmode": "overlay", "fgcolor": "rgba(255,255,255,.5)", "size": size}
     return {"color": colour, "pattern": stripes}
 

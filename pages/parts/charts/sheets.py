@@ -63,7 +63,8 @@ class Sheet:
             self._draw.line((x + x1, y + y1, x + x2, y + y2), "white", 3)
 
     def line(self, x1: float, x2: float, top: int, height: int, colour: str, width: int, dashes: int) -> None:
-        """Draw a line from x1 at `top` down to x2. dashes: their number; 1 is a solid line."""
+        """Draw a line from x1 at `top` down to x2."""
+        # dashes: their number; 1 is a solid line.
         for dash in range(dashes):
             ends = [dash / dashes, (dash + (0.6 if dashes > 1 else 1)) / dashes]
             self._draw.line([(x1 + at * (x2 - x1), top + at * height) for at in ends], colour, width)
@@ -75,7 +76,8 @@ class Sheet:
 
 
 def contact_sheet(thumbnails: Thumbnails, ranked: Ranking, title: str) -> bytes:
-    """Return the top of a ranking as PNG. The first line of `title` is large, a second line is small."""
+    """Return the top of a ranking as PNG."""
+    # The first line of `title` is large, a second line is small.
     shown = min(len(ranked), COLUMNS * ROWS)
     rows = -(-shown // COLUMNS)
     sheet = Sheet(COLUMNS * (SIDE + GAP) + GAP, HEADER + rows * (SIDE + CAPTION + GAP) + GAP)

@@ -1,4 +1,4 @@
-"""Charts of a labelling simulation: precision over the number of questions, and the difference of two models."""
+"""Charts of a labelling simulation: precision by number of questions, and differences of two models."""
 
 from __future__ import annotations
 

@@ -136,7 +136,7 @@ def plotted_points(relevance: Ints, places: Ints) -> Ints:
 
 
 def show_scores(pair: Pair, sample: int) -> None:
-    """A scatter plot of the scores in two rankings, relevant samples in front. A click selects a sample."""
+    """A scatter plot of the scores in two rankings, relevant samples in front; a click selects a sample."""
     figure, (before, after) = go.Figure(), pair.names
     ids, relevance = (
         pair.compared.images.ids[pair.compared.compared.samples],

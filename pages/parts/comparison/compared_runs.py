@@ -1,4 +1,4 @@
-"""The choice of two to four training runs with the same image set and query. The URL has their ids."""
+"""The choice of two to four training runs with the same image set and query, whose ids are in the URL."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
 
 
 def _without_examples(listed: Sequence[Run], shown: str | None) -> Sequence[Run]:
-    """The runs without the bundled ones, if at least two of them have a ranking and the run `shown` is not bundled."""
+    """The runs without bundled ones, if two of them have a ranking and `shown` is not bundled."""
     own = [run for run in listed if not examples.is_example(run.folder)]
     wanted = shown is None or any(run.id == shown for run in own)
     return own if wanted and sum(run.has_scores for run in own) >= 2 else listed
@@ -226,7 +226,8 @@ def _measured(run: Run) -> str:
 
 
 def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoReturn:
-    """Fewer than two rankings are chosen: offer to choose more, or to train the missing methods. Ends the page."""
+    """Offer to choose more rankings, or to train the missing methods, and end the page."""
+    # Fewer than two rankings are chosen.
     ranked, query = [run for run in listed if run.has_scores], escaped(subject[1])
     if len(ranked) >= 2:
         st.info(

@@ -35,7 +35,8 @@ def rows(images: ImageSet) -> Ints:
 
 
 def show(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> None:
-    """A table of the selected samples by rank, if there are several. corrected: as in `tiles.ranked_tiles`."""
+    """A table of the selected samples by rank, if there are several."""
+    # corrected: as in `tiles.ranked_tiles`.
     chosen = rows(images)
     if len(chosen) < 2:
         return

@@ -44,12 +44,12 @@ class Tile:
 
 
 def style(*own: Path) -> str:
-    """The style of a component with tiles: the colours as variables, the style of all tiles, and its own files."""
+    """The style of a component with tiles: colours as variables, the style of all tiles, and its own."""
     variables = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
     files = (Path(__file__).with_name("tile.css"), *own)
     return "\n".join([f":host {{{variables}}}", *(file.read_text() for file in files)])
 
 
 def script(own: Path) -> str:
-    """The script of a component with tiles that cannot be selected: the script of all such tiles, and its own."""
+    """The script of a component with tiles that cannot be selected: that of all such tiles, and its own."""
     return f"{Path(__file__).with_name('tile.js').read_text()}\n{own.read_text()}"

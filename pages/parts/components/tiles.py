@@ -86,7 +86,7 @@ def top_tiles(
 
 
 def with_terms(shown: Sequence[Tile], relevance: Ints) -> list[Tile]:
-    """The tiles of a whole ranking; below each relevant tile its term of AP: relevant samples so far / rank."""
+    """The tiles of a whole ranking; below relevant tiles the term of AP, relevant samples so far / rank."""
     terms = {place: f"{relevant}/{place}" for relevant, place in precision_terms(relevance)}
     return [replace(tile, right=terms.get(place, "")) for place, tile in enumerate(shown, start=1)]
 
@@ -115,7 +115,8 @@ def share_of(box: Sequence[int] | Ints, size: Ints, ratio: float = 1.0) -> tuple
 
 
 def whole_tiles(images: ImageSet, shown: Mapping[int, int], relevant: Mapping[int, bool]) -> dict[int, Tile]:
-    """Tiles of whole images, without a rank. shown: the image of each tile. relevant: which mark a tile has, if any."""
+    """Tiles of whole images, without a rank."""
+    # shown: the image of each tile. relevant: which mark a tile has, if any.
     thumbnails = cache.thumbnails(images.key)
     marks = {tile: "relevant" if is_relevant else "irrelevant" for tile, is_relevant in relevant.items()}
     return {
@@ -177,7 +178,8 @@ def sample_tiles(images: ImageSet, thumbnails: Thumbnails, rows: Sequence[int]) 
 
 
 def marked_tiles(images: ImageSet, relevant: Mapping[int, bool]) -> dict[int, Tile]:
-    """Tiles by row with a mark but without a rank, which changes from iteration to iteration. relevant: by row."""
+    """Tiles by row with a mark but without a rank, which changes from iteration to iteration."""
+    # relevant: by row.
     thumbnails = cache.thumbnails(images.key)
     return {
         row: Tile(
@@ -191,7 +193,8 @@ def marked_tiles(images: ImageSet, relevant: Mapping[int, bool]) -> dict[int, Ti
 
 
 def plain_tiles(images: ImageSet, texts: Mapping[int, str]) -> dict[int, Tile]:
-    """Tiles by row without a mark. texts: by row, shown below the thumbnail."""
+    """Tiles by row without a mark."""
+    # texts: by row, shown below the thumbnail.
     thumbnails = cache.thumbnails(images.key)
     return {
         row: Tile(
@@ -228,7 +231,7 @@ def show_image(images: ImageSet, image: int, boxes: Sequence[Box], alt: str, key
 
 
 def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list[Box]:
-    """All boxes of an image, labelled and coloured by class; the box of sample `chosen` has a thicker outline."""
+    """All boxes of an image by class; the box of sample `chosen` has a thicker outline."""
     boxes = []
     for row in samples_of(images, image):
         shown = np.flatnonzero(images.labels[row])

@@ -38,7 +38,8 @@ def _show_refusal(refused: str) -> None:
 def _decide(
     run: Run, question: Question, file_name: str, changes: dict[str, Any], can_be_added: bool
 ) -> None:
-    """The buttons: add the features, or read again with `changes` of the settings if there are some; and cancel."""
+    """The buttons: add the features or, if settings were changed, read again; and cancel."""
+    # changes: of the settings.
     title = ""
     if can_be_added and not changes:
         begin = file_name.rpartition(".")[0] or file_name
@@ -142,7 +143,7 @@ def _show_model(images: ImageSet, run: Run, question: Question, file_name: str) 
 
 
 def _settings(run: Run, question: Question, preview: ModelPreview) -> dict[str, Any] | None:
-    """The form of the model's settings, which starts with those of the preview. None if one is invalid."""
+    """The form of the model's settings, which starts with those of the preview; None if one is invalid."""
     before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **preview.settings}
     owner = f"network {run.id} {question.number}"
     outputs = list(preview.outputs)

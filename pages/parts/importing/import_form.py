@@ -22,7 +22,8 @@ PATH = keys.widget("path of an import")
 
 
 def offer(again: Run | None = None, ended: str = "") -> None:
-    """The form. again: an import that failed, whose settings and error are shown. ended: which attempt it was."""
+    """The form of an import."""
+    # again: an import that failed, whose settings and error are shown. ended: which attempt it was.
     with st.expander(
         "Import your own images", icon=":material/create_new_folder:", expanded=again is not None
     ):

@@ -1,4 +1,4 @@
-"""An import, from the form to the image set: its worker reads the files and asks, and the user decides here."""
+"""An import, from the form to the image set: the worker reads files and asks, the user decides here."""
 
 from __future__ import annotations
 

@@ -57,7 +57,8 @@ def show(problems: Sequence[Row], caption: str, file_name: str) -> None:
 
 
 def show_first(problems: Sequence[Problem], count: int, caption: str, file_name: str) -> None:
-    """The table of the first problems of `count`. caption: follows the word "problems"."""
+    """The table of the first problems of `count`."""
+    # caption: follows the word "problems".
     first = f"The first {len(problems):,} of {count:,} problems" if count > len(problems) else "Problems"
     rows = [{name: str(text) for name, text in vars(row).items()} for row in problems]
     show(rows, f"{first} {caption}", file_name)

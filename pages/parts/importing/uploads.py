@@ -144,7 +144,7 @@ def _release(file: UploadedFile) -> None:
 
 
 def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> NoReturn:
-    """Finish an import with the settings `changes`; or, unless `add`, have its worker read again with them."""
+    """Finish an import with the settings `changes`; unless `add`, have it read again with them."""
     reply(run, Answer(question.number, add, changes))
     st.session_state[keys.WATCHED_IMPORT] = run.id
     st.rerun()

@@ -1,4 +1,4 @@
-"""A plot of uploaded vectors: two principal components, and whether nearest neighbours have the same class."""
+"""A plot of uploaded vectors: two principal components, and how often nearest neighbours share a class."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Downloads of the answers of an image set: as a table (CSV), and with every question in order (JSON lines)."""
+"""Downloads of the answers of an image set: a table (CSV), and every question in order (JSON lines)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def csv_text(images: Mapping[str, ImageAnswers]) -> str:
 
 
 def json_lines(events: Iterable[AnswerEvent]) -> str:
-    """Return a line per image: its answers, and all events in the order of arrival, including undone answers."""
+    """Return a line per image: its answers, and all events in the order of arrival, undone ones too."""
     names = [field.name for field in fields(AnswerEvent) if field.name not in ("set", "image")]
     lines = []
     for image, own in by_image(events).items():

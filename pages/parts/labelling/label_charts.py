@@ -37,7 +37,7 @@ def named(pairs: LabelPairs, place: int) -> str:
 
 
 def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
-    """Plot a row per pair, the first on top: F, and how often both labels occur together, compared with chance."""
+    """Plot a row per pair, the first on top: F, and co-occurrences of both labels relative to chance."""
     figure = make_subplots(
         rows=1,
         cols=2,

@@ -1,4 +1,4 @@
-"""The label-ranking model of a page: its image set, its training run and its baseline, and how to train them."""
+"""The label-ranking model of a page: image set, training run and baseline, and how to train them."""
 
 from __future__ import annotations
 
@@ -38,10 +38,12 @@ NAMES = {OWN: "C-star", BASELINE: "Independent"}
 
 
 class Player(NamedTuple):
-    """A model or its baseline: the training run, its title beside the other model, and the style of its line."""
+    """A model or its baseline."""
 
     run: Run
+    # Its title beside the other model.
     title: str
+    # The style of its line.
     style: LineStyle
 
 
@@ -65,7 +67,8 @@ def _title(row: ImageSetRow) -> str:
 
 
 def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[str] | None = None) -> Run:
-    """Choose a label-ranking run on an image set. methods: the methods to offer; None: all label-ranking methods."""
+    """Choose a label-ranking run on an image set."""
+    # methods: the methods to offer; None: all label-ranking methods.
     methods = method_names(ranks="labels") if methods is None else methods
     listed = [run for run in PICKER.runs(row.key) if run.settings["method"] in methods]
     run_actions.show_deleted(task=PICKER.task)
@@ -122,7 +125,7 @@ def baselines_of(run: Run) -> list[Run]:
 
 
 def choose_baseline(run: Run) -> Run | None:
-    """Choose the baseline of `run`. If there is none, show a button that trains the other model, and return None."""
+    """Choose the baseline of `run`; None without any, with a button that trains the other model."""
     baselines = baselines_of(run)
     if not baselines:
         offer_baseline(run)

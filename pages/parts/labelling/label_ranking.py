@@ -38,7 +38,7 @@ class Ranking(NamedTuple):
     precision: float | None
 
     def ranks(self, asked: int, truth: Bools | None) -> list[int]:
-        """Return the ranks, from 0, of the labels that matter: near the top k, answered, asked about, or true."""
+        """Return the ranks, from 0, of the labels that matter: near the top k, answered, asked, or true."""
         matters = (self.position.answers != 0) | self.position.skipped
         if truth is not None:
             matters = matters | truth
@@ -77,7 +77,8 @@ def show(
 
 
 def style() -> None:
-    """Add the styles of `show`, once a page: a browser computes all its styles again when a style sheet is replaced."""
+    """Add the styles of `show`, once a page."""
+    # A browser computes all its styles again when a style sheet is replaced.
     st.html(f"<style>{STYLE.read_text()}</style>")
 
 

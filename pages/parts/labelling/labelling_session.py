@@ -20,13 +20,15 @@ from ranking.storage.run import Run
 
 @dataclass(frozen=True, eq=False)
 class LabellingSession:
-    """A model that asks about one image. id: of the image. truth: its labels (L,); None if they are not known."""
+    """A model that asks about one image."""
 
     player: Player
     strategy: str
     labelling_model: LabellingModel
     names: tuple[str, ...]
+    # Of the image.
     id: str
+    # Its labels (L,); None if they are not known.
     truth: Bools | None
 
     @classmethod
@@ -63,7 +65,8 @@ class LabellingSession:
         return Position.of(self.names, {})
 
     def ranking(self, position: Position, before: Position, note: str) -> Ranking:
-        """Return the ranking at `position`, and what has moved since the position `before`. note: who answers."""
+        """Return the ranking at `position`, and its moves since the position `before`."""
+        # note: who answers.
         model = self.labelling_model
         scores = model.scores(position)
         return Ranking(
@@ -91,7 +94,8 @@ class LabellingSession:
 
     @cached_property
     def _longest(self) -> float:
-        """The greatest absolute score without answers, so that bars before and after an answer have the same scale."""
+        """The greatest absolute score without answers."""
+        # With it, bars before and after an answer have the same scale.
         scores = np.abs(self.labelling_model.scores(self._nothing()))
         return float(scores[np.isfinite(scores)].max(initial=1e-9))
 

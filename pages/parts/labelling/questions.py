@@ -1,4 +1,4 @@
-"""A question about a label of an image: its buttons and keys, what becomes of an answer, and the rankings below it."""
+"""A question about a label of an image: its buttons and keys, its answers, and the rankings below it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ def most_k(names: Sequence[str]) -> int:
 
 @st.fragment
 def ask(own: LabellingSession, baseline: LabellingSession | None, beside: str, truth: bool) -> None:
-    """Show the question and the rankings. An answer runs only this again, which takes some 50 ms."""
+    """Show the question and the rankings."""
+    # An answer runs only this again, which takes some 50 ms.
     with frame.errors_in_place():
         if error := st.session_state.pop(keys.ANSWER_ERROR, None):
             # about the last answer; its question is asked again below
@@ -81,7 +82,8 @@ def show_question(own: LabellingSession, question: Question, answers: ImageAnswe
 
 
 def next_event(own: LabellingSession, question: Question, answers: ImageAnswers) -> AnswerEvent:
-    """Return the answer to a question, without its kind and time. Each browser tab numbers its answers from 1."""
+    """Return the answer to a question, without its kind and time."""
+    # Each browser tab numbers its answers from 1.
     inside, outside = (value if np.isfinite(value) else None for value in (question.inside, question.outside))
     return AnswerEvent(
         session=st.session_state.setdefault(keys.ANSWERING, token_hex(16)),
@@ -100,7 +102,8 @@ def next_event(own: LabellingSession, question: Question, answers: ImageAnswers)
 
 
 def answer(event: AnswerEvent) -> None:
-    """Save an answer, before the page shows that it is saved. A second press for the same question is ignored."""
+    """Save an answer, before the page shows that it is saved."""
+    # A second press for the same question is ignored.
     if event.number <= st.session_state.get(keys.ANSWERS_GIVEN, 0):
         return
     try:

@@ -91,7 +91,8 @@ def arcs(wanted: Floats) -> Floats:
 
 
 def figure_of(star: Star, largest: float, words: Sequence[str]) -> go.Figure:
-    """Plot the star. largest: the largest |F| of the model. words: the hover text of each interaction."""
+    """Plot the star."""
+    # largest: the largest |F| of the model. words: the hover text of each interaction.
     figure = go.Figure()
     pairs, pixels = star.pairs, widths(star.pairs.weight, largest, WIDEST)
     styles = {True: (BLUE, "solid"), False: (VERMILLION, "dash")}

@@ -70,7 +70,7 @@ def read(stored: Mapping[str, object]) -> Action:
 
 
 def show(actions: Measured, lesson: Lesson) -> None:
-    """Show a table of all actions, with the lesson's action in bold, and for how many of them neighbours help."""
+    """Show a table of all actions, the lesson's action in bold, and for how many of them neighbours help."""
     st.markdown(f"### {on_average(actions, neighbour_captions.PAIRS)}")
     st.markdown(table(actions, lesson.query))
     st.caption(
@@ -118,7 +118,7 @@ def table(actions: Measured, query: str) -> str:
 
 
 def _cells(action: Action) -> list[str]:
-    """Return both values and their difference for each pair, with a mark where the difference is significant."""
+    """Return both values and their difference for each pair, marked where it is significant."""
     cells: list[str] = []
     for pair in neighbour_captions.PAIRS:
         before, after = (action.precisions[method] for method in pair)

@@ -47,7 +47,7 @@ def marked(name: str, truth: bool) -> str:
 
 
 def ranked(names: Sequence[str], order: Ints, scores: Floats, truth: Bools, k: int) -> go.Figure:
-    """Plot the scores of the first k + BELOW labels as bars: solid for correct labels, hatched for incorrect labels."""
+    """Plot the scores of the first k + BELOW labels: correct labels solid, incorrect labels hatched."""
     shown = order[: k + BELOW]
     rows = np.arange(len(shown))[::-1]
     figure = go.Figure()
@@ -221,7 +221,8 @@ def moved(taught: LessonLabels, before: Ints, after: Ints, answered: int, k: int
 
 
 def notice_answer(taught: LessonLabels, label: int, before: Ints, after: Ints) -> str:
-    """Return the caption of the two rankings. before, after: (L,) the labels from the top, as OWN ranks them."""
+    """Return the caption of the two rankings."""
+    # before, after: (L,) the labels from the top, as OWN ranks them.
     change = moved_among_others(before, after, label)
     partners = ", ".join(
         f"“{taught.names[partner]}” ($F$ {signed(weight)}) {signed(int(change[partner]), 0)}"
@@ -235,7 +236,8 @@ def notice_answer(taught: LessonLabels, label: int, before: Ints, after: Ints) -
 
 
 def usual_answers(taught: LessonLabels) -> str:
-    """Return how often the first answer changes how many other labels above the line are correct, over all scenes."""
+    """Return how often the first answer changes how many other labels above the line are correct."""
+    # Over all scenes.
     corrected = taught.first_answers.corrected
     return (
         f"In {np.count_nonzero(corrected == 0)} of {len(corrected)} test scenes the first answer leaves the number of "

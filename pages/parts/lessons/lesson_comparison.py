@@ -99,7 +99,8 @@ def compared(pair: LessonComparison) -> str:
 def _lead(
     pair: LessonComparison, better: MethodResult | None, verb: str, values: tuple[float, float], measure: str
 ) -> str:
-    """Return which method is better and by how much. values: of the first and of the second method."""
+    """Return which method is better and by how much."""
+    # values: of the first and of the second method.
     if better is None:
         return f"Neither {verb} significantly better."
     before, after = values if better is pair.second else values[::-1]

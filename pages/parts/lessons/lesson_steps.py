@@ -79,9 +79,10 @@ def offer_training(run: Run, key: str) -> None:
 
 @dataclass(frozen=True)
 class Step:
-    """A step of a lesson, by its number from 1. headline: the container of its headline."""
+    """A step of a lesson, by its number from 1."""
 
     number: int
+    # The container of its headline.
     headline: DeltaGenerator
 
 

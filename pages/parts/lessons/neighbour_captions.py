@@ -1,4 +1,4 @@
-"""Captions and charts of the effect of neighbours on a ranking; the captions are computed from the numbers."""
+"""Captions and charts of the effect of neighbours on a ranking, computed from the numbers."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ def by_strength(strength_curve: EdgeStrengthCurve) -> Interval:
 
 
 def summed_up(strength_curve: EdgeStrengthCurve, gain: Interval) -> str:
-    """Say how many relevant people edges move up and down, and how AP changes. gain: from `by_strength`."""
+    """Say how many relevant people edges move up and down, and how AP changes."""
+    # gain: from `by_strength`.
     relevant = strength_curve.relevance > 0
     up, down = (
         int(np.count_nonzero(relevant & moved))

@@ -18,15 +18,16 @@ DISPLAY_NAMES = {ONE_EACH: "eight different digits", ANY: "any images"}
 
 
 class Worth(NamedTuple):
-    """Mean Kendall tau of both methods, and the gain of MidRank over RankSVM with its interval over sequences."""
+    """Mean Kendall tau of both methods, and the gain of MidRank over RankSVM with its interval."""
 
+    # The interval is over sequences.
     pairs: float
     subsequences: float
     gain: Interval
 
 
 class Measured(NamedTuple):
-    """Results on `test` sequences of `length` images after training on `train`, by the way sequences are sampled."""
+    """Results on `test` sequences of `length` images after training on `train`, by the way of sampling."""
 
     length: int
     train: int
@@ -46,7 +47,7 @@ def measured() -> Measured:
 
 
 def summed_up(worths: Measured) -> str:
-    """Say in which sequences subsequences help; a test compares it with the intervals of the stored results."""
+    """Say in which sequences subsequences help; a test compares it with the stored intervals."""
     differ, others = (
         f"{worth.pairs:.3f} → {worth.subsequences:.3f}"
         for worth in (worths.sampled[of] for of in DISPLAY_NAMES)

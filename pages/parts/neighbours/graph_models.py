@@ -1,4 +1,4 @@
-"""The common parts of both views of neighbours: the model of a training run on all samples, and its effect as text."""
+"""The common parts of both views of neighbours: the model of a run on all samples, and its effect as text."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
 
 
 def of(run: Run, images: ImageSet) -> Neighbourhood:
-    """The effect of neighbours in a training run; if its features are not stored, a button that computes them."""
+    """The effect of neighbours in a training run, or a button that computes its missing features."""
     try:
         return cache.neighbourhood(run)
     except cache.NoFeatures:
@@ -43,7 +43,7 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
 
 
 def offer_features(run: Run, images: ImageSet) -> NoReturn:
-    """A button that computes the features of a run if they are not stored. Ends the page."""
+    """A button that computes the features of a run if they are not stored; ends the page then."""
 
     def compute() -> None:
         bar = st.progress(0.0)

@@ -73,7 +73,7 @@ def notice(others: int) -> str:
 def draw_labelling(
     images: ImageSet, model: Neighbourhood, row: int, labels: Bools, turning: Bools, name: str
 ) -> None:
-    """A labelling on the sample's image; if the component spans several images, on thumbnails of its members."""
+    """A labelling on the sample's image; for a component over several images, on thumbnails."""
     members, image = model.around(row, MAX_MEMBERS), int(images.image_of[row])
     judged = tiles.judged(labels[row])
     if (images.image_of[members] == image).all():

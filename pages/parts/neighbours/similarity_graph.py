@@ -128,7 +128,7 @@ def show_components(
 def draw(
     images: ImageSet, model: Neighbourhood, number: int, row: int, colour: str, largest: float
 ) -> Drawing:
-    """One component; of a large component the part around the selected sample, or around the one that moved most."""
+    """One component; of a large one the part around the selected sample, or the one that moved most."""
     members = model.members(number)
     centre = row if row in members else int(members[np.abs(model.rise[members]).argmax()])
     shown = model.around(centre, MAX_NODES)
@@ -179,7 +179,8 @@ def described(
 
 
 def style_of(model: Neighbourhood, row: int, colour: str) -> tuple[str, str, bool]:
-    """Glyph, colour, and whether the border is dashed. colour: a key of COLOURS."""
+    """Glyph, colour, and whether the border is dashed."""
+    # colour: a key of COLOURS.
     relevant, best = bool(model.relevant[row]), bool(model.marginals.map[row])
     if colour == "map":
         return ("1", DARK_BLUE, False) if best else ("0", DARK_GREY, True)

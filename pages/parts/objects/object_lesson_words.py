@@ -20,7 +20,8 @@ class End(NamedTuple):
 
 
 def ends_of(located: Localisation, objects: Sequence[Ints], rows: Ints) -> dict[str, End]:
-    """Return the end of each start. rows: the training images."""
+    """Return the end of each start."""
+    # rows: the training images.
     shares = (part_localisation(boxes, objects, rows) or 0.0 for boxes in located.start_boxes)
     return {
         str(name): End(float(objective), share)
@@ -49,7 +50,8 @@ def of_starts(query: str, ends: Mapping[str, End], start: str) -> str:
 
 
 def of_part(query: str, boxes: Ints, objects: Sequence[Ints], rows: Ints) -> str:
-    """Say how large the boxes are beside the objects. boxes: (n, 4); rows: the training images with the object."""
+    """Say how large the boxes are beside the objects."""
+    # boxes: (n, 4). rows: the training images with the object.
     shares = [area(boxes[row]) / max(area(box) for box in objects[row]) for row in rows]
     inside = [max(covered(boxes[row], box) for box in objects[row]) for row in rows]
     return (

@@ -98,7 +98,8 @@ def training(with_neighbours: bool = False) -> Run:
 
 
 def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
-    """One of the listed training runs. why_not: the reason why the run in the URL is not listed, if it is not."""
+    """One of the listed training runs."""
+    # why_not: the reason why the run in the URL is not listed, if it is not.
     if why_not is not None:
         address.complain(f"{why_not} Showing another run.")
         # in one step, so that the browser's Back undoes it

@@ -90,7 +90,8 @@ def choose_scale() -> float:
 
 
 def address_of(run: Run) -> dict[str, str] | None:
-    """The URL parameters of the most violated ranking for a run's scores; None if its method does not use one."""
+    """The URL parameters of the most violated ranking for a run's scores."""
+    # None if its method does not use one.
     loss = runs.loss_of(run)
     if loss is None:
         return None

@@ -1,4 +1,4 @@
-"""Label corrections: mark selected samples, undo it, and choose whether a new training run uses the corrections.
+"""Label corrections: mark selected samples, undo, and choose whether a new training run uses them.
 
 They are stored in the visitor's workspace (`ranking.storage.corrections`); image sets do not change.
 """
@@ -20,7 +20,7 @@ from ranking.storage.run import Run
 
 
 def choose(images: ImageSet, query: str) -> tuple[str, ...]:
-    """The ids of the samples whose corrections a new training run uses; nothing is shown without corrections."""
+    """The ids of the samples whose corrections a new training run uses; shows nothing without corrections."""
     corrected = tuple(home.store().corrections.standing(images.key, query))
     if not corrected:
         return ()
@@ -98,7 +98,8 @@ def offer(images: ImageSet, query: str, rows: Ints) -> None:
 
 
 def _undo(press: str) -> None:
-    """Undo the correction that the button names, because there may be a newer one by the time the page runs."""
+    """Undo the correction that the button names."""
+    # There may be a newer one by the time the page runs.
     st.session_state[keys.UNDO] = press
 
 

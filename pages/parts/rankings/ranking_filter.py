@@ -58,7 +58,8 @@ def choose_labels() -> str:
 
 
 def choose_scores(ranked: Ranking, k: int, chosen: str) -> Filtered:
-    """The filter by score, and the samples that pass it and the filter `chosen`. Ranks stay those of all samples."""
+    """The filter by score, and the samples that pass it and the filter `chosen`."""
+    # Ranks stay those of all samples.
     kept = FILTERS[chosen].passes(ranked.relevance > 0, np.arange(len(ranked)) < k)
     words = FILTERS[chosen].words.format(k=k)
     low, high, step = scale(float(ranked.scores[-1]), float(ranked.scores[0]))

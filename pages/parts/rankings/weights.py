@@ -41,7 +41,7 @@ SIGNS = {1: f"{RELEVANT_GLYPH} raises the score", -1: f"{IRRELEVANT_GLYPH} lower
 
 @dataclass(frozen=True, eq=False)
 class HogWeights:
-    """The weights of one HOG feature, and the colours (bins, 3) RGB of a colour feature of the same pixels."""
+    """The weights of one HOG feature, and the colours (bins, 3) RGB of a colour feature of its pixels."""
 
     title: str
     # along a side
@@ -200,7 +200,7 @@ def swatches_of(learned: HogWeights, sign: int) -> list[str]:
 
 
 def average_of(encoded: Sequence[bytes]) -> Ints:
-    """Return the mean of image files as (SIDE, SIDE, 3) RGB, each stretched to a square as HOG stretches a box."""
+    """Return the mean of image files as (SIDE, SIDE, 3) RGB, each stretched to a square as for HOG."""
     total = np.zeros((SIDE, SIDE, 3))
     for file in encoded:
         with Image.open(io.BytesIO(file)) as image:

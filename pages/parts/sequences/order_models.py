@@ -1,4 +1,4 @@
-"""The sequence-ranking runs of a page: the image set, the criterion, one run and others to compare it with."""
+"""The sequence-ranking runs of a page: image set, criterion, one run and others to compare it with."""
 
 from __future__ import annotations
 
@@ -76,7 +76,8 @@ def by_criterion(row: ImageSetRow, criterion: str) -> list[Run]:
 
 
 def choose_beside(run: Run) -> list[Run]:
-    """Choose up to MAX_BESIDE other runs tested on the same sequences, by default the newest runs of other methods."""
+    """Choose up to MAX_BESIDE other runs tested on the same sequences."""
+    # By default the newest runs of other methods.
     others = {each.id: each for each in same_sequences(run)}
     if not others:
         return []

@@ -1,4 +1,7 @@
-"""Chart of the orders that a search evaluated: a step to the right is a swap, the height is the value of an order."""
+"""Chart of the orders that a search evaluated.
+
+A step to the right is a swap, the height is the value of an order.
+"""
 
 from __future__ import annotations
 

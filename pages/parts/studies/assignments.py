@@ -68,7 +68,8 @@ class Example:
 
 
 def example_of(kind: str, relevant: Bools, k: int, seed: int, violated: bool) -> Example:
-    """Return a problem with random scores and interactions of one decimal, so that sums can be checked by hand."""
+    """Return a problem with random scores and interactions of one decimal."""
+    # So that sums can be checked by hand.
     rng = np.random.default_rng(seed)
     n = len(relevant)
     scores = rng.normal(scale=0.6, size=n).round(1)

@@ -56,7 +56,7 @@ def given(run: Run) -> dict[str, str]:
 
 
 def warm_start(run: Run) -> dict[str, str]:
-    """Return the settings of the shown experiment for the form, except those that a scale in the URL replaces."""
+    """Return the settings of the shown experiment for the form, without those of a scale in the URL."""
     preset = address.get(keys.SCALE) in (SMALL, PAPER)
     return {
         name: value for name, value in given(run).items() if not (preset and keys.depends(name, keys.SCALE))
@@ -84,7 +84,8 @@ PAGE = StudyPage(
 
 
 def show(row: ImageSetRow, shown: Run | None) -> None:
-    """Show the form and the start button. shown: the experiment above the form."""
+    """Show the form and the start button."""
+    # shown: the experiment above the form.
     scales = [SMALL, PAPER] if shown is None else [LIKE, SMALL, PAPER]
     named = {scale: with_time(row, scale, shown) for scale in scales}
     scale = controls.segments("Preset", keys.SCALE, named, scales[0])
@@ -128,7 +129,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
 
 
 def with_time(row: ImageSetRow, scale: str, shown: Run | None) -> str:
-    """The label of a scale with its time: of a preset at the default settings, or of the experiment `shown`."""
+    """The label of a scale with its time: of a preset at default settings, or of the experiment `shown`."""
     if scale == LIKE and shown is not None:
         label, settings = "Same as above", ExperimentSettings.from_json(shown.settings)
     else:

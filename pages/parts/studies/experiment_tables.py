@@ -31,7 +31,7 @@ def progress_table(results: Results) -> Table:
 
 
 def _progress(results: Results, query: str, compared_method: str) -> str:
-    """Return the number of finished training runs of a method for a query, out of those of its grid so far."""
+    """Return the number of finished training runs of a method for a query, out of those of its grid."""
     points = results.points(query, compared_method)
     done = sum(
         (query, compared_method, point, fold) in results.outcomes

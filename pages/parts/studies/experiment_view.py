@@ -150,7 +150,7 @@ def show_differences(run: Run, findings: Findings) -> None:
 
 
 def significant_words(rows: Sequence[Difference]) -> str:
-    """Say on which queries the differences between two methods are significant, before and after correction."""
+    """Say on which queries two methods differ significantly, before and after correction."""
     sure = [row for row in rows if row.folds is not None and row.folds.t < SIGNIFICANT]
     held = sum(row.folds is not None and row.folds.holm < SIGNIFICANT for row in sure)
     return (

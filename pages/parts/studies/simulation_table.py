@@ -38,7 +38,7 @@ def names_of(curves: Sequence[FoldCurve]) -> list[str]:
 
 
 def strategies_of(curves: Sequence[FoldCurve]) -> list[str]:
-    """Return the question strategies in the order of STRATEGIES; strategies unknown to this version are last."""
+    """Return the question strategies in the order of STRATEGIES, unknown strategies last."""
     known = list(STRATEGIES)
     strategies = dict.fromkeys(curve.strategy for curve in curves)
     return sorted(strategies, key=lambda name: known.index(name) if name in known else len(known))
@@ -111,7 +111,8 @@ def interval(gain: Difference, count: int) -> str:
 
 
 def csv_text(curves: Sequence[FoldCurve]) -> str:
-    """Return a line for each model, strategy and number of questions; precision as exact numbers from 0 to 1."""
+    """Return a line for each model, strategy and number of questions, with precision from 0 to 1."""
+    # As exact numbers.
     rows = []
     for curve in curves:
         for count, values in enumerate(curve.folds.T):

@@ -108,7 +108,8 @@ class StudyPage:
                 run_actions.manage(run, self.run, self.set)
 
     def offer_start(self, label: str, settings: AnyStudySettings, key: str, **options: Any) -> None:
-        """Show the button that starts a run, which is then shown; a second press does not start another run."""
+        """Show the button that starts a run, which is then shown."""
+        # A second press does not start another run.
         if frame.pressed(label, key, icon=":material/play_arrow:", **{"type": "primary", **options}):
             with frame.errors_in_place():
                 run = jobs.start_once(home.store(), "study", settings.to_json())
@@ -128,7 +129,8 @@ def offer_files(
     figures: Sequence[figures_file.Shown],
     file: Callable[[str], str],
 ) -> None:
-    """Offer all values as CSV and the charts as one HTML file. file: returns the name of a file with an extension."""
+    """Offer all values as CSV and the charts as one HTML file."""
+    # file: returns the name of a file with an extension.
     with st.container(horizontal=True):
         downloads.offer(label, table, file("csv"))
         figures_file.offer(title, figures, file("html"))

@@ -1,4 +1,4 @@
-"""Charts and a table of the time of loss-augmented inference by number of samples (quicksort, Figs. 1 and 2)."""
+"""Charts and a table of the time of loss-augmented inference (quicksort, Figs. 1 and 2)."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLUMNS = (
 
 
 def calls_of(loss: str, point: Point | None) -> go.Figure:
-    """Plot the milliseconds per call, one row per algorithm: the paper's, and those measured on this machine."""
+    """Plot the milliseconds per call, one row per algorithm, of the paper and as measured."""
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     rows = list(here or paper)
     series = [

@@ -1,4 +1,4 @@
-"""The times of loss-augmented inference in the paper, and a table of them and of those measured on this machine."""
+"""Times of loss-augmented inference as printed in the paper, and a table of them with measured ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,11 @@ from ranking.reports.prose import markdown_table
 
 
 class Printed(NamedTuple):
-    """total: seconds per training run (Tables 2 and 5). call, deviation: milliseconds per call (Tables 3 and 6)."""
+    """Printed times."""
 
+    # Seconds per training run (Tables 2 and 5).
     total: float
+    # Milliseconds per call (Tables 3 and 6).
     call: float
     deviation: float
 
@@ -71,7 +73,7 @@ def _titles() -> dict[str, str]:
 
 
 def table_name(loss: str) -> str:
-    """Return the numbers of the paper's tables for a loss; "Table" for a loss that the paper does not time."""
+    """Return the numbers of the paper's tables for a loss; "Table" for a loss without times."""
     return TABLES.get(loss, "Table")
 
 
@@ -132,7 +134,7 @@ def headline(loss: str, point: Point | None) -> str:
 
 
 def notice(loss: str, point: Point | None) -> str:
-    """Return the caption of a table: a call of SELECT and one for the 0-1 loss, as measured or else as printed."""
+    """Return the caption of a table: a call of SELECT and one for the 0-1 loss, measured or printed."""
     if point is None:
         select, simple = (PAPER[loss][name].call for name in ("select", BINARY))
     else:

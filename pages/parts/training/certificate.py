@@ -26,7 +26,8 @@ LOCAL = (
 
 
 def formula(convex: bool) -> str:
-    """The stopping criterion; dual_w is a lower bound on the convex problem that touches the objective at w."""
+    """The stopping criterion."""
+    # dual_w is a lower bound on the convex problem that touches the objective at w.
     return FORMULA if convex else LOCAL_FORMULA
 
 
@@ -105,7 +106,8 @@ def in_words(bounds: Bounds) -> str:
 
 
 def show_projection(run: Run) -> None:
-    """The number of columns that the projection of a run kept and their share of the variance; nothing without one."""
+    """The columns that the projection of a run kept, and their share of the variance."""
+    # Nothing without a projection.
     with errors_in_place():
         if (projection := cache.projection(run)) is None:
             return

@@ -1,4 +1,4 @@
-"""The problem of a training run in CVXPY: the code with its numbers, and both optima on few of its samples."""
+"""The problem of a training run in CVXPY: code with its numbers, and both optima on few of its samples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,8 @@ OMITTED = {
 
 
 def offer(run: Run) -> None:
-    """An expander with the code, a button that solves it, and the outcome. run: with a model."""
+    """An expander with the code, a button that solves it, and the outcome."""
+    # run: with a model.
     folded = st.expander(
         "The same problem in CVXPY", key=keys.widget("the same problem in CVXPY"), on_change="rerun"
     )
@@ -64,7 +65,8 @@ def show(run: Run) -> None:
 
 
 def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:
-    """The source of a program and its call for a training run. relevant: (n,) of the training samples."""
+    """The source of a program and its call for a training run."""
+    # relevant: (n,) of the training samples.
     from ranking.explain import programs
 
     planes, sizes = method.solution.working_set, f"{len(relevant):,} samples, {relevant.sum():,} relevant"

@@ -27,7 +27,8 @@ NEW = "new"
 
 
 def choose(images: ImageSet) -> list[str]:
-    """Choose features for an image set; returns their names. With a link to upload custom features."""
+    """Choose features for an image set; returns their names."""
+    # With a link to upload custom features.
     names = [*feature_names(images), *(kept.name for kept in uploaded(images))]
     bound = address.bound(keys.FEATURES, _parser(names), default_names(images), ",".join)
     chosen = st.pills("Features", names, selection_mode="multi", format_func=words(images), **bound)
@@ -54,7 +55,8 @@ def words(images: ImageSet) -> Callable[[str], str]:
 
 
 def named(names: Sequence[str]) -> Named:
-    """The features with their settings, those of crops with their defaults. Gone if a model no longer exists."""
+    """The features with their settings, those of crops with their defaults."""
+    # Gone if a model no longer exists.
     networks = {kept.name: kept.settings for kept in home.store().features.networks()}
     return tuple(_named(name, networks) for name in names)
 
@@ -111,7 +113,7 @@ def short(name: str) -> str:
 
 
 def _parser(names: Sequence[str]) -> Callable[[str], list[str]]:
-    """A parser of names joined by commas; its ValueError explains what to do about features uploaded elsewhere."""
+    """A parser of names joined by commas; its ValueError says what to do about features stored elsewhere."""
 
     def parse(text: str) -> list[str]:
         for name in text.split(","):

@@ -55,7 +55,7 @@ def _known(text: str, uploaded: list[str]) -> str:
 
 
 def in_words(images: ImageSet, edges: Ints) -> str:
-    """The number of pairs within each split, and of those that are ignored because they connect the two splits."""
+    """The number of pairs within each split, and of those ignored because they connect the splits."""
     parts, within_splits = [], 0
     for split, rows in (("training", ~images.test), ("test", images.test)):
         pairs = within(edges, np.flatnonzero(rows), len(images))
@@ -69,7 +69,7 @@ def in_words(images: ImageSet, edges: Ints) -> str:
 
 
 def _uploader(images: ImageSet) -> str:
-    """The key of the uploader, which is new for each image set and each CSV file, so that no old file stays in it."""
+    """The key of the uploader, new for each image set and CSV file, so that no old file stays in it."""
     return keys.widget(f"edges {images.key} {st.session_state.get(keys.UPLOADED_PAIRS, 0)}")
 
 
@@ -102,7 +102,8 @@ def _offer(images: ImageSet, refused: str | None) -> None:
 
 
 def store_pairs(images: ImageSet, file: UploadedFile) -> str:
-    """Store the pairs of a CSV file and return their name. ValueError, with line and remedy, if the file is invalid."""
+    """Store the pairs of a CSV file and return their name."""
+    # ValueError, with line and remedy, if the file is invalid.
     if file.size > MAX_MEGABYTES * 2**20:
         raise ValueError(
             f"{file.name}: expected at most {MAX_MEGABYTES} MB, got {file.size / 2**20:.1f} MB; remove other "

@@ -1,4 +1,4 @@
-"""The progress of a worker: progress bar, live display, cancel button, and the reason if it did not finish."""
+"""The progress of a worker: progress bar, live display, cancel button, and the reason of a failure."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ Live = Callable[[list[Event]], None]
 
 
 def watch(run: Run, live: Live | None = None) -> None:
-    """Show the progress of a run until it ends or asks, then run the page again. live: shows its events."""
+    """Show the progress of a run until it ends or asks, then run the page again."""
+    # live: shows its events.
     waits = _waits_for(run)
     st.fragment(_watch, run_every=WAIT_SECONDS if waits else POLL_SECONDS)(run.id, waits > 0, live)
 
@@ -158,7 +159,8 @@ def iterations_of(seen: list[Event]) -> list[Event]:
 
 
 def explain_end(run: Run, which: str = "") -> None:
-    """Show why a run failed or was cancelled; nothing for a finished run. which: identifies it among similar runs."""
+    """Show why a run failed or was cancelled; nothing for a finished run."""
+    # which: identifies it among similar runs.
     what = run.kind_name
     what += f" ({which})" if which else ""
     reason = escaped(workspaces.without_paths(run.reason))

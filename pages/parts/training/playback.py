@@ -148,7 +148,8 @@ def show_images(run: Run, split: str) -> bool:
 
 
 def rounds_words(frames: Sequence[Frame], located: str) -> str:
-    """What to notice of the rounds: the objective, and CorLoc if it is known. located: the name of the latter."""
+    """What to notice of the rounds: the objective, and CorLoc if it is known."""
+    # located: the name of CorLoc.
     first, last = frames[0], frames[-1]
     words = (
         f"**Notice** the objective: {first.primal:.1f} in round {first.iteration}, {last.primal:.1f} in round "

@@ -25,7 +25,7 @@ MAX_COMPARED = 4
 
 
 def act_on(chosen: Sequence[Run]) -> None:
-    """Show the buttons for the chosen runs; buttons for a single run are disabled while several are chosen."""
+    """Show the buttons for the chosen runs; those for a single run are disabled while several are chosen."""
     if not chosen:
         st.caption("Select a run to open, name, star, export or delete it, or to reuse its settings.")
         return
@@ -141,7 +141,8 @@ def _export(run: Run | None) -> None:
 
 
 def _delete(chosen: Sequence[Run], after: dict[str, str | None]) -> None:
-    """The button that deletes runs. after: the changes of the URL after a deletion."""
+    """The button that deletes runs."""
+    # after: the changes of the URL after a deletion.
     st.button(
         "Delete",
         icon=":material/delete:",
@@ -235,7 +236,7 @@ def show_deleted(task: str) -> None:
 
 
 def show_trash(task: str, name_of: Callable[[Run], str] = runs.name_of) -> None:
-    """Show the deleted runs of a task, a button per run that restores it, and a button that empties the trash."""
+    """Show the deleted runs of a task, each with a button that restores it; a button empties the trash."""
     deleted = home.store().runs.all(deleted=True, task=task)
     if not deleted:
         return

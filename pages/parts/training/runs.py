@@ -1,4 +1,4 @@
-"""Training runs on the pages: which run is chosen, its name, and how its settings differ from those of another run."""
+"""Training runs on the pages: which run is chosen, its name, and its differences from another run."""
 
 from __future__ import annotations
 
@@ -105,7 +105,8 @@ def kept_of_task(run_id: str, task: str) -> Run:
 
 
 def with_scores() -> list[Run]:
-    """Return the training runs that have scores, newest first, but those on the image set in the URL before others."""
+    """Return the training runs that have scores, newest first."""
+    # Those on the image set in the URL come before others.
     here = {row.key for row in home.store().sets.rows()}
     scored = [
         run for run in home.store().runs.all(task=SAMPLES) if run.has_scores and run.settings["set"] in here
@@ -114,13 +115,14 @@ def with_scores() -> list[Run]:
 
 
 def uses_graph(run: Run) -> bool:
-    """Whether the method of a run uses a similarity graph; False for a method that this version does not have."""
+    """Whether the method of a run uses a similarity graph; False for an unknown method."""
     method = known_method(run.settings["method"])
     return method is not None and method.uses_graph
 
 
 def has_loss(run: Run) -> bool:
-    """Whether training computes most violated rankings; asked of every run in a list, so of the class only."""
+    """Whether training computes most violated rankings."""
+    # Asked of every run in a list, so of the class only.
     method = known_method(run.settings["method"])
     return method is not None and issubclass(method, SampleMethod) and method.loss is not None
 
@@ -146,7 +148,7 @@ def missing_set(run: Run) -> str:
 
 
 def done(act: Callable[..., None], run_id: str, *arguments: Any) -> bool:
-    """Call `act` for a training run and return True; show an error and return False if the run no longer exists."""
+    """Call `act` for a training run and return True; show an error and return False if it is gone."""
     try:
         act(run_id, *arguments)
     except ValueError as error:
@@ -297,7 +299,7 @@ def differing(run: Run, main: bool = False) -> list[str]:
 
 
 def telling(run: Run) -> str:
-    """List the settings that identify a training run: the main ones and those that differ from their defaults."""
+    """List the settings that identify a training run: main settings and those other than the defaults."""
     given, texts = TrainSettings.from_json(run.settings), differing(run, main=True)
     if (by := neighbours_of(given)) is not None:
         texts.append(f"neighbours = {graph_words(by)}")
@@ -307,7 +309,8 @@ def telling(run: Run) -> str:
 
 
 def is_convex(run: Run) -> bool:
-    """Whether the certificate of a run bounds the optimum; for CCCP it bounds the convex problem of the last round."""
+    """Whether the certificate of a run bounds the optimum."""
+    # For CCCP it bounds the convex problem of the last round.
     method = known_method(run.settings["method"])
     return method is None or method.is_convex(method_settings(run))
 
@@ -335,7 +338,7 @@ def origin_of(item: Run | ImageSetRow, before: str = " · ") -> str:
 
 
 def best_equal(store: Store, kind: Kind, settings: dict[str, Any]) -> Run | None:
-    """Return the newest run with these settings that has a result, else one that is running, else one that failed."""
+    """Return the newest run with these settings: one with a result, else running, else failed."""
     shown = [
         run
         for run in store.runs.equal(kind, settings)

@@ -85,7 +85,7 @@ def _finish(
     key: str,
     alt: str,
 ) -> None:
-    """Add the duality gap over the primal where it is not 0, the tolerance and the axes, and show the figure."""
+    """Add the duality gap over the primal where it is not 0, the tolerance and the axes; show the figure."""
     gaps = [event for event in bounded if event["relative_gap"] != 0]
     x, gap = _column(gaps, "iteration"), _column(gaps, "relative_gap")
     line(figure, x, gap, PURPLE, name="duality gap", legendrank=3, **BELOW)
@@ -119,7 +119,7 @@ def stairs(rounds: Sequence[Sequence[Event]]) -> tuple[list[int], list[float]]:
 
 
 def apart(rounds: Sequence[Sequence[Event]]) -> list[Event]:
-    """Return the iterations of all rounds with an empty event between two rounds, where a plotted line breaks."""
+    """Return the iterations of all rounds, with an empty event between rounds where a plotted line breaks."""
     nothing = dict.fromkeys(("iteration", "primal", "dual", "relative_gap"))
     return [event for events in rounds for event in (*events, nothing)][:-1]
 

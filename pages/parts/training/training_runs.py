@@ -1,4 +1,4 @@
-"""Training runs of any task on a page: choose one, train the first ones, start one, watch it, and show its result."""
+"""Training runs of any task on a page: choose, train the first ones, start one, watch it, show its result."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class Picker:
         )
 
     def show_run(self, run: Run) -> None:
-        """An expander with the certificate of a run, its bounds over the iterations, and the actions on it."""
+        """An expander with the certificate of a run, its bounds by iteration, and the actions on it."""
         folded = st.expander("How it was trained", key=keys.widget("how it was trained"), on_change="rerun")
         if not folded.open:
             return
@@ -160,7 +160,8 @@ def train_first(
     key: str,
     below: Callable[[], None] = lambda: None,
 ) -> NoReturn:
-    """If there is no run to show: what is missing, and the button that starts the first runs. Ends the page."""
+    """If there is no run to show: what is missing, and the button that starts the first runs."""
+    # Ends the page.
     with st.container(border=True, horizontal_alignment="center"):
         st.markdown(f"#### {escaped(heading)}", text_alignment="center")
         if frame.pressed(button, keys.widget(key), type="primary"):
@@ -209,7 +210,8 @@ def method_form(
 
 
 def offer_start(settings: AnyTrainSettings, key: str, **style: Any) -> Run | None:
-    """The button that starts a run; returns the run after a press. A second press does not start another run."""
+    """The button that starts a run; returns the run after a press."""
+    # A second press does not start another run.
     icon, ready = ":material/play_arrow:", bool(settings.features) or isinstance(settings, BagTrainSettings)
     if frame.pressed("Train", key, type="primary", icon=icon, disabled=not ready, **style):
         # the page goes on, because what it shows may be cancelled

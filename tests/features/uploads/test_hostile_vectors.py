@@ -14,7 +14,8 @@ from numbered_set import Desk
 
 @pytest.fixture
 def preview(images, tmp_path):
-    """Look at bytes; what was refused, or "" where it was read. Nothing but the matrix is left, and that only then."""
+    """Preview bytes; return the reason of a refusal, or "" if they were read."""
+    # Nothing but the matrix is left, and only if they were read.
     desk = Desk(tmp_path, images)
 
     def refusal_of(data: bytes) -> str:

@@ -98,7 +98,7 @@ def test_the_runtime_keeps_no_record_of_its_use(uploaded, tmp_path):
     assert not (tmp_path / ".cache").exists()
 
 
-def test_what_is_no_model_is_refused(uploaded):
+def test_files_that_are_not_models_are_refused(uploaded):
     for data in (b"", b"\x08", b"\x08\x07", b"no model", bytes(100), mean_colour()[:-10]):
         subject, came = refusal(Network, uploaded(data))
         assert subject == "model"
@@ -130,7 +130,7 @@ def test_models_that_take_no_image_are_refused(uploaded):
 # ------------------------------------------------------------------------------------------------ how it is run
 
 
-def test_three_numbers_are_read_as_people_write_them():
+def test_three_numbers_are_read_in_common_notations():
     assert three_numbers(" [0.5 1;2] ").tolist() == [0.5, 1, 2]
     for text in ("", "1, 2", "a", "nan", "1e999", None, "1,2,3,4"):
         with pytest.raises(ValueError):  # noqa: PT011 (of another package)
@@ -199,7 +199,7 @@ def test_a_preview_shows_what_a_training_will_compute(uploaded, images, tmp_path
         load_features(images, [("ONNX model", {**result.settings, "mean": "0"})], tmp_path)
 
 
-def test_outputs_that_tell_nothing_are_refused(uploaded, images, tmp_path):
+def test_constant_and_infinite_outputs_are_refused(uploaded, images, tmp_path):
     ports = [port("image", (1, 3, 8, 6))], [port("y", (1, 3, 8, 6))]
     for factor, words in ((0, "the same for all samples"), (np.inf, "NaN or infinity")):
         data = model([node("Mul", ["image", "z"], ["y"])], *ports, [tensor("z", (1,), [factor])])

@@ -1,4 +1,4 @@
-"""Vectors that a person uploads: what is in the file, how its rows are matched, what is refused, what is left."""
+"""Uploaded vectors: the content of the file, how its rows are matched, what is refused and what is left."""
 
 from __future__ import annotations
 
@@ -150,7 +150,7 @@ def test_a_table_of_columns_or_of_lists(desk):
         assert (preview.name, preview.vectors, preview.ids) == (name, "feats", "sample")
 
 
-def test_a_person_chooses_what_is_read(desk):
+def test_the_user_chooses_the_arrays_of_vectors_and_ids(desk):
     rows, other = vectors_of(desk.images), vectors_of(desk.images, seed=5)
     desk.npz(features=rows, other=other[::-1], id=desk.images.ids[::-1])
     preview = desk.preview("my.npz", vectors="other", ids="id")
@@ -240,7 +240,7 @@ def test_files_of_other_kinds_are_refused(desk):
 # ------------------------------------------------------------------------------------------------- the picture
 
 
-def test_the_picture_is_the_first_two_principal_components():
+def test_the_plot_shows_the_first_two_principal_components():
     rows = np.random.default_rng(0).normal(size=(40, 7)) * [9, 5, 1, 1, 1, 1, 1]
     points, explained = principal_components(rows)
     centred = rows - rows.mean(axis=0)

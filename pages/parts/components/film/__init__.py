@@ -24,21 +24,25 @@ STYLE = f":host {{--ahead: {AHEAD}; --behind: {BEHIND}; --in-place: {IN_PLACE};}
 
 @dataclass(frozen=True)
 class Frame:
-    """One image. src: a data URL. caption: the text below it. The highest grade is first in the true order."""
+    """One image."""
 
+    # A data URL.
     src: str
     alt: str
+    # The text below the image.
     caption: str
+    # The highest grade is first in the true order.
     grade: int
 
 
 @dataclass(frozen=True)
 class Strip:
-    """An order of the frames, as their indices. movable: whether it can be rearranged by hand."""
+    """An order of the frames, as their indices."""
 
     title: str
     note: str
     order: tuple[int, ...]
+    # Whether it can be rearranged by hand.
     movable: bool = False
 
 

@@ -64,7 +64,7 @@ def image_grid(
 
 
 def draw_line(name: str, id: str, label: str) -> None:
-    """A line after the tile with that id in the grid of `name`, if there is one, without sending the tiles again."""
+    """A line after a tile in the grid of `name`, if it is there, without sending the tiles again."""
     key = keys.widget(name)
     _mount_line(key=f"{key} line", data={"channel": key, "id": id, "label": label}, height=1)
 

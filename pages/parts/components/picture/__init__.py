@@ -13,12 +13,13 @@ FOLDER = Path(__file__).parent
 
 @dataclass(frozen=True)
 class Box:
-    """A box in pixels of the whole image. strong: thicker outline."""
+    """A box in pixels of the whole image."""
 
     box: tuple[int, int, int, int]
     label: str
     colour: str
     dashed: bool = False
+    # Thicker outline.
     strong: bool = False
 
 
@@ -31,7 +32,8 @@ _mount = st.components.v2.component(
 
 
 def picture(src: str, size: tuple[int, int], boxes: Sequence[Box], *, alt: str, key: str) -> None:
-    """Show the image with the data URL `src`. size: (width, height) in the pixels of the boxes."""
+    """Show the image with the data URL `src`."""
+    # size: (width, height) in the pixels of the boxes.
     width, height = size
     data = {"src": src, "width": width, "height": height, "alt": alt, "boxes": [asdict(box) for box in boxes]}
     _mount(key=key, data=data)

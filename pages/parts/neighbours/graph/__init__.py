@@ -1,4 +1,4 @@
-"""Connected components of the similarity graph in the browser, accessible with the keyboard and a screen reader."""
+"""Connected components of the similarity graph in the browser, for keyboard and screen reader too."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ _mount = st.components.v2.component(
 
 
 def graph(drawings: Sequence[Drawing], *, name: str, selected: str | None, label: str, key: str) -> None:
-    """Show `drawings` with the node `selected`. Selecting another node writes its id to the URL parameter `name`."""
+    """Show `drawings` with the node `selected`; a newly selected node is written to the URL."""
+    # name: of the URL parameter.
     shown = [asdict(drawing) for drawing in drawings]
     token = hashlib.sha256(json.dumps(shown).encode()).hexdigest()
     key = keys.widget(key)

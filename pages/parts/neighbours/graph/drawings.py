@@ -1,4 +1,4 @@
-"""Drawings of connected components of the similarity graph: positions of nodes on a circle, and widths of edges.
+"""Drawings of connected components of the similarity graph: nodes on a circle, and widths of edges.
 
 `drawing` computes the layout, which the component `graph` shows and `as_svg` writes to a file.
 """
@@ -31,37 +31,42 @@ ACROSS, GAP = 1180, 16
 
 @dataclass(frozen=True)
 class Node:
-    """A sample. x, y: the centre of its thumbnail. `dashed`, colour and glyph have the same meaning."""
+    """A sample."""
 
     id: str
     src: str
     alt: str
     caption: str
+    # Glyph, colour and `dashed` have the same meaning.
     glyph: str
     colour: str
     dashed: bool
+    # The centre of its thumbnail.
     x: float = 0.0
     y: float = 0.0
 
 
 @dataclass(frozen=True)
 class Tie:
-    """An edge between two nodes, given by their indices. cut: their labels differ in the best labelling."""
+    """An edge between two nodes, given by their indices."""
 
     first: int
     second: int
     width: float
+    # Their labels differ in the best labelling.
     cut: bool
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A connected component. side: of a node's thumbnail. width, height: without the title."""
+    """A connected component."""
 
     title: str
     note: str
+    # Without the title.
     width: float
     height: float
+    # Of a node's thumbnail.
     side: float
     nodes: tuple[Node, ...]
     ties: tuple[Tie, ...]
