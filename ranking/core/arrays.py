@@ -109,9 +109,9 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
         whole = grades.astype(np.int64)
     wrong = (whole != grades) | (whole < 0)
     if wrong.any():
-        raise InputError(
-            "relevance", "whole grades from 0 (0 irrelevant, 1 relevant)", grades[wrong][0].item()
-        )
+        expected = "whole grades from 0 (0 irrelevant, 1 relevant)"
+        remedy = "if only their order counts, pass their ranks: np.unique(values, return_inverse=True)[1]"
+        raise InputError("relevance", expected, grades[wrong][0].item(), remedy)
     return whole
 
 

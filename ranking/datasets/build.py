@@ -22,6 +22,7 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -30,8 +31,9 @@ from PIL import Image
 from ranking.core import ImageSet, OnCount, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
+from ranking.datasets.cards import CACHED
 from ranking.datasets.copies import Fingerprint, fingerprints, group_copies_together
-from ranking.datasets.decoding import decode
+from ranking.datasets.decoding import Decoded, decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.pixels import Change, change_rows
 from ranking.datasets.problem_rows import ProblemRows
@@ -168,7 +170,8 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
     try:
         _check_count(record, limits)
         _check_features(record)
-        decoded = decode(record, limits)
+        card = record.data if record.features is not None and isinstance(record.data, bytes) else None
+        decoded = decode(record, limits) if card is None else _card(card, limits)[0]
         picture = decoded.picture
     except Unusable as error:
         return Outcome([Problem(file, error.expected, readable(error.came), IMAGE_IGNORED)], name=record.name)
@@ -181,13 +184,23 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
         boxes += [] if pixels is None else [(numbered, pixels)]
     if not boxes:
         return Outcome(problems, name=record.name, empty=True)
-    crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
     # A small image with one box of its size, such as a digit, need not be encoded twice.
     same = boxes[0][1] == (0, 0, *picture.size) and max(picture.size) <= CROP_SIDE
+    if same and card is not None and len(boxes) == 1:
+        crops = [_card(card, limits)[1]]
+    else:
+        crops = [thumbnail(picture.crop(pixels), CROP_SIDE) for _, pixels in boxes]
     small = crops[0] if same else thumbnail(picture, IMAGE_SIDE)
     prints = [] if record.features is not None else fingerprints(picture)
     image = CheckedImage(record, decoded, picture.size, boxes, crops, small)
     return Outcome(problems, image, record.name, fingerprints=prints)
+
+
+@lru_cache(CACHED)
+def _card(data: bytes, limits: Limits) -> tuple[Decoded, bytes]:
+    """Return a decoded card and its thumbnail: many rows of a table of features may have one card."""
+    decoded = decode(SourceImage("", data, ()), limits)
+    return decoded, thumbnail(decoded.picture, CROP_SIDE)
 
 
 def _file(record: SourceImage) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 
 from PIL import Image, ImageDraw, ImageFont
 
@@ -18,6 +18,8 @@ MARKS = ((200, 71, 58), (227, 163, 43), (47, 127, 134), (63, 108, 143), (110, 15
 LINES = 6
 # characters of a line
 LONGEST = 19
+# cards that are kept, because many rows may have the same
+CACHED = 64
 
 
 def card_image(
@@ -27,6 +29,7 @@ def card_image(
     return SourceImage(name, card(title, tuple(lines)), (box,), test, SIZE, tuple(features))
 
 
+@lru_cache(CACHED)
 def card(name: str, labels: tuple[str, ...]) -> bytes:
     """Return a PNG that shows the name of an image and its labels as text."""
     picture = Image.new("RGB", SIZE, PAPER)

@@ -69,6 +69,8 @@ class ImageSetWriter:
         self._groups: dict[tuple[str, str], int] = {}
         self._rows: list[tuple[int, int, SourceBox, Pixels]] = []
         self._files: list[str] = []
+        # the file of each card, by its hash
+        self._cards: dict[str, str] = {}
         self._hashes: list[str] = []
         self._records: list[tuple[str, bool, tuple[int, int]]] = []
         self._features: list[npt.NDArray[np.float32]] = []
@@ -96,7 +98,11 @@ class ImageSetWriter:
         """Write one image and its boxes. File names are numbers, so that no imported name reaches the disk."""
         row = len(self._records)
         file = f"images/{row + 1:06d}{image.stored.extension}"
-        (self.folder / file).write_bytes(image.stored.data)
+        # many rows of a table of features may have one card
+        card = None if image.record.features is None else self._cards.setdefault(image.stored.hash, file)
+        if card in (None, file):
+            (self.folder / file).write_bytes(image.stored.data)
+        file = card or file
         self._files.append(file)
         self._hashes.append(image.stored.hash)
         self._records.append((image.record.name, image.record.test, image.size))

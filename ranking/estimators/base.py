@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
+from collections.abc import Mapping
+from types import FrameType
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
@@ -19,6 +23,7 @@ from ranking.methods import make_method_as
 DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
 
+FROM_SIZES = "these are sizes: pass qid=np.repeat(np.arange(len(sizes)), sizes)"
 M = TypeVar("M", bound=Method, covariant=True)
 
 
@@ -80,6 +85,31 @@ def checks(sparse: bool, X: MatrixLike) -> Json:
     return {**DENSE, "accept_sparse": "csr" if sparse else False, "ensure_all_finite": issparse(X)}
 
 
+def warn_of_lost_groups(ranker: object) -> None:
+    """Warn where an estimator that uses groups is fitted without, because a search of scikit-learn further up, in this
+    process, gave them to its splitter alone."""
+    frame: FrameType | None = sys._getframe(1)
+    while frame is not None:
+        of_search = frame.f_globals.get("__name__", "").startswith("sklearn.model_selection")
+        if of_search and _is_given(frame.f_locals):
+            name = type(ranker).__name__
+            warnings.warn(
+                f"groups split the samples, but {name} is fitted without them. To pass them on, call "
+                "sklearn.set_config(enable_metadata_routing=True) and use "
+                f"{name}().set_fit_request(groups=True).set_score_request(groups=True)",
+                stacklevel=3,
+            )
+            return
+        frame = frame.f_back
+
+
+def _is_given(variables: Mapping[str, object]) -> bool:
+    params = variables.get("params")
+    return variables.get("groups") is not None or (
+        isinstance(params, dict) and params.get("groups") is not None
+    )
+
+
 def refuse_weights(sample_weight: object) -> None:
     """Raise InputError unless sample_weight, which a pipeline with metadata routing passes to `score`, is None."""
     if sample_weight is not None:
@@ -97,5 +127,6 @@ def as_groups(groups: npt.ArrayLike | None, n: int) -> AnyArray | None:
         return None
     array = np.asarray(groups)
     if array.shape != (n,):
-        raise InputError("groups", f"shape ({n},), one per sample", array.shape)
+        remedy = "" if array.ndim != 1 or array.dtype.kind not in "iu" or array.sum() != n else FROM_SIZES
+        raise InputError("groups", f"shape ({n},), one per sample", array.shape, remedy)
     return array

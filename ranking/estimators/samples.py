@@ -15,7 +15,15 @@ from sklearn.utils.validation import validate_data
 from ranking.core import Features, Floats, Ints, Query, SampleMethod, SimilarityGraph
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
-from ranking.estimators.base import MatrixLike, Ranker, Targets, as_groups, checks, refuse_weights
+from ranking.estimators.base import (
+    MatrixLike,
+    Ranker,
+    Targets,
+    as_groups,
+    checks,
+    refuse_weights,
+    warn_of_lost_groups,
+)
 from ranking.methods import score_direction
 from ranking.methods.linear import UnaryMethod
 from ranking.metrics import rank, scorers
@@ -133,6 +141,8 @@ class NeighbourRanker(SampleRanker):
         graph: SimilarityGraph | None = None,
     ) -> Self:
         """Train on samples X (n, d) with relevance y (n,); return self."""
+        if groups is None and graph is None:
+            warn_of_lost_groups(self)
         return self._fit(X, y, groups, graph)
 
     def decision_function(

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import codecs
-import io
+import gzip
+import re
+import zlib
+from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Floats, Ints, Problem, Source, SourceBox, SourceImage
+from ranking.core import Decision, Floats, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, readable
@@ -22,51 +25,57 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.sequences import GRADE
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import random_part
-from ranking.files.typed_path import read_typed, typed_path
+from ranking.files.limits import Limits, megabytes, variable
+from ranking.files.typed_path import in_file, read_typed, typed_file, typed_path
 
-MAX_BYTES = 256 * 2**20
 MAX_FEATURES = 100_000
-# rows times features
+# rows times features: those of an image set
 MAX_CELLS = 100_000_000
-MAX_ROWS = 200_000
+# bytes of a row
+LONGEST_ROW = 2**22
+LARGEST = float(np.finfo(np.float32).max)
+# rows from which the cards of samples show the grade only, so that few are drawn
+MANY = 20_000
 EXPECTED = "a file of graded samples in svmlight format"
+ROW = "grade qid:query feature:value ..."
+FILLED = "the least value of the feature in the same query; 0 if that has none"
+PAIRS = re.compile(rb"(\s*[0-9]+:[^\s:]+)*\s*")
+ZERO = re.compile(rb"\s0+:")
+# how LETOR writes a value that is missing
+MISSING = re.compile(rb":null\b", re.IGNORECASE)
 
 
 class Graded(NamedTuple):
     """The rows of a file. grades: (n,) finite. queries: of each row; None if no row names one. lines: (n,) the line
-    number of each row. features: (n, highest number + 1) sparse, with the numbers of the file."""
+    number of each row. features: (n, highest number + 1) float32 with the numbers of the file; NaN where missing.
+    first: the number of the first feature, 0 if a row has it."""
 
     grades: Floats
     queries: list[str] | None
     lines: Ints
-    features: Any
-
-    def dense(self, width: int) -> npt.NDArray[np.float32]:
-        """Return the features (n, width); ValueError if these would be too many numbers."""
-        if len(self.lines) * width > MAX_CELLS:
-            came = f"{len(self.lines):,} rows and {width:,} features"
-            raise InputError("rows times features", f"at most {MAX_CELLS:,}", came)
-        matrix = np.zeros((len(self.lines), width), np.float32)
-        matrix[:, : self.features.shape[1]] = self.features.toarray()
-        return matrix
+    features: npt.NDArray[np.float32]
+    first: int
 
 
 class Part(NamedTuple):
-    """The rows of one file, and the query of each."""
+    """The rows of one file, the query of each, and where these are from. filled: how many values were missing."""
 
     name: str
     rows: Graded
     queries: list[str]
+    origin: str
+    filled: int
 
 
 @SOURCES.register("SVMlight")
 @dataclass
 class SvmLight(Source):
-    """One row per sample: grade qid:query feature:value ... The rows of one query are consecutive.
+    """One row per sample: grade qid:query feature:value ..., also compressed (.gz).
 
-    If rows name no query, the file of the same name with the suffix .query gives the number of rows per query, as in
-    LightGBM. The query is the group, the grade is the criterion. There are no images, so cards replace them. The first
-    feature is number 0 if a row has it, otherwise number 1.
+    If rows name no query, a file beside them with the suffix .query or .group gives the number of rows per query, which
+    are then consecutive, as in LightGBM and XGBoost, or the query of each row. The query is the group, the grade is the
+    criterion. There are no images, so cards replace them. The first feature is number 0 if a row has it, otherwise
+    number 1. A missing value (NULL) becomes the least value of the feature in its query.
     """
 
     order: ClassVar[int] = 1
@@ -75,7 +84,7 @@ class SvmLight(Source):
         "",
         label="File",
         help="A file such as rank.train on the computer that runs this app: grade qid:query feature:value in each row. "
-        "Without qid, rank.train.query in the same folder gives the number of rows per query.",
+        "Without qid, rank.train.query or rank.train.group in the same folder gives the number of rows per query.",
     )
     test_file: str = setting(
         "",
@@ -99,11 +108,9 @@ class SvmLight(Source):
         return sum(len(part.queries) for part in self._parts)
 
     def records(self) -> Iterator[SourceImage | Problem]:
-        first = 0 if any((part.rows.features.indices == 0).any() for part in self._parts) else 1
-        width = max(*(part.rows.features.shape[1] for part in self._parts), first + 1)
-        several = len(self._parts) > 1
+        first, width = self._columns
+        several, many = len(self._parts) > 1, len(self) > MANY
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
-            features = part.rows.dense(width)[:, first:]
             # queries of two files are different even if their names are equal
             of = split if several else ""
             tests = (
@@ -112,9 +119,31 @@ class SvmLight(Source):
             for row, query in enumerate(part.queries):
                 grade, line = float(part.rows.grades[row]), int(part.rows.lines[row])
                 box = SourceBox(None, (), group=of + query, numbers={GRADE: grade})
-                title, lines = f"{of}line {line}", (f"{GRADE} {grade:g}", f"query {query}")
-                test, vector = query in tests, features[row].tolist()
-                yield card_image(f"{of}{line:06d}", box, test, vector, title, lines)
+                title, lines = f"{of}line {line}", [f"{GRADE} {grade:g}", f"query {query}"]
+                if many:
+                    title, lines = "one of many rows", lines[:1]
+                vector = np.zeros(width, np.float32)
+                vector[: part.rows.features.shape[1]] = part.rows.features[row]
+                yield card_image(
+                    f"{of}{line:06d}", box, query in tests, vector[first:].tolist(), title, lines
+                )
+
+    def decisions(self) -> list[Decision]:
+        first, parts, rows = self._columns[0], self._parts, counted(len(self), "row")
+        grades = np.unique(np.concatenate([part.rows.grades for part in parts]))
+        filled = sum(part.filled for part in parts)
+        held_out = f"a random {self.test_share:g} of the queries" if len(parts) == 1 else parts[1].name
+        decisions = [
+            *(Decision("queries", counted(len(set(part.queries)), "query"), part.origin) for part in parts),
+            Decision("first feature", f"number {first}", f"{'a' if first == 0 else 'no'} row has feature 0"),
+            Decision("grades", f"{grades[0]:g} to {grades[-1]:g}", f"{len(grades):,} different in {rows}"),
+            Decision("test split", held_out, f"{counted(len(parts), 'file')} given", "test_file"),
+        ]
+        if filled:
+            decisions.append(Decision("missing values", FILLED, f"{filled:,} values are NULL or NaN"))
+        if len(self) > MANY:
+            decisions.append(Decision("cards", "one for each grade", f"{rows}, more than {MANY:,}"))
+        return decisions
 
     def _random_tests(self, queries: list[str]) -> set[str]:
         names = list(dict.fromkeys(queries))
@@ -126,80 +155,137 @@ class SvmLight(Source):
         files = [self.file, self.test_file] if self.test_file.strip() else [self.file]
         return [_part(file) for file in files]
 
+    @cached_property
+    def _columns(self) -> tuple[int, int]:
+        """The number of the first feature, and the highest number of all files + 1."""
+        first = min(part.rows.first for part in self._parts)
+        return first, max(*(part.rows.features.shape[1] for part in self._parts), first + 1)
+
 
 def _part(file: str) -> Part:
-    path = typed_path(file, EXPECTED)
+    path = typed_file(file, EXPECTED)
     name = readable(path.name)
-    rows = read_graded(read_typed(file, MAX_BYTES, EXPECTED), name)
-    if rows.queries is not None:
-        return Part(name, rows, rows.queries)
-    sizes = _sizes(path.with_name(f"{path.name}.query"), name)
-    if sum(sizes) != len(rows.lines):
-        raise InputError(f"{name}.query", f"sizes that sum to {counted(len(rows.lines), 'row')}", sum(sizes))
-    return Part(name, rows, [str(query) for query, size in enumerate(sizes, 1) for _ in range(size)])
+    with path.open("rb") as stream:
+        packed = stream.peek(2)[:2] == b"\x1f\x8b"
+        try:
+            lines: Any = gzip.GzipFile(fileobj=stream) if packed else stream
+            rows = read_graded(lines, name)
+        except (OSError, EOFError, zlib.error) as error:
+            raise in_file(name, "an intact gzip file" if packed else EXPECTED, error) from error
+    if rows.queries is None:
+        queries, origin = _beside(path, len(rows.lines))
+    else:
+        queries, origin = rows.queries, f"qid: in {counted(len(rows.lines), 'row')}"
+    return Part(name, rows, queries, origin, _fill(rows.features, queries))
 
 
-def _sizes(path: Path, name: str) -> list[int]:
-    """Return the number of rows of each query, from a file with one number per line."""
-    expected = f"the sizes of queries, one number per line, because the rows of {name} name no query (qid:)"
-    lines = read_typed(path, MAX_BYTES, expected).decode("utf-8", "replace").split()
-    if not all(line.isascii() and line.isdigit() and 0 < int(line[:9]) <= MAX_ROWS for line in lines):
-        raise InputError(f"{name}.query", f"whole numbers from 1 to {MAX_ROWS:,}", "something else")
-    return [int(line[:9]) for line in lines]
+def _fill(features: npt.NDArray[np.float32], queries: list[str]) -> int:
+    """Fill missing values as FILLED says, which is how the publishers of LETOR fill them; return their number."""
+    missing = np.isnan(features)
+    if not missing.any():
+        return 0
+    of = np.unique(queries, return_inverse=True)[1]
+    rows, columns = np.nonzero(missing)
+    for column in np.unique(columns):
+        least = np.full(of.max() + 1, np.inf, np.float32)
+        np.fmin.at(least, of, features[:, column])
+        gaps = rows[columns == column]
+        features[gaps, column] = np.where(np.isinf(least), 0, least)[of[gaps]]
+    return len(rows)
 
 
-def read_graded(data: bytes, file: str) -> Graded:
-    """Return the rows of `data`; ValueError if there are none, or, with the line number, if a row cannot be read.
+def _beside(path: Path, count: int) -> tuple[list[str], str]:
+    """Return the query of each of `count` rows, from a file beside `path` with the sizes of queries, or with the query
+    of each row; and where they are from."""
+    plain = path.with_suffix("") if path.suffix.lower() == ".gz" else path
+    names = [
+        f"{name}.{end}" for name in dict.fromkeys((plain.name, plain.stem)) for end in ("query", "group")
+    ]
+    beside = next((path.with_name(name) for name in names if path.with_name(name).is_file()), None)
+    if beside is None:
+        remedy = f"write qid:QUERY after each grade, or put the sizes of queries, one per line, in {names[0]}"
+        raise InputError(
+            readable(path.name), "rows that name their query (qid:)", "none, and no file of sizes", remedy
+        )
+    name = readable(beside.name)
+    sizes = read_typed(beside, 2**26, "the sizes of queries").decode("utf-8", "replace").split()
+    whole = all(size.isascii() and size.isdigit() and int(size[:9]) > 0 for size in sizes)
+    numbers = [int(size[:9]) for size in sizes] if whole else []
+    if sum(numbers) != count and len(sizes) == count:
+        return sizes, f"{name} has {count:,} lines, the query of each row"
+    if sum(numbers) != count:
+        expected = f"sizes of queries that sum to {counted(count, 'row')}, or the query of each row"
+        raise InputError(name, expected, sum(numbers) if whole else "something else")
+    queries = [str(query) for query, size in enumerate(numbers, 1) for _ in range(size)]
+    return queries, f"{name} has {len(numbers):,} sizes, which sum to {counted(count, 'row')}"
 
-    >>> rows = read_graded(b"2 qid:7 1:0.5 3:1 # a page", "x")
-    >>> rows.grades, rows.queries, rows.dense(4)
+
+def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> Graded:
+    """Return the rows of a file, read line by line; ValueError if there are none, or, with the line number, if a row
+    cannot be read.
+
+    >>> rows = read_graded(io.BytesIO(b"2 qid:7 1:0.5 3:1 # a page"), "x")
+    >>> rows.grades, rows.queries, rows.features
     (array([2.]), ['7'], array([[0. , 0.5, 0. , 1. ]], dtype=float32))
     """
-    data = data.removeprefix(codecs.BOM_UTF8)
-    lines = [number for number, line in enumerate(io.BytesIO(data), 1) if line.partition(b"#")[0].strip()]
-    if not lines:
-        raise InputError(file, "rows of grades and features", "none")
-    if len(lines) > MAX_ROWS:
-        raise InputError(file, f"at most {MAX_ROWS:,} rows", f"{len(lines):,}")
-    features, grades, queries = _loaded(data, file)
-    if 0 < len(queries) < len(lines):
-        came = f"{len(queries):,} of {len(lines):,} rows with qid"
-        raise InputError(file, "qid: in all rows or in none", came)
-    if features.shape[1] > MAX_FEATURES:
-        raise InputError(file, f"features numbered below {MAX_FEATURES:,}", f"{features.shape[1] - 1:,}")
-    of_features = np.searchsorted(features.indptr, np.flatnonzero(~np.isfinite(features.data)), "right") - 1
-    of_grades = np.flatnonzero(~(np.abs(grades) <= np.finfo(np.float32).max))
-    for row in sorted([*of_features[:1].tolist(), *of_grades[:1].tolist()])[:1]:
-        raise InputError(f"{file}, line {lines[row]}", "finite numbers", "NaN, infinity or a larger number")
-    return Graded(grades, list(map(str, queries)) if len(queries) else None, np.array(lines), features)
-
-
-def _loaded(data: bytes, file: str) -> tuple[Any, Floats, list[int]]:
-    """Return features, grades, and the queries that rows name; ValueError with the number of the first unreadable line,
-    which is found by bisection."""
-    try:
-        return _load(data)
-    except (ValueError, OverflowError):
-        lines = list(io.BytesIO(data))
-    first, last = 0, len(lines)
-    while last - first > 1:
-        middle = (first + last) // 2
+    limits = Limits.from_environment() if limits is None else limits
+    grades, queries, lines = array("d"), [], array("q")
+    vectors: list[npt.NDArray[np.float32]] = []
+    width = size = number = 0
+    first = 1
+    while line := stream.readline(LONGEST_ROW):
+        size, number = size + len(line), number + 1
+        if size > limits.total_bytes:
+            raise InputError(file, f"at most {megabytes(limits.total_bytes, 'total_bytes')}", "more")
+        content = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").partition(b"#")[0]
+        if not content.strip():
+            continue
         try:
-            _load(b"".join(lines[first:middle]))
-            first = middle
-        except (ValueError, OverflowError):
-            last = middle
-    try:
-        return _load(lines[first])
-    except (ValueError, OverflowError) as error:
-        where = f"{file}, line {first + 1}"
-        raise InputError(where, "grade qid:query feature:value ...", readable(str(error), 200)) from error
+            grade, query, vector = _row(content)
+        except (ValueError, OverflowError) as error:
+            raise InputError(f"{file}, line {number}", ROW, readable(str(error), 200)) from error
+        grades.append(grade)
+        lines.append(number)
+        vectors.append(vector)
+        queries += [] if query is None else [query]
+        width = max(width, len(vector))
+        first = 0 if first == 0 or ZERO.search(content) else 1
+        if len(grades) > limits.samples:
+            raise InputError(file, f"at most {limits.samples:,} rows ({variable('samples')})", "more")
+        if len(grades) * width > MAX_CELLS:
+            came = f"{len(grades):,} rows and {width:,} features"
+            raise InputError("rows times features", f"at most {MAX_CELLS:,}", came, "bring fewer rows")
+    if not vectors:
+        raise InputError(file, "rows of grades and features", "none")
+    if 0 < len(queries) < len(vectors):
+        came = f"{len(queries):,} of {len(vectors):,} rows with qid"
+        raise InputError(file, "qid: in all rows or in none", came)
+    features = np.zeros((len(vectors), width), np.float32)
+    for row, vector in enumerate(vectors):
+        features[row, : len(vector)] = vector
+    return Graded(np.array(grades), queries or None, np.array(lines), features, first)
 
 
-def _load(data: bytes) -> tuple[Any, Floats, list[int]]:
-    from sklearn.datasets import load_svmlight_file
-
-    features, grades, queries = load_svmlight_file(
-        io.BytesIO(data), dtype=np.float32, zero_based=True, query_id=True
-    )
-    return features, grades.astype(np.float64), queries.tolist()
+def _row(content: bytes) -> tuple[float, str | None, npt.NDArray[np.float32]]:
+    """Return the grade, the query, None if it is not named, and the features (highest number + 1,) of a row; ValueError
+    if it cannot be read."""
+    grade, rest = [*content.split(None, 1), b""][:2]
+    query = None
+    if rest.startswith(b"qid:"):
+        name, rest = [*rest.split(None, 1), b""][:2]
+        query = readable(name[4:].decode("utf-8", "replace"), 200)
+    if not PAIRS.fullmatch(rest):
+        wrong = next(cell for cell in rest.split() if not PAIRS.fullmatch(cell))
+        raise ValueError(wrong.decode("utf-8", "replace"))
+    pairs = np.array(list(map(float, MISSING.sub(b":nan", rest).replace(b":", b" ").split())))
+    columns, values = pairs[::2], pairs[1::2]
+    if columns.max(initial=0) >= MAX_FEATURES:
+        raise ValueError(f"feature {columns.max():.0f}, expected numbers below {MAX_FEATURES:,}")
+    if len(np.unique(columns)) < len(columns):
+        raise ValueError("a feature that occurs twice")
+    # not a number where it is missing
+    if not abs(float(grade)) <= LARGEST or (np.abs(values) > LARGEST).any():
+        raise ValueError("infinity, a number too large, or no grade")
+    vector = np.zeros(int(columns.max(initial=0)) + 1, np.float32)
+    vector[columns.astype(np.int64)] = values
+    return float(grade), query, vector

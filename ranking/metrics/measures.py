@@ -125,7 +125,7 @@ def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
 
     Pairs of one grade have no correct order and do not count; a pair of different grades with equal scores is
     incorrect. For two grades and untied scores it is the area under the ROC curve. Takes O(n log n). All samples of
-    one grade: ValueError.
+    one grade: ValueError. Grades may be negative or decimal here and in `kendall_tau`.
 
     >>> round(pair_accuracy([2, 1, 0], [0.3, 0.2, 0.2]), 3)
     0.667
@@ -141,8 +141,8 @@ def kendall_tau(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
     tau-b the same number, this one. With tied grades and untied scores it is Somers' D of scores given relevance,
     neither tau-a (which divides by all pairs) nor tau-b. Tied scores count as incorrect, not as half.
 
-    >>> round(kendall_tau([2, 1, 0], [0.3, 0.2, 0.2]), 3)
-    0.333
+    >>> round(kendall_tau([2, 1, 0], [0.3, 0.2, 0.2]), 3), round(kendall_tau([0.5, -1.0, -1.5], [0.3, 0.2, 0.2]), 3)
+    (0.333, 0.333)
     """
     wrong, pairs = _wrong_pairs(relevance, scores)
     return (pairs - 2 * wrong) / pairs
@@ -247,8 +247,14 @@ def _ndcg(ranked: Grades, gain: Gain, k: int | None) -> float:
 
 
 def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, int]:
-    """Return how many pairs of different grades are ordered incorrectly, and how many there are."""
-    grades, values = _validated(relevance, scores)
+    """Return how many pairs of different grades are ordered incorrectly, and how many there are.
+
+    Only the order of grades counts, so they may be any finite numbers.
+    """
+    truth = np.asarray(relevance)
+    if truth.ndim == 1 and is_real(truth) and np.isfinite(truth).all():
+        truth = np.unique(truth, return_inverse=True)[1]
+    grades, values = _validated(truth, scores)
     levels, counts = np.unique(grades, return_counts=True)
     if len(levels) < 2:
         got = f"{len(grades):,} samples with {len(levels)} different grades"

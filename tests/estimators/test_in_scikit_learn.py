@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,6 +18,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from ranking import Query, make_method
+from ranking.core.errors import InputError
 from ranking.estimators import APSVM, HOBSVM, IndependentPrecisionAtK, MidRank, RankSVM
 from ranking.features.graph.similarity import same_image, similarity_graph
 from ranking.metrics import average_precision, kendall_tau, scorers
@@ -139,3 +141,64 @@ def test_sequences_reach_a_method_and_a_scorer_by_routing(routing: None, ranker:
             method = make_method(ranker.method.name, **ranker.get_params()).fit(queries[0])
             taus = [kendall_tau(query.relevance, method.score(query)) for query in queries[1]]
             assert measured == pytest.approx(np.mean(taus))
+
+
+def lost(call: Any) -> list[str]:
+    """The messages of all warnings of a call."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        call()
+    return [str(warning.message) for warning in caught]
+
+
+@pytest.mark.parametrize(
+    ("ranker", "samples", "y", "groups"), [(RankSVM(), MEMBERS, GRADES, SEQUENCES), (HOBSVM(), X, Y, IMAGES)]
+)
+def test_groups_that_a_search_does_not_pass_on_are_missed_aloud(ranker, samples, y, groups):
+    def searched(ranker):
+        search = GridSearchCV(ranker, {"C": [1.0]}, cv=GroupKFold(3))
+        return lost(lambda: search.fit(samples, y, groups=groups))
+
+    scored = lost(lambda: cross_val_score(ranker, samples, y, groups=groups, cv=GroupKFold(3)))
+    for messages in (searched(ranker), scored):
+        assert messages
+        assert all("set_fit_request(groups=True)" in message for message in messages)
+    assert lost(lambda: GridSearchCV(ranker, {"C": [1.0]}, cv=3).fit(samples, y)) == []
+    with sklearn.config_context(enable_metadata_routing=True):
+        assert searched(ranker.set_fit_request(groups=True).set_score_request(groups=True)) == []
+
+
+def test_sequences_that_are_scored_as_one_are_noticed():
+    ranker = RankSVM().fit(MEMBERS, GRADES, qid=SEQUENCES)
+    assert ranker.n_sequences_ == 15
+    assert lost(lambda: ranker.score(MEMBERS, GRADES, qid=SEQUENCES)) == []
+    assert "Pass qid=" in lost(lambda: ranker.score(MEMBERS, GRADES))[0]
+    assert lost(lambda: RankSVM().fit(MEMBERS, GRADES).score(MEMBERS, GRADES)) == []
+    search = GridSearchCV(RankSVM(), {"C": [1.0]}, cv=3)
+    assert any("Pass qid=" in message for message in lost(lambda: search.fit(MEMBERS, GRADES, qid=SEQUENCES)))
+
+
+def test_sizes_of_groups_are_refused_with_the_way_to_pass_them():
+    sizes = [6] * 15
+    for given in ({"group": sizes}, {"qid": sizes}, {"groups": sizes}):
+        with pytest.raises(InputError) as caught:
+            RankSVM().fit(MEMBERS, GRADES, **given)
+        assert "qid=np.repeat" in caught.value.remedy, given
+        assert "group" not in given or "use qid=" in caught.value.remedy
+
+
+def test_columns_of_very_different_scales_are_noticed_where_they_make_training_slow():
+    few = MidRank(subsequences=20, longest=3)
+    wide = MEMBERS * np.where(np.arange(MEMBERS.shape[1]) == 0, 3000 * MEMBERS.std(axis=0).max(), 1)
+    assert any("StandardScaler" in message for message in lost(lambda: few.fit(wide, GRADES, SEQUENCES)))
+    assert lost(lambda: few.fit(MEMBERS, GRADES, SEQUENCES)) == []
+    assert lost(lambda: RankSVM(max_iterations=3).fit(wide, GRADES, SEQUENCES)) == []
+
+
+def test_decimal_grades_train_after_the_remedy_and_are_scored_as_they_are():
+    decimal = GRADES / 2 - 1
+    with pytest.raises(InputError) as caught:
+        RankSVM().fit(MEMBERS, decimal, SEQUENCES)
+    assert "np.unique(values, return_inverse=True)[1]" in caught.value.remedy
+    ranker = RankSVM().fit(MEMBERS, GRADES, SEQUENCES)
+    assert ranker.score(MEMBERS, decimal, SEQUENCES) == ranker.score(MEMBERS, GRADES, SEQUENCES)

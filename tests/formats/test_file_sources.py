@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import io
+import os
+
 import numpy as np
 import pytest
 from example_corel5k import LABELS, corel5k, random_features, random_labels
@@ -11,6 +15,7 @@ from import_folders import images_and_problems, lay
 from refusals import refusal, refused
 
 from ranking.datasets import build_image_set, make_source
+from ranking.files import Limits
 from ranking.formats.corel5k import read_corel5k
 from ranking.formats.svmlight import read_graded
 
@@ -113,6 +118,71 @@ def test_svmlight_with_sizes_of_queries_and_a_test_file(tmp_path):
     ]
 
 
+def decided(source):
+    return {decision.about: (decision.chosen, decision.evidence) for decision in source.decisions()}
+
+
+def test_svmlight_in_the_forms_of_its_publishers(tmp_path):
+    """Compressed, names of queries, features in any order, values that are missing, grades of any kind, comments."""
+    rows = b"""-1 qid:AP-7 2:4\t1:NULL 3:1 # docid = GX000 inc = 1
+0.5\tqid:AP-7 1:3 2:NULL 3:2
+
+# nothing
+2 qid:B 1:7 2:null 3:3
+1 qid:AP-7 1:-2 2:5 3:nan
+"""
+    (tmp_path / "train.txt.gz").write_bytes(gzip.compress(rows))
+    source = make_source("SVMlight", file=str(tmp_path / "train.txt.gz"))
+    images, problems = images_and_problems(source)
+    assert problems == []
+    assert [(image.boxes[0].group, dict(image.boxes[0].numbers), image.features) for image in images] == [
+        ("AP-7", {"grade": -1}, (-2, 4, 1)),
+        ("AP-7", {"grade": 0.5}, (3, 4, 2)),
+        # no row of the query has it
+        ("B", {"grade": 2}, (7, 0, 3)),
+        ("AP-7", {"grade": 1}, (-2, 5, 1)),
+    ]
+    decisions = decided(source)
+    assert decisions["queries"] == ("2 queries", "qid: in 4 rows")
+    assert decisions["first feature"][0] == "number 1"
+    assert decisions["grades"] == ("-1 to 2", "4 different in 4 rows")
+    assert "least value" in decisions["missing values"][0]
+    assert decisions["missing values"][1].startswith("4 values")
+
+
+@pytest.mark.parametrize("beside", ["a.train.query", "a.train.group", "a.group", "a.query"])
+def test_svmlight_with_a_file_of_queries_by_each_usual_name(tmp_path, beside):
+    for content, groups in (("2\n1\n", ["1", "1", "2"]), ("7\nx\n7\n", ["7", "x", "7"])):
+        lay(tmp_path, {"a.train": "1 0:1\n0 0:2\n1 0:3\n", beside: content})
+        source = make_source("SVMlight", file=str(tmp_path / "a.train"))
+        images, _ = images_and_problems(source)
+        assert [image.boxes[0].group for image in images] == groups
+        decisions = decided(source)
+        assert beside in decisions["queries"][1]
+        assert decisions["first feature"] == ("number 0", "a row has feature 0")
+
+
+def test_svmlight_without_queries_is_refused_with_the_two_ways_to_name_them(tmp_path):
+    file = lay(tmp_path, {"train.txt": "1 1:1\n"}) / "train.txt"
+    with refused("train.txt") as caught:
+        len(make_source("SVMlight", file=str(file)))
+    assert "qid:QUERY" in caught.value.remedy
+    assert "train.txt.query" in caught.value.remedy
+
+
+def test_many_rows_share_the_cards_of_their_grades(tmp_path, monkeypatch):
+    monkeypatch.setattr("ranking.formats.svmlight.MANY", 20)
+    file = FILES["SVMlight"](tmp_path)
+    images = built(tmp_path, "SVMlight", file)
+    grades = len(np.unique(images.numbers))
+    assert len(images) > 20
+    assert len(set(images.image_files.tolist())) == len(os.listdir(images.folder / "images")) == grades
+    shown = [images.open_image(image).tobytes() for image in range(len(images))]
+    assert len(set(shown)) == grades
+    source = make_source("SVMlight", file=str(file))
+    assert decided(source)["cards"] == ("one for each grade", f"{len(images)} rows, more than 20")
+
+
 def test_svmlight_files_of_lightgbm_are_read(real_data):
     from sklearn.datasets import load_svmlight_file
 
@@ -122,9 +192,7 @@ def test_svmlight_files_of_lightgbm_are_read(real_data):
     (part,) = make_source("SVMlight", file=str(folder / "rank.test"))._parts
     features, grades = load_svmlight_file(str(folder / "rank.test"))
     assert part.rows.grades.tolist() == grades.tolist()
-    assert (
-        part.rows.dense(part.rows.features.shape[1])[:, 1:] == features.toarray().astype(np.float32)
-    ).all()
+    assert (part.rows.features[:, 1:] == features.toarray().astype(np.float32)).all()
     sizes = [int(line) for line in (folder / "rank.test.query").read_text().split()]
     assert [part.queries.count(f"{query}") for query in range(1, len(sizes) + 1)] == sizes
 
@@ -136,9 +204,9 @@ def mat(**changes):
     return as_mat({name: part for name, part in (pubfig_parts() | changes).items() if part is not None})
 
 
+PACKED = gzip.compress(b"1 qid:1 1:1\n1 qid:1 1:2")
 NO_NUMBER = "could not convert string to float: b'x'"
-NOT_FINITE = "NaN, infinity or a larger number"
-UNSORTED = "Feature indices in SVMlight/LibSVM data file should be sorted and unique."
+NOT_FINITE = "infinity, a number too large, or no grade"
 REFUSED = {
     ("Corel5k", "corel5k.npz"): [
         (corel5k(Y_indptr=np.array([0, 5])), "Y_indptr", 2),
@@ -174,11 +242,12 @@ REFUSED = {
         (b"# good\n1 qid:1 1:1\n\nx qid:1 1:1\n1 qid:1 1:1\ny", "rank, line 4", NO_NUMBER),
         ("1 qid:1 1:1\nnan qid:1 1:1\n1 qid:1 1:inf", "rank, line 2", NOT_FINITE),
         ("1 qid:1 1:1\n\n2 qid:1\n1 qid:1 2:1e300", "rank, line 4", NOT_FINITE),
-        ("1 qid:1 1:", "rank, line 1", "could not convert string to float: b''"),
-        ("1 qid:a 1:1", "rank, line 1", "invalid literal for int() with base 10: b'a'"),
-        ("1 qid:1 -1:1", "rank, line 1", "Invalid index -1 in SVMlight/LibSVM data file."),
-        ("1 qid:1 100000:1", "rank", "100,000"),
-        ("1 qid:1 2:1 02:1", "rank, line 1", UNSORTED),
+        ("1 qid:1 1:", "rank, line 1", "1:"),
+        ("1 qid:1 1:2:3 4", "rank, line 1", "1:2:3"),
+        ("1 qid:1 -1:1", "rank, line 1", "-1:1"),
+        ("1 qid:1 100000:1", "rank, line 1", "feature 100000, expected numbers below 100,000"),
+        ("1 qid:1 2:1 02:1", "rank, line 1", "a feature that occurs twice"),
+        (PACKED[:-9], "rank", "Compressed file ended before the end-of-stream marker was reached"),
     ],
 }
 
@@ -226,9 +295,9 @@ def test_invalid_corel5k_files_are_refused(tmp_path):
     ("rows", "sizes", "subject", "came"),
     [
         ("1 1:1\n1 1:1", "1", "rank.query", 1),
-        ("1 1:1\n1 1:1", "1\n-1", "rank.query", "something else"),
-        ("1 1:1\n1 1:1", "0\n2", "rank.query", "something else"),
-        ("1 1:1\n1 1:1", "9" * 5000, "rank.query", "something else"),
+        ("1 1:1\n1 1:1\n1 1:1", "4\n-1", "rank.query", "something else"),
+        ("1 1:1\n1 1:1\n1 1:1", "0\n3", "rank.query", "something else"),
+        ("1 1:1\n1 1:1", "9" * 5000, "rank.query", 999_999_999),
         ("1 1:1\nx", "2", "rank, line 2", NO_NUMBER),
     ],
 )
@@ -238,8 +307,12 @@ def test_sizes_of_queries_that_do_not_fit(tmp_path, rows, sizes, subject, came):
 
 
 def test_svmlight_files_with_too_many_rows_or_cells_are_refused(monkeypatch):
-    monkeypatch.setattr("ranking.formats.svmlight.MAX_ROWS", 2)
-    assert refusal(read_graded, b"1 1:1\n" * 3, "x") == ("x", "3")
+    with refused("x", "more") as caught:
+        read_graded(io.BytesIO(b"1 1:1\n" * 3), "x", Limits(samples=2))
+    assert "RANKING_INTAKE_SAMPLES" in str(caught.value)
+    with refused("x", "more") as caught:
+        read_graded(io.BytesIO(b"1 1:1\n" * 3), "x", Limits(total_bytes=12))
+    assert "RANKING_INTAKE_TOTAL_BYTES" in str(caught.value)
     monkeypatch.setattr("ranking.formats.svmlight.MAX_CELLS", 100)
     with refused("rows times features", "1 rows and 99,999 features"):
-        read_graded(b"1 99998:1", "x").dense(99_999)
+        read_graded(io.BytesIO(b"1 99998:1"), "x")

@@ -151,6 +151,16 @@ def test_evaluate_keeps_the_cutoffs_that_the_samples_reach():
         assert all(type(value) is float for value in values.values())
 
 
+def test_pairs_have_decimal_and_negative_grades_which_other_measures_refuse_with_a_remedy():
+    truth, scores = np.array([-1.5, 0.25, 0.25, 7.0]), [1, 1, 3, 2]
+    ranks = [0, 1, 1, 2]
+    for metric in PAIRS:
+        assert metric(truth, scores) == metric(ranks, scores)
+    with refused("relevance", -1.5) as caught:
+        metrics.ndcg(truth, scores)
+    assert "np.unique" in caught.value.remedy
+
+
 def test_exponential_ndcg_of_very_large_grades_does_not_overflow():
     relevance, scores = [5000, 4999, 0], [1, 2, 0]
     shift = (1 + 2 / math.log2(3)) / (2 + 1 / math.log2(3))
@@ -174,7 +184,9 @@ def test_without_an_irrelevant_sample_every_order_is_perfect():
 def test_bad_input_is_refused(metric):
     for subject, relevance, scores in (
         ("relevance", [1, 0], [1.0, 2.0, 3.0]),
-        ("relevance", [1, 0.5], [1, 2]),
+        ("relevance", [1, np.nan], [1, 2]),
+        ("relevance", [1, np.inf], [1, 2]),
+        ("relevance", [1, "a"], [1, 2]),
         ("scores", [1, 0], [[1.0, 2.0]]),
         ("scores", [1, 0], 1.0),
         ("scores", [1, 0, 0], [1.0, np.nan, np.nan]),

@@ -1,21 +1,25 @@
-"""Uploaded files of arrays (.npy, .npz, Parquet): each array is described first, and read only if it is chosen.
+"""Uploaded files of arrays (.npy, .npz, safetensors) and tables (Parquet, CSV, TSV).
 
-Nothing is unpickled, and no header is trusted: an array is refused before memory is allocated if it claims another size
-than its file has, or more than the limits allow.
+Each array is described first, and read only if it is chosen. Nothing is unpickled, and no header is trusted: an array
+is refused before memory is allocated if it claims another size than its file has, or more than the limits allow.
 """
 
 from __future__ import annotations
 
+import json
 import math
+import pickletools
+import re
 import weakref
 import zipfile
 import zlib
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from csv import reader
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,8 +27,8 @@ from ranking.core import Problem
 from ranking.core.arrays import AnyArray
 from ranking.core.text import readable
 from ranking.files import Limits, Unusable
-from ranking.files.limits import variable
-from ranking.files.parquet import batches, item_type, open_parquet
+from ranking.files.limits import megabytes, variable
+from ranking.files.parquet import ROWS, batches, item_type, open_parquet
 
 if TYPE_CHECKING:
     import pyarrow
@@ -34,15 +38,35 @@ NUMBERS = "biuf"
 INTACT = "an intact ZIP file"
 # ids of samples, and characters of one
 MAX_IDS, LONGEST_ID = 1_000_000, 1_000
-ID_NAMES = ("id", "ids", "sample", "samples", "image", "images", "name", "names", "file", "filename", "path")
+# bytes of a header
+LONGEST_HEADER = 2**26
+# the numbers of safetensors
+TENSORS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "?"} | {
+    f"{kind}{8 * size}": f"<{kind.lower()}{size}" for kind in "IU" for size in (1, 2, 4, 8)
+}
 ALL_NUMBERS = "all columns of numbers"
 # the name that pandas gives to an unnamed index
 INDEX = "__index_level_"
 # Columns that must not be features: the label of a sample, its side of the split, the position of its box.
 LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
-SIDES = {"id", "ids", "index", "split", "test", "train", "fold", "group"}
+SIDES = {"split", "test", "train", "fold", "group"}
+IDS = re.compile(r"(.*_|)(id|ids|idx|index|sample|image|name|file|filename|path|key|url)s?", re.IGNORECASE)
 BOXES = {"left", "top", "right", "bottom", "xmin", "ymin", "xmax", "ymax"}
 NO_FEATURES = LABELS | SIDES | BOXES
+
+
+def names_ids(name: str) -> bool:
+    """Return whether a name is usual for ids of samples or images.
+
+    >>> names_ids("image_path"), names_ids("IDs"), names_ids("__index_level_0__"), names_ids("width")
+    (True, True, True, False)
+    """
+    return IDS.fullmatch(name) is not None or name.startswith(INDEX)
+
+
+def may_be_feature(name: str) -> bool:
+    """Return whether a column of that name may be one of “all columns of numbers”."""
+    return name.lower() not in NO_FEATURES and not names_ids(name)
 
 
 @dataclass(frozen=True)
@@ -117,13 +141,19 @@ class NpzFile(ArrayFile):
         entries = [entry for entry in self._zip.infolist() if entry.filename.endswith(".npy")]
         if not entries:
             raise Unusable("arrays (.npy) in the ZIP file", "none; save them with numpy.savez")
+        self._pickled: dict[str, list[str]] = {}
         self._entries = {readable(entry.filename.removesuffix(".npy")): entry for entry in entries}
         self.arrays = [self._info(shown, entry, limits) for shown, entry in self._entries.items()]
 
     def _info(self, shown: str, entry: zipfile.ZipInfo, limits: Limits) -> ArrayInfo:
         try:
             with _reading(INTACT), self._zip.open(entry) as file:
-                return array_info(shown, file, limits)
+                info = array_info(shown, file, limits)
+                texts = pickled_texts(file, limits) if info.dtype == "object" else []
+                if not texts:
+                    return info
+                self._pickled[shown] = texts
+                return ArrayInfo(shown, (len(texts),), "object", holds="text")
         except Unusable as error:
             return ArrayInfo(shown, (), "", f"expected {error.expected}, got {error.came}")
 
@@ -131,7 +161,7 @@ class NpzFile(ArrayFile):
         return as_rows(self._unpacked(name))
 
     def texts(self, name: str) -> list[str]:
-        return cells(self._unpacked(name))
+        return self._pickled.get(name) or cells(self._unpacked(name))
 
     def _unpacked(self, name: str) -> Array:
         with _reading(INTACT), self._zip.open(self._entries[name]) as file:
@@ -140,7 +170,18 @@ class NpzFile(ArrayFile):
 
 
 # An OSError, because a damaged ZIP file may name a place before its beginning.
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, OSError)
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+    OSError,
+    KeyError,
+    TypeError,
+    AttributeError,
+)
 
 
 @contextmanager
@@ -152,20 +193,27 @@ def _reading(expected: str) -> Iterator[None]:
         raise Unusable(expected, readable(str(error)) or "it ends early") from error
 
 
-class ParquetFile(ArrayFile):
-    """Each column is an array, and all columns of numbers together are another."""
+class TableFile(ArrayFile):
+    """Each column is an array, and all columns of numbers together are another. types: of each column, by its name."""
 
-    kind = "Parquet table"
+    kind = "table"
 
-    def __init__(self, path: Path, limits: Limits) -> None:
-        self._file, self._limits = open_parquet(path), limits
-        self._types = {field.name: field.type for field in self._file.schema_arrow}
+    def __init__(self, types: Mapping[str, Any], rows: int, limits: Limits) -> None:
+        self._types, self._rows, self._limits = types, rows, limits
         self._shown = {readable(name): name for name in self._types}
-        self._rows: int = self._file.metadata.num_rows
         self.arrays = [self._info(shown, self._types[name]) for shown, name in self._shown.items()]
         if together := self._together(""):
             self.arrays.insert(0, self._numbers(ALL_NUMBERS, (self._rows, len(together)), "float32"))
-            self.problems = tuple(_no_feature(shown) for shown in self._shown if shown.lower() in NO_FEATURES)
+            hidden = [
+                shown
+                for shown, name in self._shown.items()
+                if _is_number(self._types[name]) and name not in together
+            ]
+            self.problems = tuple(map(_no_feature, hidden))
+
+    @abstractmethod
+    def batches(self, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
+        """Yield the columns with these names of all rows, so many at a time."""
 
     def _info(self, shown: str, type_: pyarrow.DataType) -> ArrayInfo:
         from pyarrow import types
@@ -187,7 +235,7 @@ class ParquetFile(ArrayFile):
 
     def _first_length(self, name: str) -> int:
         """Return the length of the first list in a column; 0 if there is none."""
-        first = next(batches(self._file, [name], 1), None)
+        first = next(self.batches([name], 1), None)
         return 0 if first is None else len(first.column(0)[0].as_py() or ())
 
     def _together(self, without: str) -> list[str]:
@@ -195,10 +243,7 @@ class ParquetFile(ArrayFile):
         return [
             name
             for shown, name in self._shown.items()
-            if _is_number(self._types[name])
-            and shown != without
-            and shown.lower() not in NO_FEATURES
-            and not name.startswith(INDEX)
+            if _is_number(self._types[name]) and shown != without and may_be_feature(shown)
         ]
 
     def numbers(self, name: str, ids: str) -> Array:
@@ -207,17 +252,120 @@ class ParquetFile(ArrayFile):
         width = self._first_length(names[0]) if is_list else len(names)
         matrix = np.empty((self._rows, width), np.float32)
         start = 0
-        for batch in batches(self._file, names):
+        for batch in self.batches(names):
             columns = [_flat(batch.column(0), width, start)] if is_list else batch.columns
             with np.errstate(over="ignore"):
-                parts = [column.cast("float64").to_numpy(zero_copy_only=False) for column in columns]
+                # whole numbers above 2^53 are rounded
+                parts = [
+                    column.cast("float64", safe=False).to_numpy(zero_copy_only=False) for column in columns
+                ]
                 matrix[start : start + batch.num_rows] = np.stack(parts, axis=-1).reshape(-1, width)
             start += batch.num_rows
         return matrix
 
     def texts(self, name: str) -> list[str]:
-        columns = (batch.column(0).to_pylist() for batch in batches(self._file, [self._shown[name]]))
+        columns = (batch.column(0).to_pylist() for batch in self.batches([self._shown[name]]))
         return ["" if value is None else str(value)[:LONGEST_ID] for column in columns for value in column]
+
+
+class ParquetFile(TableFile):
+    """A Parquet table."""
+
+    kind = "Parquet table"
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._file = open_parquet(path)
+        types = {field.name: field.type for field in self._file.schema_arrow}
+        super().__init__(types, self._file.metadata.num_rows, limits)
+
+    def batches(self, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
+        return batches(self._file, names, rows)
+
+
+class TextTable(TableFile):
+    """A CSV or TSV table. The first row has the names of columns, unless one of its cells is a number."""
+
+    kind = "CSV table"
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        from pyarrow import ArrowException, csv
+
+        size = path.stat().st_size
+        if size > limits.vector_bytes:
+            raise Unusable(f"at most {megabytes(limits.vector_bytes, 'vector_bytes')}", megabytes(size))
+        with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+            line = file.readline(LONGEST_HEADER)
+        mark = max(",;\t", key=line.count)
+        first = next(reader([line], delimiter=mark), [])
+        has_header = not any(map(_is_numeric, first))
+        names = [name.strip() if has_header else f"column {place}" for place, name in enumerate(first, 1)]
+        unique = [
+            name if name not in names[:place] else f"{name} ({place + 1})" for place, name in enumerate(names)
+        ]
+        # types are decided from all rows
+        whole = csv.ReadOptions(
+            use_threads=False, block_size=max(size, 1), column_names=unique, skip_rows=int(has_header)
+        )
+        try:
+            self._table = csv.read_csv(path, whole, csv.ParseOptions(delimiter=mark))
+        except (ArrowException, OSError, ValueError) as error:
+            raise Unusable("comma-separated values in UTF-8", readable(str(error), 200)) from error
+        types = {field.name: field.type for field in self._table.schema}
+        super().__init__(types, self._table.num_rows, limits)
+
+    def batches(self, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
+        return iter(self._table.select(names).to_batches(rows)) if self._rows else iter(())
+
+
+def _is_numeric(cell: str) -> bool:
+    try:
+        return bool(cell.strip()) and not math.isnan(float(cell))
+    except ValueError:
+        return False
+
+
+class Safetensors(ArrayFile):
+    """The tensors of a file in safetensors format: a length, a header in JSON, the numbers one after the other."""
+
+    kind = "tensors (safetensors)"
+
+    def __init__(self, path: Path, limits: Limits) -> None:
+        self._path = path
+        with path.open("rb") as file, _reading("an intact safetensors file"):
+            self._start = 8 + int.from_bytes(file.read(8), "little")
+            if not 8 < self._start <= min(path.stat().st_size, LONGEST_HEADER):
+                raise ValueError("its header is longer than the file, or than 64 MB")
+            header = json.loads(file.read(self._start - 8))
+            header.pop("__metadata__", None)
+            self._tensors = {readable(name): entry for name, entry in header.items()}
+            self.arrays = [self._info(name, entry, limits) for name, entry in self._tensors.items()]
+
+    def _info(self, name: str, entry: Any, limits: Limits) -> ArrayInfo:
+        dtype, (first, last) = TENSORS.get(entry["dtype"]), entry["data_offsets"]
+        shape = tuple(map(int, entry["shape"]))
+        if dtype is None:
+            return ArrayInfo(
+                name, (), readable(str(entry["dtype"]), 20), "its numbers are of a kind that is not read"
+            )
+        size = math.prod(shape) * np.dtype(dtype).itemsize
+        fits = 0 <= first <= last <= self._path.stat().st_size - self._start and size == last - first
+        why = _unfit(size, "vector_bytes", limits) if fits else "its header does not fit its data"
+        return ArrayInfo(name, squeezed(shape), entry["dtype"], why)
+
+    def _tensor(self, name: str) -> Array:
+        entry = self._tensors[name]
+        place, dtype = self._start + entry["data_offsets"][0], TENSORS[entry["dtype"]]
+        array: Array = np.fromfile(self._path, dtype, math.prod(entry["shape"]), offset=place)
+        if entry["dtype"] == "BF16":
+            # the upper half of a float32
+            array = (array.astype("<u4") << 16).view("<f4")
+        return array.reshape(entry["shape"])
+
+    def numbers(self, name: str, ids: str) -> Array:
+        return as_rows(self._tensor(name))
+
+    def texts(self, name: str) -> list[str]:
+        return cells(self._tensor(name))
 
 
 def _is_number(type_: pyarrow.DataType) -> bool:
@@ -258,12 +406,37 @@ def array_info(name: str, file: IO[bytes], limits: Limits) -> ArrayInfo:
         return ArrayInfo(name, (), "", f"its header is damaged ({readable(str(error), 150)})")
     if dtype.hasobject:
         why = "it holds Python objects (a pickle), which are never opened; save it as numbers or text"
-        return ArrayInfo(name, (), "", why)
-    if dtype.kind not in f"{NUMBERS}U":
+        return ArrayInfo(name, (), "object", why)
+    if dtype.kind not in f"{NUMBERS}US":
         return ArrayInfo(name, (), "", f"it holds {readable(str(dtype), 80)}, neither numbers nor text")
     limit = "vector_bytes" if dtype.kind in NUMBERS else "table_bytes"
     why = _unfit(math.prod(shape) * dtype.itemsize, limit, limits)
     return ArrayInfo(name, squeezed(shape), str(dtype), why, "numbers" if dtype.kind in NUMBERS else "text")
+
+
+def pickled_texts(file: IO[bytes], limits: Limits) -> list[str]:
+    """Return the texts of a pickled array of Python texts; [] where it holds anything else. Nothing is unpickled: the
+    texts are read from the instructions of the pickle."""
+    data = file.read(limits.table_bytes + 1)
+    texts: list[str] = []
+    # of the list that the array is made of, with its kept values
+    kept: dict[int, str] = {}
+    last, in_list = "", False
+    try:
+        for operation, argument, _ in pickletools.genops(data[: limits.table_bytes]):
+            name = operation.name
+            if name in ("BINUNICODE", "SHORT_BINUNICODE", "BINGET", "LONG_BINGET") and in_list:
+                last = kept[int(argument or 0)] if name.endswith("GET") else str(argument)
+                texts.append(last)
+            elif name in ("BINPUT", "LONG_BINPUT", "MEMOIZE"):
+                kept[len(kept) if argument is None else int(argument)] = last
+            elif in_list and name not in ("MARK", "APPENDS", "APPEND"):
+                return texts if name in ("TUPLE", "BUILD") else []
+            elif not in_list:
+                in_list, last = name == "EMPTY_LIST", ""
+    except (ValueError, KeyError, TypeError):
+        return []
+    return []
 
 
 def _unfit(size: int, limit: str, limits: Limits) -> str:
@@ -295,4 +468,5 @@ def cells(array: Array) -> list[str]:
     >>> cells(np.array([3, 1])), cells(np.array(["a", "b"]))
     (['3', '1'], ['a', 'b'])
     """
-    return [str(cell) for cell in array.tolist()]
+    decoded = np.strings.decode(array, "utf-8", "replace") if array.dtype.kind == "S" else array
+    return [str(cell) for cell in decoded.tolist()]

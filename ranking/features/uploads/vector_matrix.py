@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import numpy as np
 
@@ -19,11 +20,12 @@ from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.files.files import image_name
 from ranking.files.limits import Limits, variable
 from ranking.files.spreadsheets import guarded
-from ranking.files.tree import base
 from ranking.formats.file_names import bare, is_image
 
 # that are listed
 MAX_PROBLEMS = 200
+# rows that a column has to number to be no feature
+FEWEST = 5
 BY_ORDER = "by order"
 LIST = "the list of samples (CSV) contains ids and order"
 # numbers that are in memory at a time
@@ -72,7 +74,7 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
 
     InvalidVectors if a sample has no row, or two rows.
     """
-    names = _names(images)
+    names = names_of_samples(images)
     named = [_row_of(text, names) for text in ids]
     if not any(row is not None for row in named):
         expected = ", ".join(map(readable, map(str, images.ids[:2])))
@@ -100,36 +102,48 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
     return Match(rows, f"by “{column}”: {IDS}", _left_out(unknown))
 
 
-def _without_ending(name: str) -> str:
-    """
-    >>> _without_ending("a.1.jpg"), _without_ending("a.1")
-    ('a.1', 'a.1')
-    """
-    return bare(name) if is_image(name) else name
+def named_samples(names: dict[str, int], ids: Sequence[str]) -> int:
+    """Return how many samples the ids name. names: from `names_of_samples`."""
+    return len({_row_of(text, names) for text in ids} - {None})
 
 
 def _row_of(text: str, names: dict[str, int]) -> int | None:
-    """Return the sample that an id names. Only image suffixes are ignored: "a.1" and "a.2" are different."""
-    for name in (text.strip(), image_name(text), _stem(text)):
+    """Return the sample that an id names: by the id, or by the longest end of the path of its image."""
+    plain = text.strip()
+    path = urlsplit(plain).path if "://" in plain else plain
+    for name in (plain, *_ends(path), *_ends(unquote(path))):
         if name in names:
             return names[name]
     return None
 
 
-def _stem(text: str) -> str:
-    """Return an image's name without folder and suffix."""
-    return image_name(_without_ending(base(text.replace("\\", "/"))))
+def _ends(path: str) -> list[str]:
+    """Return the ends of a path, the longest first, each with the suffix of an image and without. Only these suffixes
+    are ignored: "a.1" and "a.2" are different.
+
+    >>> _ends("a\\\\b.jpg"), _ends("b.1")
+    (['a/b.jpg', 'a/b', 'b.jpg', 'b'], ['b.1'])
+    """
+    parts = path.replace("\\", "/").split("/")
+    paths = ["/".join(map(image_name, parts[start:])) for start in range(len(parts))]
+    stem = image_name(bare(parts[-1])) if is_image(parts[-1]) else None
+    return [
+        name
+        for whole in paths
+        for name in (
+            [whole] if stem is None else [whole, whole[: len(whole) - len(image_name(parts[-1]))] + stem]
+        )
+    ]
 
 
-def _names(images: ImageSet) -> dict[str, int]:
-    """Return samples by their ids, and by the names of images with one sample, with or without folder and suffix, if no
-    other image has the name."""
+def names_of_samples(images: ImageSet) -> dict[str, int]:
+    """Return samples by their ids, and by all ends of the paths of images with one sample, if no other image has the
+    end."""
     ids = {str(name): row for row, name in enumerate(images.ids)}
     alone = np.bincount(images.image_of, minlength=len(images.image_names))[images.image_of] == 1
     rows_of: dict[str, set[int]] = {}
     for row in np.flatnonzero(alone).tolist():
-        name = str(images.image_names[images.image_of[row]])
-        for text in (image_name(name), _stem(name)):
+        for text in _ends(str(images.image_names[images.image_of[row]])):
             rows_of.setdefault(text, set()).add(row)
     of_images = {name: min(rows) for name, rows in rows_of.items() if len(rows) == 1}
     return of_images | {guarded(name): row for name, row in ids.items()} | ids
@@ -185,22 +199,27 @@ def write_matrix(
         raise InvalidVectors(
             f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, for example by PCA"
         )
-    constant = _constant_columns(numbers, match, images, on_rows)
-    if constant.all():
+    constant, counting = _useless_columns(numbers, match, images, on_rows)
+    if (constant | counting).all():
         raise InvalidVectors(
-            f"all {counted(len(constant), 'column')} are the same for every sample, so samples cannot be "
-            "distinguished; upload other vectors"
+            f"all {counted(len(constant), 'column')} are the same for every sample, or number the rows, so samples "
+            "cannot be distinguished; upload other vectors"
         )
-    shape = (len(images), int((~constant).sum()))
+    kept = ~(constant | counting)
+    shape = (len(images), int(kept.sum()))
     if 4 * shape[0] * shape[1] > limits.vector_bytes:
         raise InvalidVectors(
             f"{shape[0]:,} rows of {shape[1]:,} columns would be stored as {4 * shape[0] * shape[1]:,} bytes, expected "
             f"at most {limits.vector_bytes:,}; reduce them, for example by PCA, or set {variable('vector_bytes')}"
         )
     matrix = np.lib.format.open_memmap(target, "w+", np.float32, shape)
-    empty = _fill(matrix, _blocks(numbers, match, len(images)), ~constant, on_rows)
+    empty = _fill(matrix, _blocks(numbers, match, len(images)), kept, on_rows)
     matrix.flush()
-    problems = [*match.problems, *_constant_rows(constant), *_empty_rows(images, empty)]
+    dropped = [
+        *_dropped_rows(constant, "numbers that differ between samples", "the same for all", "it is constant"),
+        *_dropped_rows(counting, "features", "1, 2, 3 ... in the order of the rows", "it numbers the rows"),
+    ]
+    problems = [*match.problems, *dropped, *_empty_rows(images, empty)]
     return VectorMatrix(vectors_name(matrix), matrix, numbers.shape[1], problems)
 
 
@@ -215,16 +234,22 @@ def _blocks(numbers: AnyArray, match: Match, count: int) -> Iterator[tuple[slice
             yield here, np.asarray(numbers[chosen], np.float32)
 
 
-def _constant_columns(numbers: AnyArray, match: Match, images: ImageSet, on_rows: OnRows) -> Bools:
-    """Return (d,) which columns are the same for all samples; InvalidVectors if a number is not finite."""
+def _useless_columns(
+    numbers: AnyArray, match: Match, images: ImageSet, on_rows: OnRows
+) -> tuple[Bools, Bools]:
+    """Return (d,) which columns are the same for all samples, and which number at least FEWEST rows of the file, as ids
+    do; InvalidVectors if a number is not finite."""
     wrong: list[int] = []
     first: Features | None = None
-    differs = np.zeros(numbers.shape[1], np.bool_)
+    differs, counting = np.zeros(numbers.shape[1], np.bool_), np.ones(numbers.shape[1], np.bool_)
+    places = np.arange(len(images)) if match.rows is None else match.rows
     for here, block in _blocks(numbers, match, len(images)):
         usable = (np.abs(block) <= LARGEST).all(axis=1)
         wrong += (np.flatnonzero(~usable) + here.start).tolist()
         first = block[0] if first is None else first
         differs |= (block != first).any(axis=0)
+        with np.errstate(invalid="ignore"):
+            counting &= (block - first == (places[here] - places[0])[:, None]).all(axis=0)
         on_rows("Checking for gaps and constant columns", here.stop, len(images))
     if wrong:
         have = "has" if len(wrong) == 1 else "have"
@@ -234,7 +259,7 @@ def _constant_columns(numbers: AnyArray, match: Match, images: ImageSet, on_rows
             [_gap(numbers, match, images, row) for row in wrong[:MAX_PROBLEMS]],
             len(wrong),
         )
-    return ~differs
+    return ~differs, counting & (len(images) >= FEWEST)
 
 
 def _gap(numbers: AnyArray, match: Match, images: ImageSet, sample: int) -> Problem:
@@ -261,16 +286,12 @@ def _fill(
     return empty
 
 
-def _constant_rows(constant: Bools) -> list[Problem]:
-    if not constant.any():
+def _dropped_rows(dropped: Bools, expected: str, came: str, why: str) -> list[Problem]:
+    if not dropped.any():
         return []
-    numbers = [str(column + 1) for column in np.flatnonzero(constant)]
+    numbers = [str(column + 1) for column in np.flatnonzero(dropped)]
     name = f"{'column' if len(numbers) == 1 else 'columns'} {listed(numbers, 8)}"
-    return [
-        Problem(
-            name, "numbers that differ between samples", "the same for all", "dropped, because it is constant"
-        )
-    ]
+    return [Problem(name, expected, came, f"dropped, because {why}")]
 
 
 def _empty_rows(images: ImageSet, empty: Sequence[int]) -> list[Problem]:

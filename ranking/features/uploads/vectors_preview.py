@@ -14,12 +14,15 @@ from ranking.core.settings import GivenJson, Json
 from ranking.core.text import counted, readable
 from ranking.features.uploads.array_files import (
     ALL_NUMBERS,
-    ID_NAMES,
+    INDEX,
     ArrayFile,
     ArrayInfo,
     NpyFile,
     NpzFile,
     ParquetFile,
+    Safetensors,
+    TextTable,
+    names_ids,
 )
 from ranking.features.uploads.vector_matrix import (
     BY_ORDER,
@@ -28,12 +31,21 @@ from ranking.features.uploads.vector_matrix import (
     Match,
     by_ids,
     by_order,
+    named_samples,
+    names_of_samples,
     write_matrix,
 )
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 from ranking.files import Limits, Unusable
+from ranking.files.tree import suffix
+from ranking.formats.file_names import is_image
 
-EXPECTED = "an array of NumPy (.npy), several (.npz), a Parquet table or, on your own computer, an ONNX model (.onnx)"
+EXPECTED = (
+    "an array of NumPy (.npy), several (.npz, .safetensors), a table (.parquet, .csv, .tsv) or, on your own computer, "
+    "an ONNX model (.onnx)"
+)
+# arrays among which one without a usual name may be the ids
+FEW = 100
 VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
 
 
@@ -114,6 +126,10 @@ def open_arrays(path: Path, file_name: str, limits: Limits) -> ArrayFile:
         return NpzFile(path, limits)
     if head.startswith(b"PAR1"):
         return ParquetFile(path, limits)
+    if suffix(file_name) == ".safetensors":
+        return Safetensors(path, limits)
+    if head and suffix(file_name) in (".csv", ".tsv"):
+        return TextTable(path, limits)
     if head[:1] == b"\x80":
         raise InputError(file_name, EXPECTED, "a pickle, which is never opened", "save it with numpy.save")
     raise InputError(file_name, EXPECTED, "a file of another kind" if head else "an empty file")
@@ -135,10 +151,10 @@ def _preview(
     if vectors is None or vectors not in by_name or not by_name[vectors].may_be_vectors:
         return replace(preview, refused=_no_vectors(file.arrays, images))
     problems: list[Problem] = []
+    why = ""
     if ids is None:
-        named = [info for info in file.arrays if info.name.lower() in ID_NAMES and info.name != vectors]
-        ids = next((info.name for info in named if info.may_be_ids), BY_ORDER)
-        problems = [_unused(info) for info in named if ids == BY_ORDER]
+        ids, problems = _likely_ids(file, images, by_name[vectors])
+        why = ": no column names images" if len(file.arrays) > 1 else ""
     preview = replace(preview, vectors=vectors, ids=ids)
     try:
         match = _match(file, images, by_name[vectors], ids)
@@ -154,11 +170,37 @@ def _preview(
         samples=len(made.matrix),
         columns=made.columns,
         size=made.matrix.shape[1],
-        matched=match.words,
+        matched=match.words + (why if ids == BY_ORDER else ""),
         problems=problems[:MAX_PROBLEMS],
         problem_count=len(problems),
         plot=vector_plot(made.matrix, images),
     )
+
+
+def _likely_ids(file: ArrayFile, images: ImageSet, vectors: ArrayInfo) -> tuple[str, list[Problem]]:
+    """Return the array whose cells name the most samples, and rows about ids that cannot be read. An array of whole
+    numbers without a usual name must name all samples. BY_ORDER if no array names samples, and none looks like it."""
+    problems, best, most, names = [], BY_ORDER, 0, names_of_samples(images)
+    few = len(file.arrays) <= FEW
+    for info in file.arrays:
+        usual = names_ids(info.name)
+        if info.name == vectors.name or not (few or usual):
+            continue
+        if not (usual or info.holds == "text" or info.dtype.startswith(("int", "uint"))):
+            continue
+        if not info.may_be_ids:
+            problems += [_unused(info)] if usual else []
+        elif info.shape[0] == vectors.shape[0]:
+            texts = file.texts(info.name)
+            named = named_samples(names, texts)
+            if (named > most and (info.holds == "text" or usual)) or (named == len(images) > most):
+                best, most = info.name, named
+            elif best == BY_ORDER and (
+                any(map(is_image, texts[:1])) or (usual and not info.name.startswith(INDEX))
+            ):
+                # which is refused, because no cell names a sample
+                best = info.name
+    return best, [] if most else problems
 
 
 def _unused(info: ArrayInfo) -> Problem:

@@ -63,6 +63,10 @@ class Desk:
         parquet.write_table(pa.table(columns), self.folder / "my.parquet", **options)
         return self.preview("my.parquet")
 
+    def text(self, name, content):
+        (self.folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+        return self.preview(name)
+
     def preview(self, name, **chosen) -> VectorsPreview:
         self.target.unlink(missing_ok=True)
         preview = preview_vectors(self.folder / name, name, self.images, self.target, **chosen)

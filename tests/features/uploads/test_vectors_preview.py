@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import io
+import json
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from numbered_set import Desk, cards, unit, vectors_of
 from refusals import refusal
 
+from ranking.core.errors import InputError
 from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
-from ranking.features.uploads.array_files import ALL_NUMBERS
+from ranking.features.uploads.array_files import ALL_NUMBERS, array_info, pickled_texts
 from ranking.features.uploads.vector_matrix import BY_ORDER, IDS
 from ranking.features.uploads.vector_plot import agreement, principal_components
+from ranking.files import Limits
 
 
 @pytest.fixture
@@ -101,8 +106,8 @@ def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk
     """Rows in another order than the samples would pass for theirs, and nothing would say so."""
     ids = desk.images.ids.astype(str)
     for unreadable, came in (
-        (ids.astype(object), "pickle"),
-        (ids.astype("S"), "|S"),
+        (np.array([*ids[:8], 3], object), "pickle"),
+        (np.arange(9).astype("M8[s]"), "datetime64"),
         (ids[:, None], "9 × 1 (<U"),
     ):
         preview = desk.npz(x=vectors_of(desk.images), ids=unreadable)
@@ -148,6 +153,150 @@ def test_a_table_of_columns_or_of_lists(desk):
     for feats, options in ((list(rows[order]), {}), (fixed, {"compression": "zstd"})):
         preview = desk.parquet({"feats": feats, "sample": pa.array(ids).dictionary_encode()}, **options)
         assert (preview.name, preview.vectors, preview.ids) == (name, "feats", "sample")
+
+
+NUMBERED = [f"{number:03d}" for number in range(9)]
+
+
+@pytest.mark.parametrize(
+    ("name", "cell"),
+    [
+        ("image_path", "/data/img/{}.jpg"),
+        ("file_name", "D:\\\\img\\\\{}.jpg"),
+        ("whatever", "{}.png"),
+        ("url", "https://host.example/a%20b/{}.jpg?size=2#x"),
+        ("__index_level_0__", "img/{}.jpg"),
+        ("photo", "img%2F{}.jpg"),
+    ],
+)
+def test_the_column_that_names_images_gives_the_order(desk, name, cell):
+    rows, order = vectors_of(desk.images).astype(np.float32), np.random.default_rng(2).permutation(9)
+    cells = [cell.format(NUMBERED[row]) for row in order]
+    others = {"caption": [f"a photo {row}" for row in order], "width": [640] * 9}
+    for column in (pa.array(cells), pa.array(cells).dictionary_encode(), pa.array(cells, pa.large_string())):
+        preview = desk.parquet({**others, "embedding": list(rows[order]), name: column})
+        assert (preview.ids, preview.matched) == (name, f"by “{name}”: {IDS}")
+        assert (desk.matrix() == rows).all()
+
+
+def test_ids_never_are_features_also_where_they_are_numbers(tmp_path):
+    images = cards(tmp_path / "set", [1] * 9, [f"{number:03d}" for number in range(100, 109)])
+    desk, rows, order = Desk(tmp_path, images), vectors_of(images), np.random.default_rng(2).permutation(9)
+    columns = {f"f{place}": rows[order, place] for place in range(5)}
+    for name in ("image_id", "number"):
+        preview = desk.parquet({name: order + 100, **columns})
+        assert (preview.ids, preview.columns, preview.size) == (name, 5, 5), name
+        assert (desk.matrix() == rows.astype(np.float32)).all()
+    preview = desk.parquet({"row_id": order + 7, "frame": order % 3, **columns})
+    assert preview.refused, "it names no sample"
+    preview = desk.parquet({"photo_number": np.arange(9) + 3, **columns})
+    assert (preview.columns, preview.size) == (6, 5)
+    assert [(row.file, row.done) for row in preview.problems] == [
+        ("column 1", "dropped, because it numbers the rows")
+    ]
+    preview = desk.parquet({"__index_level_0__": np.arange(9) + 7, "frame": order % 3, **columns})
+    assert (preview.ids, preview.matched) == (BY_ORDER, "by order: no column names images")
+    assert preview.columns == 6
+    assert [row.file for row in preview.problems] == ["column __index_level_0__"]
+
+
+def test_names_that_match_no_image_are_no_reason_to_take_the_order(desk):
+    rows = vectors_of(desk.images)
+    preview = desk.parquet({"photo": [f"z{number}.jpg" for number in range(9)], "x": list(rows)})
+    assert "none of the 9 ids in “photo”" in preview.refused
+
+
+def test_object_arrays_of_texts_are_read_without_being_unpickled(desk):
+    rows, order = vectors_of(desk.images), np.random.default_rng(2).permutation(9)
+    names = np.array([f"img/{NUMBERED[row]}.jpg" for row in order], object)
+    preview = desk.npz(features=rows[order], filenames=names)
+    assert preview.ids == "filenames"
+    assert desk.matrix() == pytest.approx(rows, abs=1e-6)
+    assert desk.npz(features=rows[order], filenames=names.astype("S")).ids == "filenames"
+    repeated = np.array(["same"] * 1500 + [f"text {number}" for number in range(1500)], object)
+    assert read_pickled(repeated) == repeated.tolist()
+    for mixed in ([1, 2], ["a", None], ["a", ("b",)]):
+        array = np.empty(2, object)
+        array[:] = mixed
+        assert read_pickled(array) == [], mixed
+
+
+def read_pickled(array):
+    stream = io.BytesIO()
+    np.save(stream, array, allow_pickle=True)
+    stream.seek(0)
+    assert array_info("x", stream, Limits()).dtype == "object"
+    return pickled_texts(stream, Limits())
+
+
+@pytest.mark.parametrize("mark", [",", ";", "\t"])
+def test_tables_of_text_with_and_without_names_of_columns(desk, mark):
+    rows, order = vectors_of(desk.images), np.random.default_rng(2).permutation(9)
+    lines = [mark.join([f"img/{NUMBERED[row]}.jpg", *map(repr, rows[row].tolist())]) for row in order]
+    for header in ([mark.join(["", "a", "b", "c", "a", "d"])], []):
+        preview = desk.text("my.csv", "\ufeff" + "\n".join([*header, *lines]))
+        assert (preview.vectors, preview.columns) == (ALL_NUMBERS, 5)
+        assert desk.matrix() == pytest.approx(rows, abs=1e-6)
+    assert "expected comma-separated" in refusal_of(desk, "my.tsv", "a\tb\n1\t2\t3\n")
+    # a column is text if its last row is
+    preview = desk.text("my.csv", "\n".join(["name,x,y", *(f"{row},{row},0" for row in range(8)), "8,8,?"]))
+    assert "constant" not in preview.refused
+    assert {info.name: info.holds for info in preview.arrays}["y"] == "text"
+
+
+def refusal_of(desk, name, content):
+    with pytest.raises(InputError) as caught:
+        desk.text(name, content)
+    return str(caught.value)
+
+
+def tensors(arrays, **changes):
+    header, data = {"__metadata__": {"format": "pt"}}, b""
+    for name, (kind, array) in arrays.items():
+        header[name] = {
+            "dtype": kind,
+            "shape": list(array.shape),
+            "data_offsets": [len(data), len(data) + array.nbytes],
+        } | changes
+        data += array.tobytes()
+    text = json.dumps(header).encode()
+    return len(text).to_bytes(8, "little") + text + data
+
+
+def test_tensors(desk):
+    rows = vectors_of(desk.images).astype("<f4")
+    upper = (rows.view("<u4") >> 16).astype("<u2")
+    for kind, array, close in (
+        ("F32", rows, 0),
+        ("F64", rows.astype("<f8"), 0),
+        ("F16", rows.astype("<f2"), 0.01),
+        ("BF16", upper, 0.1),
+    ):
+        preview = desk.text("my.safetensors", tensors({"embeddings": (kind, array)}))
+        assert preview.vectors == "embeddings", kind
+        assert desk.matrix() == pytest.approx(rows, abs=close), kind
+    for content in (
+        tensors({"x": ("F32", rows)}, shape=[9, 50]),
+        tensors({"x": ("F32", rows)}, data_offsets=[4, 184]),
+        tensors({"x": ("F8_E4M3", rows.astype("u1"))}),
+    ):
+        assert "“x”" in desk.text("my.safetensors", content).refused
+    for content in (
+        b"",
+        b"\xff" * 20,
+        (2).to_bytes(8, "little") + b"[]",
+        tensors({"x": ("F32", rows)}, shape=3),
+    ):
+        assert "safetensors" in refusal_of(desk, "my.safetensors", content)
+
+
+def test_half_precision_is_read_and_large_whole_numbers_are_refused_with_a_remedy(desk):
+    rows = vectors_of(desk.images)
+    lists = pa.array(list(rows.astype(np.float16)), pa.list_(pa.float16()))
+    assert desk.parquet({"x": lists}).vectors == "x"
+    assert desk.matrix() == pytest.approx(rows, abs=0.01)
+    large = {"a": rows[:, 0], "b": np.arange(9) * 2**57}
+    assert "at most 1e+15" in desk.parquet(large).refused
 
 
 def test_the_user_chooses_the_arrays_of_vectors_and_ids(desk):
