@@ -143,8 +143,8 @@ def same(left: object, right: object) -> str:
 
 
 def made(seed: int, n: int, d: int) -> np.ndarray:
-    """Return (n, d) float32 of length one; the first tenth of the rows has a pattern. Computed in place to save
-    memory."""
+    """Return (n, d) float32 of length one; the first tenth of the rows has a pattern."""
+    # Computed in place to save memory.
     rows = np.random.default_rng(seed).standard_normal((n, d), dtype=np.float32)
     rows[: n // 10, : d // 10] += np.float32(0.25)
     for row in rows:

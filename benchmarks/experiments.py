@@ -126,11 +126,10 @@ def measures_and_scores(folder: Path) -> dict[str, tuple[object, ...]]:
 
 
 def killed(seed: int, kills: int, few: Callable[[Path], Run], child: list[str], folder: Path) -> list[str]:
-    """Return a row: number of kills, of finished experiments and of trials, how many trials finished before a kill were
-    lost or changed after it, and whether all equal those of an undisturbed run.
-
-    few: runs the experiment with its trials in a folder. child: the options with which this program does the same.
-    """
+    """Return a row: numbers of kills, of finished experiments and of trials, and two checks of the trials."""
+    # The checks: how many trials that finished before a kill were lost or changed after it, and whether all
+    # equal those of an undisturbed run. few: runs the experiment with its trials in a folder. child: the
+    # options with which this program does the same.
     seconds = few(folder / "alone").clock
     expected = measures_and_scores(folder / "alone")
     generator, done, ends, lost, same = random.Random(seed), 0, 0, 0, True

@@ -241,8 +241,9 @@ def horse_tables(draws: Sequence[Images]) -> None:
 
 
 def start_values(data: Images, queries: Sequence[str], **settings: float) -> Floats:
-    """Return per query (q, 2 s + 4): CorLoc of training images and the objective from each of s starts, then CorLoc
-    from the lowest objective, and with true boxes."""
+    """Return (q, 2 s + 4) per query what each of s starts reaches, then the best start and true boxes."""
+    # Columns: CorLoc of training images and the objective from each of s starts, then CorLoc from the lowest
+    # objective, and with true boxes.
     rows = []
     for query in queries:
         learn = ~data.image_set.image_test

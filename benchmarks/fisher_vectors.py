@@ -21,11 +21,8 @@ SAMPLED = 40_000
 
 
 def fisher_vectors(image_set: ImageSet) -> Features:
-    """Return (n, d) Fisher vectors of a set with one sample per image; PCA and mixture are learned from training
-    images.
-
-    d is at most MOST and less than the number of training images.
-    """
+    """Return (n, d) Fisher vectors; PCA and mixture are learned from training images."""
+    # The set has one sample per image; d is at most MOST and less than the number of training images.
     random, train = np.random.default_rng(0), np.flatnonzero(~image_set.test)
     described = [descriptors(image_set, image) for image in range(len(image_set))]
     learned = np.concatenate([described[image] for image in train])

@@ -56,8 +56,7 @@ PHOTOGRAPHS = {HELMETS: "helmets/VOCdevkit", "Cards": "cards"}
 
 
 def sources(images: int, generated: int, names: Sequence[str]) -> dict[str, list[Source]]:
-    """Return the existing sets with those names; `generated` sets of action figures, with `images` images
-    each."""
+    """Return those of the named sets that exist; of action figures `generated` sets of `images` images."""
     sources_of: dict[str, list[Source]] = {}
     if FIGURES in names:
         sources_of[FIGURES] = [

@@ -73,8 +73,7 @@ HEADER = ("kind", "files", REFUSED, WITH_PROBLEMS, IMPORTED, "ms each", "slowest
 
 
 def feed(tally: KindTally, kind_number: int, start: int, stop: int, seed: str, home: Path) -> None:
-    """Import files `start` to `stop` of a kind; if a process dies, the next one continues after the file that killed
-    it."""
+    """Import files `start` to `stop` of a kind; after a crash continue behind the file that caused it."""
     while start < stop:
         process, number = begin(seed, kind_number, start, stop, home), start - 1
         assert process.stdout is not None

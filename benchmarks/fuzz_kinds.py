@@ -59,8 +59,8 @@ Pack = Callable[[int, bytes], bytes]
 
 
 def looked_at_or_imported(path: Path, source: str, home: Path) -> FuzzResult:
-    """Do the work of a worker: half of the files, by their checksum, are previewed and imported in the recognised
-    format; the others are imported directly in their true format."""
+    """Do the work of a worker: preview and import a file, or import it directly in its true format."""
+    # Half of the files, by their checksum, are previewed and imported in the recognised format.
     messages, settings = list[str](), dict[str, Any]()
     if zlib.crc32(path.read_bytes()) % 2:
         preview = preview_import(str(path), None, {})
@@ -186,18 +186,19 @@ def protocol(data: bytes, home: Path) -> list[str]:
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of files.
+    """One kind of files."""
 
-    name: its row of the table. share: number of files, relative to the other kinds. good: the files to break; `check`
-    receives the number of the good file, the broken file, and a data folder. also: further mutations for this kind of
-    file. pack: makes the ZIP file that a user would upload, where the kind needs one.
-    """
-
+    # Its row of the table.
     name: str
+    # Number of files, relative to the other kinds.
     share: float
+    # The files to break.
     good: Sequence[bytes]
+    # Receives the number of the good file, the broken file, and a data folder.
     bring: Bring
+    # Further mutations for this kind of file.
     also: tuple[Mutation, ...] = ()
+    # Makes the ZIP file that a user would upload, where the kind needs one.
     pack: Pack | None = None
 
 

@@ -40,8 +40,8 @@ PROTOCOL = {
 
 
 def laid(some: Callable[[Path], Any]) -> Files:
-    """Return the files that a builder of the tests writes, with images of one colour instead of noise, which take
-    several times as long to encode again."""
+    """Return the files that a builder of the tests writes, with images of one colour."""
+    # Images of noise take several times as long to encode again.
     with tempfile.TemporaryDirectory() as root:
         some(Path(root))
         paths = sorted(path for path in Path(root).rglob("*") if path.is_file())

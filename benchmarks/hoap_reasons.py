@@ -33,14 +33,15 @@ HEADER = [
 
 
 class Learned(NamedTuple):
-    """The result of one run. ratio: its objective over that of AP-SVM with w2 = 0, 1 for other methods. penalty: mean
-    penalty of an edge over the standard deviation of unary scores. positive: the share of unary scores above 0. learn,
-    test: AP without the edges and with them.
-    """
+    """The result of one run."""
 
+    # Its objective over that of AP-SVM with w2 = 0, 1 for other methods.
     ratio: float
+    # Mean penalty of an edge over the standard deviation of unary scores.
     penalty: float
+    # The share of unary scores above 0.
     positive: float
+    # AP without the edges and with them.
     learn: tuple[float, float]
     test: tuple[float, float]
 

@@ -169,8 +169,8 @@ def value_of(results: Results, query: str, compared_method: str) -> Chosen:
 
 
 def variants_table(columns: dict[str, Column]) -> str:
-    """A row for each variant: AP on folds and test, and the difference of test AP from HOAP-SVM as in the paper and
-    from HOB-SVM on the same features."""
+    """Return a row per variant: AP on folds and test, and the differences of test AP."""
+    # Differences from HOAP-SVM as in the paper, and from HOB-SVM on the same features.
     rows = []
     for name, column in columns.items():
         study = name.partition(":")[0]

@@ -57,7 +57,7 @@ def fill(store: Store, images: int, iterations: int) -> tuple[str, str]:
 
 
 def visit(page: Page, url: str, run: str, more: str) -> None:
-    page.goto(f"{url}/label_questions?label_run={run}&{more}", wait_until="commit")
+    page.goto(f"{url}/interactive_labelling?label_run={run}&{more}", wait_until="commit")
     page.locator(".label-rankings").wait_for()
     page.wait_for_timeout(1500)
 

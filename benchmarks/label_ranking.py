@@ -74,8 +74,7 @@ def processor_seconds(task: Callable[[], object], rounds: int = 7) -> float:
 
 
 def by_assignment(unary: np.ndarray, core: np.ndarray, interactions: np.ndarray, k: int) -> float:
-    """Return the best value, by a linear assignment of labels to ranks for each configuration of the core (section
-    3)."""
+    """Return the best value, by assigning labels to ranks for each configuration of the core (section 3)."""
     rest, best = np.setdiff1d(np.arange(len(unary)), core), -np.inf
     for chosen in itertools.product([False, True], repeat=len(core)):
         inside = core[list(chosen)]
@@ -182,8 +181,8 @@ def by_frequency(training: LabelSet, test: LabelSet) -> np.ndarray:
 
 
 def by_logistic_regression(training: LabelSet, test: LabelSet) -> np.ndarray:
-    """Return (M, L) log odds by one classifier per label, at scikit-learn's default C; labels without images are
-    last."""
+    """Return (M, L) log odds by one classifier per label; labels without images are last."""
+    # C is scikit-learn's default.
     scores = np.full(test.labels.shape, -np.inf)
     for i in np.flatnonzero(training.labels.any(axis=0)):
         classifier = LogisticRegression(max_iter=1000).fit(training.features, training.labels[:, i])

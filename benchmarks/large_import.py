@@ -95,15 +95,13 @@ def photograph(seed: int, name: str) -> tuple[bytes, str]:
 
 
 class Watch:
-    """Reads memory and progress of server and workers every LOOK_SECONDS.
-
-    at_first, most: megabytes of the server; worker: most megabytes of a worker. silence: the longest time between two
-    progress reports of a worker, in seconds.
-    """
+    """Reads memory and progress of server and workers every LOOK_SECONDS."""
 
     def __init__(self, server: Server, store: Store) -> None:
         self.server, self.store = server, store
+        # Megabytes of the server.
         self.at_first = self.most = server.memory()
+        # Most megabytes of a worker, and the longest time between two of its progress reports, in seconds.
         self.worker = self.silence = 0.0
         self._heard: dict[str, tuple[int, float]] = {}
 
@@ -140,8 +138,7 @@ def watching(watch: Watch) -> Iterator[Watch]:
 
 
 def size_of(home: Path) -> dict[str, int]:
-    """Return every file of a data folder with its bytes, without the records that say what was imported or cancelled
-    when, and their locks."""
+    """Return every file of a data folder with its bytes, without records of imports and their locks."""
     return {
         str(path): path.stat().st_size
         for path in home.rglob("*")
@@ -205,8 +202,8 @@ class Person:
         return rows
 
     async def give_up(self, path: Path, share: float) -> tuple[float, float, dict[str, int]]:
-        """Import again and cancel after that share; return the seconds until the worker has stopped, the seconds until
-        the data folder is as before, and leftover files."""
+        """Import again and cancel after that share; return two times in seconds, and leftover files."""
+        # The times until the worker has stopped, and until the data folder is as before.
         before = size_of(self.store.home)
         await self.sample(path)
         await self.tab.press("add set")

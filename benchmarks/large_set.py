@@ -136,8 +136,7 @@ async def first_of(url: str, page: str, query: dict[str, str]) -> float:
 async def rerun(
     url: str, page: str, query: dict[str, str], grid: str, changes_of: dict[str, dict[str, str]]
 ) -> Figures:
-    """Time reruns of a page: clicks on images of its grid, and changes of its URL to each of `changes_of` and back, by
-    name."""
+    """Time reruns of a page: clicks on images of its grid, changes of its URL to `changes_of` and back."""
     figures: Figures = {}
     async with Tab(url) as tab:
         await tab.open(page, **query)

@@ -211,7 +211,9 @@ def main() -> None:
             "difference",
         ]
         with threadpool_limits(1):
-            print(table(header, [row for name in method_names("bags") for row in pass_rows(name, bag_sets)]))
+            print(
+                table(header, [row for name in method_names("windows") for row in pass_rows(name, bag_sets)])
+            )
     if "mapped" in options.part:
         header = ["rounds", "passes", "seconds", "a round, s", "memory, GB", "objective", "outcome"]
         with tempfile.TemporaryDirectory() as folder:

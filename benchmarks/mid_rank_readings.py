@@ -1,5 +1,7 @@
-"""MidRank with several readings of what the paper leaves open, and with few grades: parts of
-`ordering_baselines.py`."""
+"""MidRank with several readings of what the paper leaves open, and with few grades.
+
+These are parts of `ordering_baselines.py`.
+"""
 
 from __future__ import annotations
 

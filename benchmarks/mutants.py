@@ -109,8 +109,8 @@ def files_at(commit: str, folders: Sequence[str]) -> list[str]:
 
 
 def lines_of_no_effect(code: str) -> set[int]:
-    """Return the lines (from 1) of annotations, which are never evaluated, of imports, and of decorators, whose
-    arguments control compilation only."""
+    """Return the lines (from 1) of annotations, imports and decorators."""
+    # Annotations are never evaluated, and arguments of decorators control compilation only.
     lines: set[int] = set()
     for node in ast.walk(ast.parse(code)):
         annotation = getattr(node, "annotation", None) or getattr(node, "returns", None)
@@ -231,8 +231,8 @@ def compiled_lines(code: str) -> set[int]:
 
 
 def forget_compiled(tree: Path, path: str) -> None:
-    """Remove the compiled kernels of all files that import the mutant's file, because they can contain its code, and
-    Numba checks only the time stamp of a kernel's own file."""
+    """Remove the compiled kernels of all files that import the mutant's file."""
+    # They can contain its code, and Numba checks only the time stamp of a kernel's own file.
     imports = {file: file.read_text() for file in (tree / "ranking").rglob("*.py")}
     stale, fresh = set(), {tree / path}
     while fresh:

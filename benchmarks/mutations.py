@@ -43,8 +43,7 @@ TOKENS = (
 
 
 def mutated(draw: random.Random, data: bytes, files: Sequence[bytes], also: Sequence[Mutation] = ()) -> bytes:
-    """Return `data` after one to four mutations; `files` are for splicing, `also` are further mutations for this
-    kind."""
+    """Return `data` after one to four mutations; `files` are for splicing, `also` are further mutations."""
     chosen: tuple[Mutation, ...] = (*ANYWHERE, lambda draw, data: splice(draw, data, draw.choice(files)))
     for _ in range(draw.choice((1, 1, 1, 2, 2, 4))):
         mutation = draw.choice(also) if also and draw.random() < 0.5 else draw.choice(chosen)

@@ -28,8 +28,7 @@ manifest_scanner.scan_component_manifests = functools.cache(manifest_scanner.sca
 
 
 def seconds_of(page: str, home: str) -> tuple[float, float]:
-    """Return the wall-clock and processor seconds of one visit in a new session; RuntimeError if the page reports an
-    error."""
+    """Return the wall-clock and processor seconds of one visit in a new session."""
     os.environ["RANKING_HOME"] = home
     app = AppTest.from_file(str(ROOT / "laboratory.py"), default_timeout=600).switch_page(f"pages/{page}.py")
     clock, processor = time.perf_counter(), time.process_time()

@@ -42,10 +42,8 @@ class Figures:
 
 
 def measures(method: Any, sequences: SequenceSet) -> np.ndarray:
-    """Return NDCG (linear gain), Kendall's tau and pair accuracy, means over non-constant sequences of equal length.
-
-    Equal to `ranking.metrics` (checked).
-    """
+    """Return NDCG, Kendall's tau and pair accuracy, means over non-constant sequences of equal length."""
+    # NDCG has linear gain. Equal to `ranking.metrics` (checked).
     rows = sequences.members.reshape(len(sequences), -1)
     scores = method.score_sequences(sequences).reshape(rows.shape)
     values = measures_of(sequences.grades[rows], scores)

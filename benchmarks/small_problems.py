@@ -58,8 +58,7 @@ def features_of(generator: np.random.Generator, count: int) -> np.ndarray:
 
 
 def query(generator: np.random.Generator) -> list[Query]:
-    """Return one query with at least one relevant and one irrelevant sample, and a graph of groups or of random
-    pairs."""
+    """Return one query with relevant and irrelevant samples, and a graph of groups or of random pairs."""
     count = int(generator.integers(2, 31))
     relevance = np.zeros(count, int)
     relevance[generator.permutation(count)[: generator.integers(1, count)]] = 1
@@ -105,7 +104,7 @@ def bag_set(generator: np.random.Generator) -> list[BagSet]:
     return [BagSet(features_of(generator, int(starts[-1])), starts, boxes, relevance)]
 
 
-PROBLEMS = {"samples": query, "labels": label_set, "orders": sequence_set, "bags": bag_set}
+PROBLEMS = {"samples": query, "labels": label_set, "sequences": sequence_set, "windows": bag_set}
 
 
 def value_of(item: Setting, generator: np.random.Generator) -> Any:

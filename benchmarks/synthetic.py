@@ -1,5 +1,7 @@
-"""Features of the papers' size that are made, of two kinds, L2-normalised: "scattered" (sparse, non-negative, like
-activations) and "correlated" (dense, forty factors)."""
+"""Generated features of the papers' size, of two kinds, L2-normalised.
+
+"scattered": sparse, non-negative, like activations. "correlated": dense, forty factors.
+"""
 
 from __future__ import annotations
 

@@ -42,11 +42,10 @@ def real_data(name: str) -> Path | None:
 
 
 def options_of(docstring: str | None, **options: tuple[Any, ...]) -> argparse.Namespace:
-    """Parse the command line of a benchmark with the docstring of its module.
-
-    options: for each name its default, its value with --smoke, and its choices where they are limited. --smoke runs the
-    same code on a small problem, in some seconds, to check that it still runs; its figures mean nothing.
-    """
+    """Parse the command line of a benchmark with the docstring of its module."""
+    # options: for each name its default, its value with --smoke, and its choices where they are limited.
+    # --smoke runs the same code on a small problem, in some seconds, to check that it still runs; its figures
+    # mean nothing.
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=docstring, formatter_class=form)
     parser.add_argument("--smoke", action="store_true", help="a small problem: does this still run?")
@@ -92,11 +91,9 @@ def medians(
     cold: bool = False,
     clock: Callable[[], float] = time.perf_counter,
 ) -> dict[str, float]:
-    """Return the median seconds of each task; every round runs all of them in turn, so that slow moments affect all.
-
-    In its turn a task first runs once uncounted, so that its code and data are in the caches as in repeated calls; not
-    if `cold`. A first round, not counted, compiles.
-    """
+    """Return the median seconds of each task; every round runs all of them in turn."""
+    # Slow moments then affect all tasks. In its turn a task first runs once uncounted, so that its code and
+    # data are in the caches as in repeated calls; not if `cold`. A first round, not counted, compiles.
     times: dict[str, list[float]] = {name: [] for name in tasks}
     for number in range(rounds + 1):
         for name, task in tasks.items():

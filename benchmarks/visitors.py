@@ -38,8 +38,8 @@ PAGES = ("", "image_sets", "train", "compare", "neighbours")
 
 
 def fill(server: Path, of_figures: int, of_scenes: int) -> tuple[str, str, str, str]:
-    """Fill the shared data folder: action figures with a run, label scenes with a label ranker; return keys and
-    ids."""
+    """Fill the shared data folder with action figures, label scenes and a run of each; return their ids."""
+    # In this order: the key of the figures, their run, the key of the scenes, their label ranker.
     store = Store(server / SHARED)
     figures = add_generated(store, "Action figures", of_figures)
     scenes = add_generated(store, "Label scenes", of_scenes)
@@ -94,8 +94,8 @@ class Person:
             self.note("turn a page of the ranking", await self.tab.rerun(k=str(self.draw.randint(1, 50))))
 
     async def answer(self) -> None:
-        if self.tab.page != "label_questions":
-            self.note("go to a page", await self.tab.open("label_questions", label_run=self.ranker))
+        if self.tab.page != "interactive_labelling":
+            self.note("go to a page", await self.tab.open("interactive_labelling", label_run=self.ranker))
         self.answered += 1
         kind = self.draw.choice(("yes", "no"))
         # the key names the question
@@ -133,8 +133,8 @@ class Person:
 
 
 async def crowd(people: list[Person], guide: Person, minutes: float) -> None:
-    """Run all users concurrently, after one uncounted user has opened each page, because a newly started server first
-    has to load its modules."""
+    """Run all users concurrently, after one uncounted user has opened each page."""
+    # A newly started server first has to load its modules.
     await guide.show_around()
     until = time.monotonic() + 60 * minutes
     async with asyncio.TaskGroup() as group:

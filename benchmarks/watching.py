@@ -41,12 +41,10 @@ class Watch:
             self.noted += [f"{event} to {'read' if reads else 'write'}: {path!r}"[:300] for path in outside]
 
     def _lies_in(self, path: Any, reads: bool) -> bool:
-        """Return whether a path leads to where this process may read, or may write. Only texts are paths: files given
-        by descriptor were opened before.
-
-        Names relative to an open folder, as in `shutil.rmtree`, are taken as relative to the working folder, which
-        should be an empty folder in the data folder.
-        """
+        """Return whether a path leads to where this process may read, or may write."""
+        # Only texts are paths: files given by descriptor were opened before. Names relative to an open
+        # folder, as in `shutil.rmtree`, are taken as relative to the working folder, which should be an empty
+        # folder in the data folder.
         if not isinstance(path, str | bytes | os.PathLike):
             return True
         try:

@@ -28,8 +28,8 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def measured(train: int = TRAIN, test: int = TEST, **settings: Any) -> dict[str, Any]:
-    """Return, for each kind of sequences, the mean Kendall tau of both methods, and the difference MidRank minus
-    RankSVM with its interval over sequences. settings: of MidRank, if not its defaults."""
+    """Return by kind of sequences the mean Kendall tau of both methods, and MidRank minus RankSVM."""
+    # The difference has its interval over sequences. settings: of MidRank, if not its defaults.
     with tempfile.TemporaryDirectory() as scratch:
         images, _ = build_image_set(make_source("Digits"), Path(scratch) / "set")
         parts = tuple((name, {}) for name in default_names(images))

@@ -33,8 +33,8 @@ FILE = Path(__file__).with_suffix(".json")
 
 
 def measured(lesson: str, images: ImageSet, features: Path, queries: Sequence[str]) -> dict[str, Any]:
-    """Return for each query the test AP of each method of a lesson and, for each pair of methods, the second minus the
-    first with its interval."""
+    """Return by query the test AP of a lesson's methods, and the differences of each pair of methods."""
+    # A difference is the second minus the first, with its interval.
     methods = LESSONS[lesson].methods
     rows = np.flatnonzero(images.test)
     actions = {}

@@ -114,7 +114,9 @@ def show_solvers(example: Example, results: list[AssignmentSolution]) -> None:
     st.caption(f"{notice_solvers(example, results)} {note_of(example)}")
     if example.kind == AP:
         frame.next_step(
-            "The most violated ranking for AP needs no assignment solver", "most_violated", obvious=False
+            "The most violated ranking for AP needs no assignment solver",
+            "most_violated_ranking",
+            obvious=False,
         )
 
 

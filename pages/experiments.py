@@ -43,8 +43,9 @@ def choose_set(named: Run | None) -> ImageSetRow:
 
 
 def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:
-    """Choose an experiment on an image set: by default `named`, else the newest that is running or has training runs;
-    None without any. An experiment that was resumed under a new id is listed once."""
+    """Choose an experiment on an image set; None without any."""
+    # By default `named`, else the newest that is running or has training runs. An experiment that was resumed
+    # under a new id is listed once.
     listed, seen = [], set[str]()
     for run in home.store().runs.all(set_key=row.key, task=experiment_form.PAGE.task):
         settings = repr(sorted(run.settings.items(), key=lambda item: item[0]))

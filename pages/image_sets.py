@@ -33,7 +33,7 @@ def steps() -> None:
         if row.classes:
             frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
         else:
-            frame.next_step("Rank its sequences", "orders", order_set=row.key)
+            frame.next_step("Rank its sequences", "sequences", order_set=row.key)
     importing.show()
     images = cache.image_set(row.key)
     custom_features.show(images)
@@ -74,16 +74,16 @@ def choose_images(images: ImageSet) -> Ints:
 
 
 class Sheet(NamedTuple):
-    """A page of the contact sheet.
+    """A page of the contact sheet."""
 
-    page: from 1, of `pages`. here: the page of the selected image. shown: indices of its images. sample: the selected
-    row.
-    """
-
+    # From 1, of `pages`.
     page: int
     pages: int
+    # The page of the selected image.
     here: int
+    # Indices of the images on the page.
     shown: list[int]
+    # The selected row.
     sample: int
 
 

@@ -37,7 +37,7 @@ def steps() -> None:
         frame.show_empty_state(
             "This C-star model has no interactions: its core is empty, or all learned weights are 0",
             "Open interactive labelling",
-            "label_questions",
+            "interactive_labelling",
         )
     with picture:
         show_interactions(run, row.title, pairs)

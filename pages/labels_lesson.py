@@ -1,5 +1,4 @@
-"""The lesson about label ranking: the ranked labels of an image, an answer that moves them, and how a question is
-chosen."""
+"""The lesson about label ranking: labels of an image, the effect of an answer, the choice of a question."""
 
 from __future__ import annotations
 
@@ -257,8 +256,8 @@ def show_worth(taught: LessonLabels, curves: Mapping[str, Floats]) -> None:
         st.markdown(labels_lesson_views.table(curves))
     st.caption(labels_lesson_views.notice_worth(curves))
     with st.container(horizontal=True):
-        frame.next_step("Answer its questions yourself", "label_questions")
-        frame.next_step("Simulate", "ask_simulation", obvious=False)
+        frame.next_step("Answer its questions yourself", "interactive_labelling")
+        frame.next_step("Simulate", "labelling_simulation", obvious=False)
     st.caption(labels_lesson_views.measured_on(taught))
 
 

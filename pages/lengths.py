@@ -50,8 +50,8 @@ def steps() -> None:
 
 
 def choose_run(row: ImageSetRow, criterion: str, study: str, named: Run | None) -> Run | None:
-    """Choose an ablation of an image set: `named`, or else the newest that is running or has a result; None if there is
-    none."""
+    """Choose an ablation of an image set; None if there is none."""
+    # By default `named`, or else the newest that is running or has a result.
     listed = [
         run
         for run in home.store().runs.all(set_key=row.key, task=ablation_form.PAGE.task)

@@ -48,12 +48,12 @@ WEIGHTED = (
 
 
 class Both(NamedTuple):
-    """Both methods on the test samples. labelled: the rankings with scores shifted so that a score above 0 predicts
-    relevant."""
+    """Both methods on the test samples."""
 
     images: ImageSet
     trained: Mapping[str, Run]
     rankings: Mapping[str, Ranking]
+    # The rankings with scores shifted so that a score above 0 predicts relevant.
     labelled: Mapping[str, Ranking]
 
     @property

@@ -1,5 +1,7 @@
-"""The lesson about neighbours: methods with and without a similarity graph, the people whom neighbours move up and
-down, and a scene in which they mislead."""
+"""The lesson about neighbours: methods with and without a similarity graph.
+
+It shows the people whom neighbours move up and down, and a scene in which neighbours mislead.
+"""
 
 from __future__ import annotations
 
@@ -161,8 +163,9 @@ def choose_strength(strength_curve: EdgeStrengthCurve, repeated: bool) -> float:
 def show_scene(
     images: ImageSet, strength_curve: EdgeStrengthCurve, people: Ints, step: int, person: int | None
 ) -> None:
-    """Show a scene and the ranks of its people by edge strength. people: positions of the scene among the test samples.
-    person: the position of the person that the step is about; None if it is about the whole scene."""
+    """Show a scene and the ranks of its people by edge strength."""
+    # people: positions of the scene among the test samples. person: the position of the person that the step
+    # is about; None if it is about the whole scene.
     left, right = st.columns([2, 3], gap="large")
     with right:
         first = next(
@@ -278,8 +281,8 @@ def show_summary(
 
 
 def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
-    """Say how neighbours change test AP in the newest finished experiment with the lesson's images, query, features
-    and methods."""
+    """Say how neighbours change test AP in the newest finished experiment of the lesson."""
+    # An experiment with the lesson's images, query, features and methods.
     settings = trained[MODEL].settings
     for run in home.store().runs.all(set_key=settings["set"], task=ExperimentSettings.task):
         has_all = set(LESSON.methods) <= set(runs.compared_methods(run))

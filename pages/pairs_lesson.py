@@ -1,5 +1,7 @@
-"""The lesson about pairs and sequences: a sequence rules out more criteria than a few pairs, and sometimes it helps to
-learn from subsequences."""
+"""The lesson about pairs and sequences: a sequence rules out more criteria than a few pairs.
+
+Sometimes it helps to learn from subsequences.
+"""
 
 from __future__ import annotations
 
@@ -111,8 +113,7 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
 
 
 def show_rankers(images: ImageSet, criterion: str) -> None:
-    """Show RankSVM, which learns from pairs, and the rankers of longer subsequences, all from the same ten
-    sequences."""
+    """Show RankSVM, which learns from pairs, and rankers of longer subsequences of the same sequences."""
     features = tuple((name, {}) for name in default_names(images))
     settings = pairs_study(images.key, features, criterion)
     run = runs.best_equal(home.store(), "study", settings.to_json())
@@ -159,7 +160,7 @@ def show_summary(step: Step) -> None:
         f"Mean Kendall tau on {worths.test} sequences of {worths.length}, trained on {worths.train}; paired bootstrap "
         "over sequences."
     )
-    frame.next_step("Train both yourself", "orders")
+    frame.next_step("Train both yourself", "sequences")
 
 
 frame.show_page("pairs_lesson", "A sequence shows more than a few pairs.", steps)

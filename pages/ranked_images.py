@@ -202,7 +202,7 @@ def offer_pages(run: Run, images: ImageSet, row: int) -> None:
         )
     if (link := inference_scores.address_of(run)) is not None:
         st.page_link(
-            "pages/most_violated.py",
+            "pages/most_violated_ranking.py",
             label="Most violated ranking for these scores",
             icon=":material/priority_high:",
             query_params=address.changed(**link),
@@ -226,8 +226,9 @@ def show_curve(ranked: Ranking, k: int) -> None:
 
 
 def show_errors(images: ImageSet, ranked: Ranking, corrected: Mapping[str, bool]) -> None:
-    """The highest-ranked irrelevant samples above a relevant sample, and the lowest-ranked relevant samples below an
-    irrelevant sample; none if all relevant samples are ranked first."""
+    """The highest-ranked irrelevant samples and the lowest-ranked relevant samples."""
+    # Only irrelevant samples above a relevant one, and relevant samples below an irrelevant one: none if all
+    # relevant samples are ranked first.
     relevant, irrelevant = np.flatnonzero(ranked.relevance), np.flatnonzero(ranked.relevance == 0)
     first = irrelevant[irrelevant < relevant.max(initial=0)][:MAX_SHOWN]
     last = relevant[relevant > irrelevant.min(initial=len(ranked.relevance))][-MAX_SHOWN:][::-1]

@@ -16,8 +16,8 @@ from ranking.metrics.ranked import Ranking
 QUERY = "riding bike"
 WAYS = {
     "Train a method": "train",
-    "Label an image": "label_questions",
-    "Rank cars by year": "orders",
+    "Label an image": "interactive_labelling",
+    "Rank cars by year": "sequences",
     "Browse the images": "image_sets",
 }
 

@@ -66,10 +66,9 @@ def steps() -> None:
 
 
 def show_newest() -> Run | None:
-    """The newest training run with scores (on the image set in the URL, if there is one), which is written to the URL.
-
-    None if there is no such run, if the URL already has training settings, or if the visitor is already on the page.
-    """
+    """The newest training run with scores (on the image set in the URL, if any), written to the URL."""
+    # None if there is no such run, if the URL already has training settings, or if the visitor is already on
+    # the page.
     named = any(address.get(name) is not None for name in (keys.RUN, keys.QUERY, keys.METHOD, keys.FEATURES))
     if named or st.session_state.get(keys.PAGE_DONE) == st.session_state[keys.PAGE_SHOWN]:
         return None
@@ -117,8 +116,8 @@ def preferred(name: str, among: Sequence[str]) -> str:
 
 
 def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
-    """Show the objective of a method with these settings, with its summary and stopping criterion as help; only these
-    without an objective."""
+    """Show the objective of a method with these settings, with its summary and stopping criterion as help."""
+    # Without an objective, summary and stopping criterion are shown as text.
     convex, summary = method.is_convex(settings), escaped(method.summary)
     if not convex:
         summary += f"\n\n{certificate.LOCAL}"
@@ -133,10 +132,9 @@ def describe(method: type[Method], settings: Mapping[str, Any]) -> None:
 
 
 def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> None:
-    """The button that starts a training run, which is then shown. `changes`: how `settings` differ from those of `run`.
-
-    The note on these changes is below the button, so that the button does not move.
-    """
+    """The button that starts a training run, which is then shown."""
+    # changes: how `settings` differ from those of `run`. The note on them is below the button, so that the
+    # button does not move.
     if started := training_runs.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
@@ -207,7 +205,7 @@ def show_ended(run: Run, obvious: bool) -> None:
             if runs.uses_graph(run):
                 frame.next_step("Effect of neighbours", "neighbours", obvious=False, run=run.id)
             if (parameters := inference_scores.address_of(run)) is not None:
-                frame.next_step("Most violated ranking", "most_violated", obvious=False, **parameters)
+                frame.next_step("Most violated ranking", "most_violated_ranking", obvious=False, **parameters)
     show_changes(run)
     jobs_panel.explain_end(run)
     show_course(run, jobs_panel.events_of(run))

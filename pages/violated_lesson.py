@@ -228,7 +228,7 @@ def show_summary(run: Run) -> None:
     with st.container(horizontal=True):
         if frame.pressed("Step through your own scores", keys.widget("own scores"), type="primary"):
             st.switch_page(
-                "pages/most_violated.py",
+                "pages/most_violated_ranking.py",
                 query_params=address.only(**{keys.RUN: run.id, keys.SCORES: MODEL, keys.SPLIT: "train"}),
             )
         frame.next_step("Measure inference times", "speed_lab", obvious=False)

@@ -4,7 +4,8 @@ example, from a folder of photographs (a folder for each class) to a report:
   python -m ranking import photographs/ --name Holiday
   python -m ranking experiment Holiday -o report.html
 
-Exit codes: 0 success, 1 failure, with the reason on stderr, 2 invalid arguments, 130 interrupted by Ctrl-C or SIGTERM,
+Exit codes: 0 success, 1 failure, with the reason on stderr, 2 invalid arguments, or files that can be read in
+several ways, 130 interrupted by Ctrl-C or SIGTERM,
 together with the worker.
 """
 
@@ -16,7 +17,8 @@ import sys
 from collections.abc import Sequence
 
 from ranking.commands import experiment, import_images, rank, report, sets, train, workspaces
-from ranking.commands.watching import FAILED, INTERRUPTED, NotFinished
+from ranking.commands.naming import Undecided
+from ranking.commands.watching import FAILED, INTERRUPTED, UNDECIDED, NotFinished
 
 COMMANDS = {
     "import": import_images,
@@ -57,6 +59,9 @@ def main(arguments: Sequence[str]) -> int:
     try:
         code: int = COMMANDS[options.command].run(options)
         return code
+    except Undecided as error:
+        print(f"{error}", file=sys.stderr)
+        return UNDECIDED
     except NotFinished:
         return FAILED
     except (ValueError, OSError) as error:

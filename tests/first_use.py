@@ -35,12 +35,12 @@ def main() -> None:
                 for settings in ({}, {"k": 2}, {"solver": "subgradient"}, {"unary": "RBF kernel"}):
                     method = make_method(name, max_iterations=3, **settings).fit(images)
                     simulate(method, images, closest_maxima, 1)
-            for name in method_names(ranks="orders"):
+            for name in method_names(ranks="sequences"):
                 settings = settings_of(method_class(name))
                 few = {item.name: 3 for item in settings if item.name in ("rounds", "steps")}
                 make_method(name, **few).fit([Query(features, np.arange(40) % 3)]).score(Query(features[:4]))
         sequences = SequenceSet.of([Query(np.random.default_rng(2).normal(size=(9, 3)), np.arange(9))] * 8)
-        for name in method_names(ranks="orders"):
+        for name in method_names(ranks="sequences"):
             make_method(name).fit(sequences).score_sequences(sequences)
         best_top_k([1.0, 2.0, 3.0], [1], [[0.5, 0.0, 0.0]], 2, inside=[0], outside=[2])
     compiled = sorted({str(record[1].data["dispatcher"]) for record in recorder.buffer})

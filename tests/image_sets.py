@@ -63,10 +63,9 @@ def pictures(
     turn: int = 3,
     tested: int = -1,
 ) -> Records:
-    """`count` pictures; `draw(number, generator)` makes each.
-
-    Pictures whose number is `tested` modulo `turn` are test images: the last of each `turn`, unless `tested` is given.
-    """
+    """`count` images; `draw(number, generator)` makes each."""
+    # Images whose number is `tested` modulo `turn` are test images: the last of each `turn`, unless `tested`
+    # is given.
     random, images = np.random.default_rng(0), []
     for number in range(count):
         name, pixels, boxes = draw(number, random)

@@ -13,6 +13,7 @@ from PIL import Image
 from scipy.optimize import linprog
 
 from ranking.explain.programs import EXACT, planes_primal
+from ranking.losses import RankingLoss, as_loss
 
 # Metrics: a list of grades from the top of a ranking to its end; the worst of all orders that scores allow
 
@@ -75,6 +76,7 @@ def ndcg_loss(positions: Sequence[int]) -> float:
     return 1 - sum(1 / math.log2(1 + position) for position in positions) / ideal
 
 
+# those of the papers; `definition_of` knows every loss
 LOSSES: dict[str, Loss] = {"ap": ap_loss, "ndcg": ndcg_loss}
 
 
@@ -117,11 +119,9 @@ def best_objective(
 
 
 def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> float:
-    """Return the best objective over all interleavings, by dynamic programming from the top position to the last.
-
-    terms: (|P|, n) what the i-th relevant sample adds to the loss at each position. Requires of the loss only that it
-    is such a sum; O(|P||N|).
-    """
+    """Return the best objective over all interleavings, by dynamic programming from the top position."""
+    # terms: (|P|, n) what the i-th relevant sample adds to the loss at each position. Requires of the loss
+    # only that it is such a sum; O(|P||N|).
     positives = np.sort(scores[relevant])[::-1]
     negatives = np.sort(scores[~relevant])[::-1]
     pairs = len(positives) * len(negatives)
@@ -139,14 +139,30 @@ def best_path(scores: np.ndarray, relevant: np.ndarray, terms: np.ndarray) -> fl
     return float(best[-1, -1])
 
 
-def loss_terms(loss: str, positives: int, n: int) -> np.ndarray:
-    """Return (|P|, n) what the i-th relevant sample adds to the loss at each position."""
-    index, position = np.arange(1, positives + 1)[:, None], np.arange(1, n + 1)[None, :]
-    if loss == "ap":
+def loss_terms(loss: str | RankingLoss, positives: int, n: int) -> np.ndarray:
+    """Return (|P|, n) what the i-th relevant sample adds to the loss at each position.
+
+    Of a loss that is not in LOSSES, these are its own gains times differences of its own discount.
+    """
+    loss = as_loss(loss)
+    index, position = np.arange(1.0, positives + 1)[:, None], np.arange(1.0, n + 1)[None, :]
+    if loss.name == "ap":
         return (1 - index / position) / positives
-    assert loss == "ndcg", f"add the terms of {loss}"
-    gained, ideal = 1 / np.log2(1.0 + position), 1 / np.log2(1.0 + index)
-    return (ideal - gained) / ideal.sum()
+    if loss.name == "ndcg":
+        gained, ideal = 1 / np.log2(1.0 + position), 1 / np.log2(1.0 + index)
+        return (ideal - gained) / ideal.sum()
+    return loss.gains(positives)[:, None] * (loss.discount(index) - loss.discount(position))
+
+
+def definition_of(loss: str | RankingLoss) -> Loss:
+    """Return the definition of a loss in its paper; of a loss that is not in LOSSES, the sum of `loss_terms`."""
+    loss = as_loss(loss)
+
+    def total(positions: Sequence[int]) -> float:
+        terms = loss_terms(loss, len(positions), max(positions))
+        return math.fsum(terms[index, position - 1] for index, position in enumerate(positions))
+
+    return LOSSES.get(loss.name, total)
 
 
 # Labellings of binary models: unary (n,), edges [(i, j)] or cliques of any size, penalty (m,)
@@ -158,10 +174,9 @@ Clique = Sequence[int]
 def value_of_labelling(
     labels: Sequence[bool], unary: Sequence[float], cliques: Sequence[Clique], penalty: Sequence[float]
 ) -> float:
-    """Return sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal].
-
-    High-order, eq. 6, for given scores, where cliques are edges; P^n Potts (Kohli et al. 2007) where they are larger.
-    """
+    """Return sum_i y_i unary_i + sum_c penalty_c [the labels of c are not all equal]."""
+    # High-order, eq. 6, for given scores, where cliques are edges; P^n Potts (Kohli et al. 2007) where they
+    # are larger.
     alone = [score for score, label in zip(unary, labels, strict=True) if label]
     paid = [cost for clique, cost in zip(cliques, penalty, strict=True) if differ(labels, clique)]
     return math.fsum([*alone, *paid])
@@ -225,11 +240,9 @@ def differences_of(unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray) ->
 def relaxed_max_marginal(
     unary: np.ndarray, edges: np.ndarray, penalty: np.ndarray, i: int | None = None, label: bool = False
 ) -> float:
-    """Return the best value over the local polytope, with y_i = label where there is an i.
-
-    A linear program of labels y and of z_e = [the labels of e differ], with z <= y_a + y_b, z <= 2 - y_a - y_b, z >=
-    y_a - y_b, z >= y_b - y_a.
-    """
+    """Return the best value over the local polytope, with y_i = label where there is an i."""
+    # A linear program of labels y and of z_e = [the labels of e differ], with z <= y_a + y_b, z <= 2 - y_a -
+    # y_b, z >= y_a - y_b, z >= y_b - y_a.
     n, m = len(unary), len(edges)
     left, right = (np.eye(n)[edges[:, end]] for end in (0, 1))
     z = np.eye(m)
@@ -309,10 +322,8 @@ def labelling_outputs(
 def clique_outputs(
     features: np.ndarray, relevant: Sequence[bool], pairs: Pairs, eta: float = 1.0
 ) -> list[Output]:
-    """Return the outputs of all labellings, where pairs form maximal cliques.
-
-    Each clique whose labels are not all equal adds eta x the mean affinity of its edges.
-    """
+    """Return the outputs of all labellings, where pairs form maximal cliques."""
+    # Each clique whose labels are not all equal adds eta x the mean affinity of its edges.
     edges, affinity = pairs
     row = {frozenset(int(i) for i in edge): affinity[e] for e, edge in enumerate(edges)}
     cliques = cliques_of(len(relevant), edges)
@@ -333,10 +344,8 @@ def one_slack_primal(weights: np.ndarray, queries: Sequence[Sequence[Output]], C
 
 
 def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int = 0) -> float:
-    """Return the optimum of the same problem with a constraint for every output.
-
-    bound: how many weights, the last ones, are <= 0 (high-order, eq. 8), which no program over planes has.
-    """
+    """Return the optimum of the same problem with a constraint for every output."""
+    # bound: how many weights, the last ones, are <= 0 (high-order, eq. 8), which no program over planes has.
     # takes a second to load
     import cvxpy as cp
 
@@ -354,14 +363,14 @@ def one_slack_optimum(queries: Sequence[Sequence[Output]], C: float, bound: int 
 
 
 def rank_svm_primal(
-    weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float, loss: str
+    weights: np.ndarray, features: np.ndarray, relevant: np.ndarray, C: float, loss: str | RankingLoss
 ) -> float:
     """Return the objective of quicksort, eq. 4, in float64, with the hinge by dynamic programming."""
     scores = features.astype(float) @ weights
     return float(weights @ weights) / 2 + C * ranking_slack(scores, relevant, loss)
 
 
-def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str) -> float:
+def ranking_slack(scores: np.ndarray, relevant: np.ndarray, loss: str | RankingLoss) -> float:
     """Return max_R Delta(R) + S(R) - S(R*) of given scores, by dynamic programming."""
     truth = scores[relevant].mean() - scores[~relevant].mean()
     return float(best_path(scores, relevant, loss_terms(loss, int(relevant.sum()), len(relevant))) - truth)
@@ -481,8 +490,7 @@ def best_top_k_of(
 
 
 def top_k_features(t: np.ndarray, shared: np.ndarray, own: np.ndarray, core: Sequence[int]) -> np.ndarray:
-    """Return psi with w.psi = t's + t'Ft: w the rows of weights by label, the own weights, F of each pair with the
-    core."""
+    """Return psi with w.psi = t's + t'Ft: w the weights by label, the own weights, F of core pairs."""
     pairs = [2.0 * t[i] * t[j] for i, j in itertools.combinations(range(len(t)), 2) if i in core or j in core]
     return np.concatenate([np.outer(t, shared).ravel(), t * own, pairs])
 
@@ -655,20 +663,16 @@ def subsequence_primal(
     mu: float,
     B: float,
 ) -> float:
-    """Return midrank, eq. 4.
-
-    psis: (m, D) written out. theta: (D,). B: a constant component of weight `level`.
-    """
+    """Return midrank, eq. 4."""
+    # psis: (m, D) written out. theta: (D,). B: a constant component of weight `level`.
     margins = deltas * (psis @ theta + B * level)
     hinges = np.maximum(0.0, 1.0 - margins)
     return mu / 2 * (float(theta @ theta) + level**2) + float(costs @ hinges)
 
 
 def votes_of(orders: Sequence[Order], values: Sequence[float], votes: str) -> list[int]:
-    """Return the fused order by weighted votes (midrank, section 3.4).
-
-    Position by position the sample with the most votes; ties by the weighted mean position.
-    """
+    """Return the fused order by weighted votes (midrank, section 3.4)."""
+    # Position by position the sample with the most votes; ties by the weighted mean position.
     weights = [max(value, 0.0) for value in values]
     if not any(weights):
         weights = [1.0] * len(values)
@@ -696,10 +700,8 @@ def votes_of(orders: Sequence[Order], values: Sequence[float], votes: str) -> li
 def relative_attributes_primal(
     w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float
 ) -> float:
-    """Return 1/2 ||w||^2 + C mean over ordered and similar pairs of their squared slacks.
-
-    Ordered pairs have max(0, 1 - w.(x_i - x_j))^2, similar ones (w.(x_i - x_j))^2.
-    """
+    """Return 1/2 ||w||^2 + C mean over ordered and similar pairs of their squared slacks."""
+    # Ordered pairs have max(0, 1 - w.(x_i - x_j))^2, similar ones (w.(x_i - x_j))^2.
     scores = features @ w
     losses = [max(0.0, 1.0 - scores[i] + scores[j]) for i, j in graded_pairs(grades, sequences)]
     for sequence in sequences:
@@ -733,8 +735,7 @@ def list_mle_loss(scores: np.ndarray, grades: Grades, sequences: Sequences) -> f
 def crr_primal(
     w: np.ndarray, features: np.ndarray, grades: Grades, sequences: Sequences, C: float, alpha: float
 ) -> float:
-    """Return 1/2 ||w||^2 + C [alpha/2 mean squared error of targets + (1 - alpha)/2 that of their differences in
-    pairs]."""
+    """Return 1/2 ||w||^2 + C [alpha/2 mean squared error + (1 - alpha)/2 that of differences in pairs]."""
     members = [i for sequence in sequences for i in sequence]
     own = np.array([grades[i] for i in members], float)
     targets = (np.array(grades, float) - own.mean()) / own.std()
@@ -748,8 +749,8 @@ def crr_primal(
 def ada_rank(
     features: np.ndarray, grades: Grades, sequences: Sequences, rounds: int
 ) -> list[tuple[int, float]]:
-    """Return the weak rankers of AdaRank with NDCG as (column, weight): Algorithm 1 of Xu and Li. No two scores may
-    tie."""
+    """Return the weak rankers of AdaRank with NDCG as (column, weight): Algorithm 1 of Xu and Li."""
+    # No two scores may tie.
 
     def quality(scores: np.ndarray, sequence: Sequence[int]) -> float:
         ranked = [grades[i] for i in sorted(sequence, key=lambda i: -scores[i])]
@@ -779,10 +780,8 @@ def ada_rank(
 def resampled(
     relevance: Sequence[int], scores: Sequence[float], units: Sequence[int], times: Sequence[int]
 ) -> list[int]:
-    """Return the grades from the top of the ranking of a resample: each unit as often as `times` says.
-
-    Equal scores are ranked pessimistically.
-    """
+    """Return the grades from the top of the ranking of a resample: each unit as often as `times` says."""
+    # Equal scores are ranked pessimistically.
     samples = []
     for grade, score, unit in zip(relevance, scores, units, strict=True):
         samples += [(-score, grade)] * times[unit]
@@ -799,11 +798,9 @@ def pca_of(
     whiten: bool = False,
     least: float = 1e-10,
 ) -> np.ndarray[Any, Any]:
-    """Return (m, k) `rows_to_project` along the k directions in which the training rows vary most.
-
-    k is at most `components`, without directions of a variance below `least`; by a singular value decomposition of
-    the rows minus their mean.
-    """
+    """Return (m, k) `rows_to_project` along the k directions in which the training rows vary most."""
+    # k is at most `components`, without directions of a variance below `least`; by a singular value
+    # decomposition of the rows minus their mean.
     rows = np.array(training, np.float64)
     _, lengths, directions = np.linalg.svd(rows - rows.mean(axis=0), full_matrices=False)
     variances = (lengths**2 / len(rows))[:components]
@@ -922,8 +919,8 @@ def window_features(picture: Image.Image, box: Box) -> np.ndarray:
 
 
 def votes(picture: Image.Image) -> tuple[np.ndarray, np.ndarray]:
-    """Return (height, width, 9) the gradient of each pixel, shared by the two nearest orientations in parts of 1/8192,
-    and (height, width, 16) its colour."""
+    """Return the gradient (height, width, 9) and the colour (height, width, 16) of each pixel."""
+    # The two nearest orientations share the gradient in parts of 1/8192.
     grey = np.pad(np.sqrt(np.array(picture.convert("L")) / 255), 1, mode="edge")
     hsv = np.array(picture.convert("HSV")).astype(int)
     orientations, colours = np.zeros((*hsv.shape[:2], 9)), np.zeros((*hsv.shape[:2], 16))

@@ -16,11 +16,8 @@ ANYTHING: Any = object()
 
 @contextmanager
 def refused(subject: str, came: Any = ANYTHING) -> Iterator[pytest.ExceptionInfo[InputError]]:
-    """The block must end in an InputError about `subject`, and because of `came` where that is given.
-
-    with refused("bins of Colour", 17):
-        make_feature("Colour", bins=17)
-    """
+    """The block must end in an InputError about `subject`, and because of `came` where that is given."""
+    # For example: with refused("bins of Colour", 17): make_feature("Colour", bins=17)
     with pytest.raises(InputError) as caught:
         yield caught
     error = caught.value
@@ -30,8 +27,7 @@ def refused(subject: str, came: Any = ANYTHING) -> Iterator[pytest.ExceptionInfo
 
 
 def refusal(call: Callable[..., object], *arguments: Any, **settings: Any) -> tuple[str, object] | None:
-    """Subject and came of the InputError that the call ends in, or expected and came of Unusable; None where it ends
-    well.
+    """Subject and came of an InputError, expected and came of Unusable, or None without an error.
 
     >>> def halve(n):
     ...     if n % 2:

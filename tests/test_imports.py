@@ -1,9 +1,12 @@
-"""The house: a folder imports those above it only, and no two files import each other. Read from the source, so that no
-import is too lazy to be seen."""
+"""Rules of imports: a folder imports only those above it, and no two files import each other.
+
+They are read from the source, so that imports inside functions count too.
+"""
 
 from __future__ import annotations
 
 import ast
+import runpy
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -41,16 +44,16 @@ SETTINGS = {f"ranking.storage.{name}" for name in ("run_settings", "stored_setti
 PAGES_OF = {
     "app": ("app", "laboratory", "pages.start"),
     "training": ("pages.train",),
-    "rankings": ("pages.ranked_images", "pages.most_violated"),
+    "rankings": ("pages.ranked_images", "pages.most_violated_ranking"),
     "comparison": ("pages.compare",),
     "neighbours": ("pages.neighbours",),
     "objects": ("pages.find_the_object",),
-    "sequences": ("pages.orders", "pages.search_tree"),
-    "labelling": ("pages.label_questions", "pages.label_interactions"),
+    "sequences": ("pages.sequences", "pages.midrank_search"),
+    "labelling": ("pages.interactive_labelling", "pages.label_interactions"),
     "importing": ("pages.image_sets",),
     "studies": (
         "pages.experiments",
-        "pages.ask_simulation",
+        "pages.labelling_simulation",
         "pages.lengths",
         "pages.speed_lab",
         "pages.assignment",
@@ -175,6 +178,13 @@ def test_what_one_page_uses_stands_in_the_folder_of_that_page():
         if name.split(".")[2] != folder.get(importer, (importer.split(".") + [""] * 2)[2])
     }
     assert away == {}
+
+
+def test_the_picture_is_of_todays_imports():
+    draw = runpy.run_path(str(ROOT / "docs" / "architecture.py"))["picture"]
+    committed = (ROOT / "docs" / "architecture.svg").read_text("utf-8")
+    assert committed.count("<rect ") == len(LINE_OF)
+    assert committed == draw(), "run python docs/architecture.py"
 
 
 def test_a_broken_rule_is_seen(tmp_path):

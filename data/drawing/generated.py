@@ -33,13 +33,12 @@ class GeneratedImage:
 
 
 class GeneratedSource:
-    """The base of sources; a subclass has a name, `images`, `test_share` and `generated`.
-
-    quality: of the WebP files. thumbnail_sides: longest side of the bundled thumbnails of boxes and images, in pixels.
-    """
+    """The base of sources; a subclass has a name, `images`, `test_share` and `generated`."""
 
     name: ClassVar[str]
+    # Of the WebP files.
     quality: ClassVar[int] = 60
+    # Longest side of the bundled thumbnails of boxes and images, in pixels.
     thumbnail_sides: ClassVar[tuple[int, int]] = (240, 240)
     images: int
     test_share: float

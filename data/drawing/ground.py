@@ -14,16 +14,16 @@ Glow = tuple[float, float, float, Colour]
 
 @dataclass
 class Ground:
-    """The rows of pixels in which people can stand, from `far` to `near`; their size is (row - horizon) / eye.
+    """The rows of pixels in which people can stand, from `far` to `near`."""
 
-    glows: lamps, lit after the tint. indoors: without weather, and with a different light.
-    """
-
+    # The size of a person is (row - horizon) / eye.
     horizon: float
     far: float
     near: float = 472.0
     eye: float = 0.8
+    # Without weather, and with a different light.
     indoors: bool = False
+    # Lamps, lit after the tint.
     glows: list[Glow] = field(default_factory=list)
     gradients: list[tuple[float, float, Colour, Colour]] = field(default_factory=list)
     stage: bool = False

@@ -157,11 +157,7 @@ def _grey(picture: Image.Image, contrast: float) -> Image.Image:
 
 
 def _print(picture: Image.Image, seed: int, kind: Mapping[str, float]) -> Image.Image:
-    """Make the image look like a print of its time; `seed` determines the grain.
-
-    kind: colour, the remaining saturation; sepia, the brown tone; grain, in grey levels; faded, how much dark pixels
-    are brightened; warm, the yellow tone; vignette; border, in pixels; vivid, additional contrast and saturation.
-    """
+    """Make the image look like a print of its time, described by `kind`; `seed` determines the grain."""
     pixels = np.asarray(picture, np.float32)
     grey = _luma(pixels)[..., None]
     brown = grey * (1 + kind["sepia"] * (SEPIA - 1))
@@ -181,8 +177,9 @@ def _print(picture: Image.Image, seed: int, kind: Mapping[str, float]) -> Image.
 
 
 def _luma(pixels: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Return (height, width) the brightness of pixels (height, width, 3), with the same bits on every processor. The
-    rounding of a matrix product depends on the processor, and the keys of the image sets are hashes of pixels."""
+    """Return (height, width) brightness of pixels (height, width, 3), the same bits on every processor."""
+    # The rounding of a matrix product depends on the processor, and the keys of the image sets are hashes of
+    # pixels.
     luma: npt.NDArray[np.float32] = pixels[..., 0] * LUMA[0]
     # a product of two float32 is exact in float64, so only each sum is rounded
     for channel in (1, 2):

@@ -27,15 +27,13 @@ class Shape:
 
 
 class Sketch:
-    """Collects shapes. Points are in units of a frame, which has an origin, a scale and a side to face.
-
-    veil: a colour, and the share by which all shapes take it on, for haze.
-    """
+    """Collects shapes, whose points are in units of a frame: an origin, a scale and a side to face."""
 
     def __init__(self) -> None:
         self.shapes: list[Shape] = []
         self.owner: int | None = None
         self.place((0.0, 0.0), 1.0)
+        # A colour, and the share by which all shapes take it on, for haze.
         self.veil: tuple[Colour, float] = ((0, 0, 0), 0.0)
 
     def place(self, origin: Point, scale: float, flip: bool = False) -> None:

@@ -69,7 +69,7 @@ def run(options: argparse.Namespace) -> int:
     if not _is_file(options):
         images = set_of(store, options.set)
         ranks = {method_class(name).ranks for name in options.methods}
-        if len(ranks) > 1 or ranks == {"bags"}:
+        if len(ranks) > 1 or ranks == {"windows"}:
             raise InputError(
                 "--methods", "methods for one task: samples, labels or sequences", ", ".join(options.methods)
             )

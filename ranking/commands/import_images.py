@@ -10,13 +10,17 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ranking.commands.naming import file_sources, import_path, line_of
+from ranking.commands.naming import file_sources, import_path, import_settings, line_of
 from ranking.commands.watching import DONE
+from ranking.core.text import counted
 from ranking.datasets.copies import stored_copies
-from ranking.datasets.source_settings import GROUPS
 from ranking.formats.tree_source import tree_sources
+from ranking.storage.run_settings import ImportSettings
+from ranking.storage.sets import READING
 from ranking.storage.store import Store
 
+# rows of the report that are printed
+MAX_SHOWN = 20
 SUMMARY = "import a folder or a ZIP file of images as an image set"
 
 
@@ -31,19 +35,40 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--name", default="", help="title of the image set (default: the name of the folder or file)"
     )
     parser.add_argument(
-        "--group",
-        choices=GROUPS,
-        help="which images stay on one side of a split, for PASCAL VOC and YOLO (default: near copies)",
+        "--set",
+        action="append",
+        default=[],
+        metavar="SETTING=VALUE",
+        help="read the files otherwise, by a setting of the format such as split=random or group=folder; the report "
+        "names settings and values",
+    )
+    parser.add_argument(
+        "--strict", action="store_true", help="refuse files of which anything would be left out"
     )
 
 
 def run(options: argparse.Namespace) -> int:
-    """Import the image set, and print its key."""
+    """Import the image set, print how it was read on standard error, and its key."""
     store = Store(options.home)
-    key = import_path(store, options.path, options.format, options.name, options.group)
-    images = store.sets.get(key)
+    settings = ImportSettings(
+        options.format, import_settings(options.set), title=options.name, strict=options.strict
+    )
+    key = import_path(store, options.path, settings)
+    images, reading = store.sets.get(key), store.sets.reading(key)
+    print(f"format: {reading.source}", file=sys.stderr)
+    for row in reading.decisions:
+        change = f"; --set {row.setting}={'|'.join(row.alternatives)}" if row.alternatives else ""
+        print(f"{row.about}: {row.chosen} ({row.evidence}{change})", file=sys.stderr)
     if (copies := stored_copies(images.folder)) is not None:
-        row = copies.report_row(images)
-        print(f"near copies: {row.came}; {row.done}", file=sys.stderr)
+        near = copies.report_row(images)
+        print(f"near copies: {near.came}; {near.done}", file=sys.stderr)
+    print(counted(len(reading.problems), "problem"), file=sys.stderr)
+    for problem in reading.problems[:MAX_SHOWN]:
+        print(
+            f"  {problem.file}: expected {problem.expected}, got {problem.came}: {problem.done}",
+            file=sys.stderr,
+        )
+    if len(reading.problems) > MAX_SHOWN:
+        print(f"  and more: {images.folder / READING}", file=sys.stderr)
     print(next(line_of(row) for row in store.sets.rows() if row.key == key))
     return DONE

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from PIL import Image
 
-from ranking.core import Features, LabelSet, Query, SequenceSet
+from ranking.core import Features, LabelSet, Query, SampleMethod, SequenceSet
 from ranking.core.settings import settings_of
 from ranking.datasets.copies import fingerprints, near_copies
 from ranking.features import feature_names, make_feature
@@ -23,7 +23,7 @@ from ranking.inference import (
     max_marginals,
     most_violated_ranking,
 )
-from ranking.methods import make_method, make_method_as, method_class, method_names
+from ranking.methods import make_method_as, method_class, method_names
 from ranking.methods.label_ranker import LabelRanker
 from ranking.methods.order_method import OrderMethod
 
@@ -54,7 +54,7 @@ def compile_kernels() -> None:
             solvers = [item.choices for item in settings_of(method_class(name)) if item.name == "solver"]
             for chosen in solvers[0] if solvers else [None]:
                 solver = {} if chosen is None else {"solver": chosen}
-                make_method(name, **_few_iterations(name), **solver).fit([query])
+                make_method_as(SampleMethod, name, **_few_iterations(name), **solver).fit([query])
     compile_label_kernels(generator)
     compile_order_kernels(generator)
 
@@ -75,7 +75,7 @@ def compile_order_kernels(generator: np.random.Generator) -> None:
     for precision in (np.float32, np.float64):
         features: Features = generator.standard_normal((200, 3)).astype(precision)
         sequences = SequenceSet.of([Query(features, np.arange(200) % 5), Query(features[:9], np.arange(9))])
-        for name in method_names(ranks="orders"):
+        for name in method_names(ranks="sequences"):
             make_method_as(OrderMethod, name, **_few_iterations(name)).fit(sequences).score(
                 sequences.query(0)
             )

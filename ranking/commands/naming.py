@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from ranking.commands.watching import finished
@@ -14,7 +15,7 @@ from ranking.core.settings import Named, Settings, settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
-from ranking.formats.import_preview import ImportPreview
+from ranking.formats.import_preview import ImportPreview, undecided
 from ranking.formats.tree_source import tree_sources
 from ranking.methods import method_class, method_names
 from ranking.storage import jobs
@@ -48,25 +49,21 @@ def set_of(store: Store, text: str) -> ImageSet:
             readable(text, 300),
             "`python -m ranking sets` lists them, `python -m ranking import PATH` adds one",
         )
-    return store.sets.get(import_path(store, text))
+    return store.sets.get(import_path(store, text, ImportSettings()))
 
 
-def import_path(
-    store: Store, path: str, source: str | None = None, title: str = "", group: str | None = None
-) -> str:
+class Undecided(InputError):
+    """Files that can be read in several ways; the command line names the options that choose."""
+
+
+def import_path(store: Store, path: str, settings: ImportSettings) -> str:
     """Import the folder or file at `path`, and return the key of the image set.
 
-    source: the format; recognised by default. title: the name of the folder or file by default. group: which images
-    stay on one side of the split; the default of the source. ValueError for unreadable files; NotFinished if the
-    import did not finish.
+    ValueError for unreadable files; NotFinished if the import did not finish; Undecided where a decision is open.
     """
     place = str(Path(path).expanduser().resolve())
-    if source in file_sources():
-        if group is not None:
-            raise _no_groups(source)
-        settings = ImportSettings(source, {"file": place}, title=title)
-    else:
-        settings = ImportSettings(source, {"folder": place}, title=title)
+    where = {"file" if settings.source in file_sources() else "folder": place}
+    settings = replace(settings, source_settings={**settings.source_settings, **where})
 
     def confirm(question: Question) -> Answer:
         if question.about != "files":
@@ -75,25 +72,28 @@ def import_path(
         preview = ImportPreview.from_json(question.reading)
         if preview.source is None or preview.content is None:
             formats = ", ".join([*tree_sources(), *file_sources()])
-            raise InputError(
-                readable(path, 300),
-                "images with labels",
-                preview.refused,
-                f"name one with --format: {formats}",
-            )
-        if group is None:
-            return Answer(question.number)
-        if "group" not in [item.name for item in settings_of(source_class(preview.source))]:
-            raise _no_groups(preview.source)
-        grouped = {"source_settings": {**preview.source_settings, "group": group}}
-        return Answer(question.number, changes=grouped)
+            remedy = f"{preview.refused}. To name the format: --format with one of {formats}"
+            raise InputError(readable(path, 300), "images with labels", remedy=remedy)
+        if preview.open_decisions:
+            raise Undecided(*undecided(preview, "--set").args)
+        return Answer(question.number)
 
     run = finished(store, jobs.start_once(store, "import", settings.to_json()), confirm)
     return str(run.result["key"])
 
 
-def _no_groups(source: str | None) -> InputError:
-    return InputError("--group", "images in PASCAL VOC or YOLO format", source, "leave --group out")
+def import_settings(texts: list[str]) -> Settings:
+    """Read settings of a format from SETTING=VALUE; the format itself checks them."""
+    kinds = {item.name: item.kind for name in source_names() for item in settings_of(source_class(name))}
+    values: Settings = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or name not in kinds:
+            raise InputError(
+                "--set", f"SETTING=VALUE, with a setting of {', '.join(sorted(kinds))}", readable(text)
+            )
+        values[name] = value if kinds[name] is str else json.loads(value)
+    return values
 
 
 def file_sources() -> list[str]:

@@ -73,8 +73,8 @@ def run(options: argparse.Namespace) -> int:
     rank_by = {
         "samples": _rank_samples,
         "labels": _rank_labels,
-        "orders": _rank_sequences,
-        "bags": _rank_images,
+        "sequences": _rank_sequences,
+        "windows": _rank_images,
     }[model.task]
     rank_by(store, model, images, options, table.writerow)
     return DONE

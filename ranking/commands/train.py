@@ -61,12 +61,12 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
     if options.set.endswith(".json") and os.path.isfile(options.set):
         return train_settings(read_json(Path(options.set)))
     images = set_of(store, options.set)
-    if method_class(options.method).ranks == "bags" and options.features is not None:
+    if method_class(options.method).ranks == "windows" and options.features is not None:
         raise InputError(
             "--features", f"none for {options.method}, whose windows have their own", options.features
         )
     given = settings_from(method_class(options.method), options.setting)
-    named = options.criterion if method_class(options.method).ranks == "orders" else options.query
+    named = options.criterion if method_class(options.method).ranks == "sequences" else options.query
     features = features_of(images, options.features)
     return training_of(images, features, options.method, given, named, options.min_images)
 
@@ -83,14 +83,14 @@ def training_of(
     if ranks == "labels":
         return LabelTrainSettings(images.key, features, method, given, min_images)
     option, there = (
-        ("--criterion", tuple(images.criteria)) if ranks == "orders" else ("--query", images.classes)
+        ("--criterion", tuple(images.criteria)) if ranks == "sequences" else ("--query", images.classes)
     )
     name = there[0] if named is None and len(there) == 1 else named
     if name is None or name not in there:
         known = ", ".join(there) or f"none, because {images.title} has none"
         raise InputError(option, f"one of: {known}", name or "nothing", f"{method} needs it")
-    if ranks == "bags":
+    if ranks == "windows":
         return BagTrainSettings(images.key, name, method, given)
-    if ranks == "orders":
+    if ranks == "sequences":
         return OrderTrainSettings(images.key, features, name, method, given, usual_drawing(images, name))
     return TrainSettings(images.key, features, name, method, given)

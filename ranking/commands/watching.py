@@ -23,7 +23,7 @@ POLL_SECONDS = 0.2
 # of the bar, in characters
 WIDTH = 30
 # exit codes; argparse gives 2 for wrong arguments
-DONE, FAILED, INTERRUPTED = 0, 1, 130
+DONE, FAILED, UNDECIDED, INTERRUPTED = 0, 1, 2, 130
 
 
 def read_json(file: Path) -> Json:

@@ -19,7 +19,7 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ranking.core import Floats, Method, OnStep, SampleMethod, StopTraining
 from ranking.core.errors import InputError
@@ -214,7 +214,7 @@ def train(store: Store, run: Run, report: Report) -> Json:
     from ranking.experiments import tasks
     from ranking.experiments.recording import Recorder
 
-    def save(method: Any, projection: Projection | None) -> None:
+    def save(method: Method, projection: Projection | None) -> None:
         report.saving()
         # first: without it the method cannot be used
         if projection is not None:

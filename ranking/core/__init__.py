@@ -25,7 +25,7 @@ from ranking.core.image_set import Feature, ImageSet
 from ranking.core.label_set import LabelSet
 from ranking.core.queries import Query, SimilarityGraph
 from ranking.core.sequence_set import SequenceSet
-from ranking.core.sources import Decision, LateFile, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.core.sources import Decision, LateFile, OnCount, Problem, Reading, Source, SourceBox, SourceImage
 from ranking.core.training import (
     Bounds,
     Certificate,
@@ -59,6 +59,7 @@ __all__ = [
     "Problem",
     "ProgressEvent",
     "Query",
+    "Reading",
     "SampleMethod",
     "SequenceSet",
     "SimilarityGraph",

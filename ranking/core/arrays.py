@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -12,8 +12,8 @@ import numpy.typing as npt
 from ranking.core.errors import InputError
 
 Floats = npt.NDArray[np.float64]
-Features = npt.NDArray[np.floating[Any]]
-Ints = npt.NDArray[np.integer[Any]]
+Features = npt.NDArray[np.floating]
+Ints = npt.NDArray[np.integer]
 Bools = npt.NDArray[np.bool_]
 # of numbers, texts or marks
 AnyArray = npt.NDArray[Any]
@@ -46,7 +46,7 @@ def check_features(features: npt.ArrayLike, name: str = "features", half: bool =
     return array
 
 
-def as_floats(numbers: npt.NDArray[Any]) -> Features:
+def as_floats(numbers: AnyArray) -> Features:
     """Return float32 and float64 arrays unchanged, and all others as float64.
 
     >>> as_floats(np.ones(2, np.float32)).dtype, as_floats(np.ones(2, int)).dtype
@@ -55,7 +55,7 @@ def as_floats(numbers: npt.NDArray[Any]) -> Features:
     return numbers if numbers.dtype in (np.float32, np.float64) else numbers.astype(np.float64)
 
 
-def all_within(matrix: npt.NDArray[Any], largest: float) -> bool:
+def all_within(matrix: AnyArray, largest: float) -> bool:
     """Return whether all entries of an (n, d) matrix are from -`largest` to `largest`; NaN is not.
 
     Works block by block, so that no mask of the whole matrix is made.
@@ -79,7 +79,7 @@ def blocks_of_rows(shape: Sequence[int], numbers: int | None = None) -> Iterator
     return (slice(start, min(start + step, shape[0])) for start in range(0, shape[0], step))
 
 
-def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> npt.NDArray[Any]:
+def check_ids(ids: npt.ArrayLike | None, n: int, kind: str) -> AnyArray:
     """Return (n,) `ids`, or the row numbers where they are None; InputError for another shape. kind: what has an id."""
     names = np.arange(n) if ids is None else np.asarray(ids)
     if names.shape != (n,):
@@ -115,11 +115,11 @@ def check_relevance(relevance: npt.ArrayLike, n: int) -> npt.NDArray[np.int64]:
     return whole
 
 
-def is_real(array: npt.NDArray[Any]) -> bool:
+def is_real(array: AnyArray) -> bool:
     """Return whether the dtype is bool, integer or float: not complex, text, dates or objects."""
     return array.dtype.kind in "biuf"
 
 
-def is_number(value: object) -> bool:
+def is_number(value: object) -> TypeGuard[float]:
     """Return whether a value read from JSON is a number that a float can hold: finite, and not a bool."""
     return isinstance(value, int | float) and not isinstance(value, bool) and abs(value) <= sys.float_info.max

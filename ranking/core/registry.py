@@ -8,7 +8,7 @@ import inspect
 import pkgutil
 import threading
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from ranking.core.errors import InputError
 from ranking.core.settings import check_settings, settings_of
@@ -34,7 +34,7 @@ K = TypeVar("K")
 class Registry(Generic[T]):
     """Named subclasses of `base`. All modules of `packages` are imported when the names are first needed."""
 
-    def __init__(self, kind: str, base: type[Any], *packages: str) -> None:
+    def __init__(self, kind: str, base: type[T], *packages: str) -> None:
         self.kind = kind
         self.base = base
         self.packages = packages
@@ -75,7 +75,7 @@ class Registry(Generic[T]):
             raise InputError(self.kind, f"one of {', '.join(self.names())}", repr(name))
         return self._classes[name]
 
-    def make(self, name: str, **settings: Any) -> T:
+    def make(self, name: str, **settings: object) -> T:
         """Return a new instance with `settings`; InputError that lists what is valid for an unknown name or value."""
         cls = self.get(name)
         valid = [item.name for item in settings_of(cls)]
@@ -86,7 +86,7 @@ class Registry(Generic[T]):
         check_settings(plugin)
         return plugin
 
-    def make_as(self, kind: type[K], name: str, **settings: Any) -> K:
+    def make_as(self, kind: type[K], name: str, **settings: object) -> K:
         """Return what `make` returns, which is of the class `kind`; InputError otherwise."""
         return self.checked(kind, self.make(name, **settings))
 

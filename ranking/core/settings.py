@@ -6,7 +6,7 @@ import dataclasses
 import sys
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from ranking.core.errors import InputError
 
@@ -18,6 +18,8 @@ Json = dict[str, Any]
 GivenJson = Mapping[str, Any]
 # features or methods, each with its settings
 Named = tuple[tuple[str, Settings], ...]
+
+T = TypeVar("T")
 
 KINDS = {int: "a whole number", float: "a number", str: "text", bool: "True or False"}
 
@@ -32,11 +34,11 @@ class Setting:
     """
 
     name: str
-    default: Any
+    default: object
     label: str
     help: str
     formula: str = ""
-    choices: tuple[Any, ...] | dict[Any, str] = ()
+    choices: tuple[object, ...] | dict[object, str] = ()
     minimum: float | None = None
     maximum: float | None = None
     log: bool = False
@@ -47,11 +49,11 @@ class Setting:
     def kind(self) -> type:
         return type(self.default)
 
-    def shown(self, choice: Any) -> str:
+    def shown(self, choice: object) -> str:
         """Return the label of one of the choices."""
         return self.choices[choice] if isinstance(self.choices, dict) else str(choice)
 
-    def check(self, owner: str, value: Any) -> None:
+    def check(self, owner: str, value: object) -> None:
         """Raise InputError about "NAME of OWNER" unless `value` is allowed."""
         subject = f"{self.name} of {owner}"
         if self.choices:
@@ -61,10 +63,10 @@ class Setting:
         accepted = (int, float) if self.kind is float else self.kind
         if not isinstance(value, accepted) or (numeric and isinstance(value, bool)):
             raise InputError(subject, KINDS[self.kind], _came(value))
-        if numeric:
+        if numeric and isinstance(value, int | float):
             self._check_number(subject, value)
 
-    def _check_number(self, subject: str, value: Any) -> None:
+    def _check_number(self, subject: str, value: float) -> None:
         # also false for NaN and for integers that no float holds
         if not abs(value) <= sys.float_info.max:
             got = value if isinstance(value, float) else "a whole number of more than 308 digits"
@@ -82,7 +84,7 @@ class Setting:
         return f"{self.minimum:,} to {self.maximum:,}"
 
 
-def setting(default: Any, *, label: str, help: str, **details: Any) -> Any:
+def setting(default: T, *, label: str, help: str, **details: object) -> T:
     """Return a dataclass field that describes a `Setting`; `details` are the Setting's other attributes."""
     description = {"label": label, "help": help, **details}
     return dataclasses.field(default=default, metadata={"setting": description})

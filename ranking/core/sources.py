@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import ClassVar, Protocol
 
 from ranking.core.registry import Plugin
+from ranking.core.settings import GivenJson, Json
 
 
 @dataclass(frozen=True)
@@ -44,8 +45,8 @@ class SourceImage:
 
     size: width and height by the annotation, where it states them: boxes drawn on an image of another size cannot be
     trusted. features: describe the image where the source has features; all its images then have the same number.
-    upright: where nothing else says so, boxes refer to the image rotated by its EXIF orientation, not to the stored
-    pixels.
+    upright: whether boxes refer to the image rotated by its EXIF orientation, or to the stored pixels, whichever of the
+    two has the stated size; None if only that size can tell.
     """
 
     name: str
@@ -54,7 +55,7 @@ class SourceImage:
     test: bool = False
     size: tuple[int, int] | None = None
     features: tuple[float, ...] | None = None
-    upright: bool = False
+    upright: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -72,17 +73,40 @@ class Decision:
     """One choice in reading files: how something was read, and why.
 
     about: what had to be decided, such as "box format". chosen: the choice, in words. evidence: why, as a sentence with
-    counts. setting: the setting of the source that changes the choice; "" if it cannot be changed. alternatives: other
-    values of that setting with which the files can be read. is_open: whether an alternative fits as well, so that a
-    person has to choose.
+    counts. setting: the setting of the source that changes the choice; "" if it cannot be changed. value: of that
+    setting for this choice. alternatives: other values with which the files can be read. is_open: whether an
+    alternative fits as well, so that a person has to choose.
     """
 
     about: str
     chosen: str
     evidence: str
     setting: str = ""
+    value: str = ""
     alternatives: tuple[str, ...] = ()
     is_open: bool = False
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How files were read, and what was left out. source: the name of the format."""
+
+    source: str
+    decisions: tuple[Decision, ...] = ()
+    problems: tuple[Problem, ...] = ()
+
+    def to_json(self) -> Json:
+        """Return the record that `from_json` reads."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, record: GivenJson) -> Reading:
+        """Return what `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
+        decisions = (
+            Decision(**{**row, "alternatives": tuple(row["alternatives"])}) for row in record["decisions"]
+        )
+        problems = (Problem(**row) for row in record["problems"])
+        return cls(str(record["source"]), tuple(decisions), tuple(problems))
 
 
 class Source(Plugin, ABC):

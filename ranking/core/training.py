@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, NamedTuple, Self
+from typing import IO, ClassVar, NamedTuple, Self
+
+import numpy as np
 
 from ranking.core.arrays import Floats
 from ranking.core.queries import Query
@@ -100,8 +102,8 @@ OnStep = Callable[[str, float, int], None]
 class Method(Plugin, ABC):
     """Interface of every registered method; its dataclass fields are its settings.
 
-    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, "labels" of an image, or "bags":
-    images by the best of their windows.
+    ranks: "samples" of a query as relevant or irrelevant, "sequences" of graded samples, "labels" of an image, or
+    "windows": images by the best of their windows.
     summary: one sentence. objective: what is minimised, as LaTeX. uses_graph: whether it uses the similarity graph.
     inference_scores: (n,) scores of the training samples at the last call of loss-augmented inference; None before,
     and for methods without it. A member with a default is optional: the default means that the method lacks the
@@ -130,13 +132,9 @@ class Method(Plugin, ABC):
         return None
 
     @property
-    def weights(self) -> Any:
+    def weights(self) -> object:
         """The learned weights; None for methods without weights."""
         return None
-
-    @abstractmethod
-    def fit(self, data: Any, on_progress: OnProgress | None = None, warm_start: Self | None = None) -> Self:
-        """Train on queries, sequences or a label set; return self."""
 
     @abstractmethod
     def save(self, path: Path | str) -> None:
@@ -158,6 +156,12 @@ class SampleMethod(Method):
     loss: ClassVar[object | None] = None
 
     @abstractmethod
+    def fit(
+        self, queries: Sequence[Query], on_progress: OnProgress | None = None, warm_start: Self | None = None
+    ) -> Self:
+        """Train on `queries`; return self."""
+
+    @abstractmethod
     def score(self, query: Query) -> Floats:
         """Return (n,) scores, one per sample; sorting by them is the prediction."""
 
@@ -166,9 +170,9 @@ class SampleMethod(Method):
         raise NotImplementedError(self.name)
 
     @property
-    def unary_weights(self) -> Any:
+    def unary_weights(self) -> Floats | None:
         """The part of `weights` for features of samples: (d,), or (2, d) for the relevant and the irrelevant class."""
-        return self.weights
+        return self.weights if isinstance(self.weights, np.ndarray) else None
 
     @property
     def sharded(self) -> bool:

@@ -35,6 +35,7 @@ from ranking.datasets.cards import CACHED
 from ranking.datasets.copies import Fingerprint, fingerprints, group_copies_together
 from ranking.datasets.decoding import Decoded, decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
+from ranking.datasets.pixels import Change, change_rows
 from ranking.datasets.problem_rows import ProblemRows
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.files import Limits, Unusable
@@ -73,6 +74,7 @@ def build_image_set(
     """
     problems = ProblemRows()
     empty: list[str] = []
+    changed: list[tuple[str, tuple[Change, ...]]] = []
     known: list[Sequence[Fingerprint]] = []
     limits = Limits.from_environment()
     done, total = 0, len(source)
@@ -82,6 +84,8 @@ def build_image_set(
             problems.add(outcome.problems)
             if outcome.image is not None:
                 writer.add(outcome.image)
+                if outcome.image.stored.changes:
+                    changed.append((outcome.image.record.name, outcome.image.stored.changes))
                 known.append(outcome.fingerprints)
             if writer.samples > limits.samples:
                 remedy = f"import some of the images, or set {variable('samples')}"
@@ -95,6 +99,7 @@ def build_image_set(
                 empty += [outcome.name] if outcome.empty else []
                 if on_progress is not None:
                     on_progress(min(done, total), total)
+    problems.add(change_rows(changed))
     if empty:
         came = f"none in {listed(empty)}"
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, IMAGE_IGNORED)])
@@ -168,7 +173,6 @@ def check(record: SourceImage | Problem, limits: Limits = DEFAULT_LIMITS) -> Out
         card = record.data if record.features is not None and isinstance(record.data, bytes) else None
         decoded = decode(record, limits) if card is None else _card(card, limits)[0]
         picture = decoded.picture
-        _check_size(record, picture)
     except Unusable as error:
         return Outcome([Problem(file, error.expected, readable(error.came), IMAGE_IGNORED)], name=record.name)
     problems: list[Problem] = []
@@ -218,12 +222,6 @@ def _check_features(record: SourceImage) -> None:
         features = np.array(record.features or (), np.float32)
     if not np.isfinite(features).all():
         raise Unusable("features that are finite numbers", "NaN, infinity, or numbers too large for a float")
-
-
-def _check_size(record: SourceImage, picture: Image.Image) -> None:
-    if record.size is not None and record.size != picture.size:
-        came = "{} x {}".format(*picture.size)
-        raise Unusable("an image of the size that its annotation claims, {} x {}".format(*record.size), came)
 
 
 def _rounded(edge: float) -> float:

@@ -1,18 +1,18 @@
 """Decode the untrusted bytes of an image to pixels, and encode what is stored.
 
-- Bytes and pixels are limited before anything is decoded; only JPEG, PNG and WebP are decoded.
-- Imported images are encoded again: as JPEG of quality 95, or as lossless WebP if the file was lossless (PNG if a side
-  is too long for WebP). Metadata never reaches the data folder: position, camera, comments, previews, bytes after the
-  last pixel. A colour profile is dropped with the metadata and not applied. Images that a source generates are kept
-  byte for byte.
+- Bytes and pixels are limited before anything is decoded; only the formats of FORMATS are decoded, and HEIC where the
+  package pillow-heif is installed. pixels.py defines how transparency and more than 8 bits are shown.
+- Imported images are stored without metadata: position, camera, comments, previews, bytes after the last pixel. A JPEG
+  keeps its compressed pixels (jpeg.py). Other images are encoded again: as JPEG of quality 95, or as lossless WebP if
+  the file was lossless (PNG if a side is too long for WebP). A colour profile is dropped with the metadata and not
+  applied. Images that a source generates are kept byte for byte.
 - The hash of an image covers the original bytes and the form in which they are stored, not the output of an encoder,
   so that a new release of the encoder does not change the key of an image set.
-- An EXIF orientation is applied to an image without boxes. With boxes, the size in the annotation decides: it is the
-  size of the stored image or of the rotated image. If it does not decide (no size is given, the image is square or
-  rotated by half a turn), `SourceImage.upright` decides, by what most annotation tools of the format display. PASCAL
-  VOC and COCO count stored pixels (as LabelImg and pycocotools do); the relative coordinates of YOLO refer to the
-  rotated image (as Ultralytics and browsers show it). A box of the whole image is always rotated. EXIF data that
-  cannot be read are ignored.
+- An EXIF orientation is applied to an image without boxes. With boxes, `SourceImage.upright` decides, if the source
+  knows. Otherwise the size in the annotation decides: it is the size of the stored image or of the rotated image. If it
+  does not decide (no size is given, the image is square or rotated by half a turn), boxes count stored pixels, as
+  LabelImg and pycocotools do. The relative coordinates of YOLO refer to the rotated image (as Ultralytics and browsers
+  show it). A box of the whole image is always rotated. EXIF data that cannot be read are ignored.
 """
 
 from __future__ import annotations
@@ -25,16 +25,25 @@ from typing import NamedTuple
 from PIL import Image, UnidentifiedImageError
 
 from ranking.core import LateFile, SourceImage
+from ranking.datasets.jpeg import without_metadata
+from ranking.datasets.pixels import Change, to_rgb
 from ranking.datasets.webp import is_animated, is_lossless, webp_size
 from ranking.files import Limits, Unusable
 from ranking.files.limits import megabytes, variable
 
-EXTENSIONS = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
+FORMATS = ("JPEG", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "JPEG2000", "PPM")
+JPEG = ("JPEG", "MPO")
+# the formats that lose no detail, besides some WebP files
+LOSSLESS = ("PNG", "GIF", "BMP", "TIFF", "JPEG2000", "PPM")
+# whose bytes are kept if a source generated them
+KEPT = {"JPEG": ".jpg", "MPO": ".jpg", "PNG": ".png", "WEBP": ".webp"}
+# at byte 4 of a HEIC file
+HEIC = tuple(b"ftyp" + brand for brand in (b"heic", b"heix", b"heim", b"heis", b"hevc", b"mif1", b"msf1"))
 IMAGE_FILE = "an image file"
 QUALITY = 95
 # pixels of a side
 LONGEST_WEBP = 16_383
-# part of the hash, because the stored bytes differ from the original ones
+# part of the hash, because the stored bytes differ from the original ones; its words are kept, and with them the keys
 ANEW = "encoded anew, form 1"
 # the EXIF tag
 ORIENTATION = 0x0112
@@ -52,26 +61,35 @@ LYING = (5, 6, 7, 8)
 
 
 class Decoded(NamedTuple):
-    """An RGB image without metadata, and the bytes to store; sha256 (hex) identifies both."""
+    """An RGB image without metadata, and the bytes to store; sha256 (hex) identifies both. changes: of its pixels."""
 
     picture: Image.Image
     data: bytes
     extension: str
     hash: str
+    changes: tuple[Change, ...] = ()
 
 
 def decode(record: SourceImage, limits: Limits) -> Decoded:
-    """Return the image of `record`; Unusable if it is no image, or exceeds the limits."""
+    """Return the image of `record`; Unusable if it is no image, exceeds the limits, or has another size than its
+    annotation claims."""
     data = _read(record.data, limits.image_bytes)
-    picture, extension, orientation = _decode(data, limits.pixels)
-    if isinstance(record.data, bytes):
-        return Decoded(picture, data, extension, hashlib.sha256(data).hexdigest())
-    turn = TURNS.get(orientation) if _is_already_upright(record, picture.size, orientation) else None
+    picture, kind, orientation, changes = _decode(data, limits.pixels)
+    is_generated = isinstance(record.data, bytes)
+    turns = not is_generated and _is_already_upright(record, picture.size, orientation)
+    turn, stored_size = TURNS.get(orientation) if turns else None, picture.size
     picture = picture if turn is None else picture.transpose(turn)
-    lossless = extension == ".png" or is_lossless(data)
-    encoded, extension = _encode(picture, lossless)
-    form = f"{ANEW}, {'as stored' if turn is None else turn.name}: ".encode()
-    return Decoded(picture, encoded, extension, hashlib.sha256(form + data).hexdigest())
+    # a source that knows the direction of its boxes may state the size of the stored pixels
+    if record.size not in (None, picture.size, stored_size if record.upright else None):
+        expected = "an image of the size that its annotation claims, {} x {}".format(*record.size)
+        raise Unusable(expected, "{} x {}".format(*picture.size))
+    if is_generated and kind in KEPT and not changes:
+        return Decoded(picture, data, KEPT[kind], hashlib.sha256(data).hexdigest())
+    plain = without_metadata(data) if kind in JPEG and turn is None and not changes else None
+    lossless = kind in LOSSLESS or is_lossless(data)
+    stored, extension = (plain, ".jpg") if plain is not None else _encode(picture, lossless)
+    form = f"{ANEW}, {'; '.join(['as stored' if turn is None else turn.name, *(item.done for item in changes)])}: "
+    return Decoded(picture, stored, extension, hashlib.sha256(form.encode() + data).hexdigest(), changes)
 
 
 def _read(data: Path | bytes | LateFile, most: int) -> bytes:
@@ -92,22 +110,17 @@ def _read(data: Path | bytes | LateFile, most: int) -> bytes:
     return data
 
 
-def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
-    """Return the image as RGB, the file extension of its real format, whatever its name, and its orientation."""
-    expected = "an intact JPEG, PNG or WebP image"
+def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int, tuple[Change, ...]]:
+    """Return the image as RGB, its real format, whatever its name, its orientation, and what was changed."""
+    expected = f"an intact image ({', '.join(FORMATS)} or HEIC)"
     _check_pixels(webp_size(data) or (0, 0), most)
     if is_animated(data):
         raise Unusable("a still (not animated) image", "an animated WebP")
     try:
-        with Image.open(io.BytesIO(data), formats=("JPEG", "PNG", "WEBP")) as picture:
+        with Image.open(io.BytesIO(data), formats=_heic() if data[4:12] in HEIC else FORMATS) as picture:
             _check_pixels(picture.size, most)
-            # Pillow would turn all levels above 255 into white
-            if picture.mode.startswith(("I", "F")):
-                raise Unusable("8 bits per channel", f"more bits (Pillow's mode {picture.mode})")
-            plain = picture.convert("RGB")
-            # encoders copy comments, profiles and more from it
-            plain.info = {}
-            return plain, EXTENSIONS[picture.format or ""], _orientation(picture)
+            plain, changes = to_rgb(picture)
+            return plain, picture.format or "", _orientation(picture), changes
     except (Unusable, MemoryError):
         raise
     except UnidentifiedImageError as error:
@@ -117,6 +130,17 @@ def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
     except Exception as error:
         # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
+
+
+def _heic() -> tuple[str, ...]:
+    """Let Pillow read HEIC; Unusable if the package for it is not installed."""
+    try:
+        from pillow_heif import register_heif_opener
+    except ImportError as error:
+        came = "HEIC, for which a package is missing: pip install pillow-heif, and import again"
+        raise Unusable("an image that can be read here", came) from error
+    register_heif_opener()
+    return ("HEIF",)
 
 
 def _check_pixels(size: tuple[int, int], most: int) -> None:
@@ -143,9 +167,11 @@ def _is_already_upright(record: SourceImage, size: tuple[int, int], orientation:
     """Return whether the boxes of `record` refer to the image rotated by `orientation`, not to the stored pixels."""
     if all(box.box is None for box in record.boxes):
         return True
+    if record.upright is not None:
+        return record.upright
     if orientation in LYING and size[0] != size[1] and record.size in (size, size[::-1]):
         return record.size != size
-    return record.upright
+    return False
 
 
 def _encode(picture: Image.Image, lossless: bool) -> tuple[bytes, str]:

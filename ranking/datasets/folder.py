@@ -3,7 +3,7 @@
 It contains columns.npz, images/, crops.bin and crops.npy, thumbs.bin and thumbs.npy (see thumbnails.py), and
 manifest.json, which is written last and so confirms that the set is complete. The key hashes the title, the classes and
 every column; one column holds the hashes of the image files. Thumbnails are not part of the key, so that a new release
-of the WebP encoder does not change it. A set without features or criteria has no column for them, so that sets from
+of an encoder does not change it. A set without features or criteria has no column for them, so that sets from
 before these existed keep their keys.
 """
 
@@ -16,7 +16,7 @@ import math
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 from zipfile import BadZipFile
 
 import numpy as np
@@ -184,7 +184,7 @@ class ImageSetWriter:
             columns["numbers"] = self._numbers()
         return columns
 
-    def _numbers(self) -> npt.NDArray[np.floating[Any]]:
+    def _numbers(self) -> npt.NDArray[np.floating]:
         """Return (n, criteria) the values of the samples; unknown values are NaN, always with the same bits.
 
         float32, or float64 if float32 would make two different values equal, such as days written as 20261122.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from ranking.core.settings import setting
 from ranking.datasets.splits import PART, PARTS
@@ -13,19 +12,19 @@ COPIES, FOLDER, NUMBER = GROUPS = "near copies", "folder", "name up to a number"
 NUMBERED = re.compile(r"(.*?)\d+\D*", re.DOTALL)
 
 
-def share_of_test(default: float, help: str, *, of: str = "images", **details: Any) -> Any:
+def share_of_test(default: float, help: str, *, of: str = "images", advanced: bool = False) -> float:
     """Return the setting test_share. of: the things that are held out."""
     label = f"Share of test {of}"
-    return setting(default, label=label, help=help, minimum=0.1, maximum=0.9, **details)
+    return setting(default, label=label, help=help, minimum=0.1, maximum=0.9, advanced=advanced)
 
 
-def seed_of_test(things: str = "images") -> Any:
+def seed_of_test(things: str = "images") -> int:
     """Return the setting seed of a source that may have to hold out a random share of `things`."""
     help = f"Seed for choosing the held-out {things}, if the split is random."
     return setting(0, label="Seed", help=help, minimum=0, advanced=True)
 
 
-def group_of_images() -> Any:
+def group_of_images() -> str:
     """Return the setting `group` of a source."""
     return setting(
         COPIES,

@@ -1,4 +1,7 @@
-"""Thumbnails (WebP) of all boxes and of all images, packed into one file for each and read one by one."""
+"""Thumbnails of all boxes and of all images, packed into one file for each and read one by one.
+
+They are JPEG, which is encoded ten times as fast as WebP and is a fifth larger; enlarged pixels are lossless WebP.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ AGAIN = "import the image set again"
 
 
 def thumbnail(picture: Image.Image, side: int) -> bytes:
-    """Return an image as WebP whose longest side is at most `side`; the aspect ratio does not change.
+    """Return an image whose longest side is at most `side`; the aspect ratio does not change.
 
     An image of at most half of ENLARGED_SIDE is enlarged by a whole factor without smoothing, so that the pixels that
     the method uses stay visible; such blocks are stored without loss (smaller and sharper than lossy).
@@ -30,17 +33,17 @@ def thumbnail(picture: Image.Image, side: int) -> bytes:
     factor = ENLARGED_SIDE // max(width, height)
     if factor > 1:
         small = picture.resize((width * factor, height * factor), Image.Resampling.NEAREST)
-        return _webp(small, lossless=True, quality=0, method=0)
+        return _encoded(small, "WEBP", lossless=True, quality=0, method=0)
     scale = min(1.0, side / max(width, height))
     size = (max(1, round(width * scale)), max(1, round(height * scale)))
     # reducing_gap: a fast whole-number reduction first; the difference is invisible at this size.
-    small = picture.resize(size, Image.Resampling.BICUBIC, reducing_gap=3.0) if scale < 1 else picture
-    return _webp(small, quality=80, method=2)
+    small = picture.resize(size, Image.Resampling.HAMMING, reducing_gap=3.0) if scale < 1 else picture
+    return _encoded(small, "JPEG", quality=85, subsampling=0)
 
 
-def _webp(picture: Image.Image, **options: int) -> bytes:
+def _encoded(picture: Image.Image, kind: str, **options: int) -> bytes:
     stream = io.BytesIO()
-    picture.save(stream, "WEBP", **options)
+    picture.save(stream, kind, **options)
     return stream.getvalue()
 
 
@@ -113,9 +116,9 @@ class Thumbnails:
         self._images = Pack(folder / "thumbs")
 
     def crop(self, i: int) -> bytes:
-        """Return the WebP of sample i's box, longest side at most 160 px; IndexError if there is no such sample."""
+        """Return the thumbnail of sample i's box, at most 160 px long; IndexError if there is no such sample."""
         return self._crops[i]
 
     def image(self, j: int) -> bytes:
-        """Return the WebP of image j, longest side at most 320 px; IndexError if there is no such image."""
+        """Return the thumbnail of image j, at most 320 px long; IndexError if there is no such image."""
         return self._images[j]

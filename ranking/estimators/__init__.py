@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import field, make_dataclass
 from inspect import getdoc
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from ranking.core import Method
 from ranking.core.settings import settings_of
 from ranking.estimators.base import Ranker
 from ranking.estimators.labels import LabelRanker
@@ -17,10 +18,11 @@ from ranking.estimators.orders import OrderRanker
 from ranking.estimators.samples import NeighbourRanker, SampleRanker
 from ranking.methods import method_class, method_names
 
-BASES: dict[str, type[Ranker]] = {"samples": SampleRanker, "orders": OrderRanker, "labels": LabelRanker}
+Estimator = type[Ranker[Method]]
+BASES: dict[str, Estimator] = {"samples": SampleRanker, "sequences": OrderRanker, "labels": LabelRanker}
 
 
-def _estimator(method: type[Any]) -> type[Ranker]:
+def _estimator(method: type[Method]) -> Estimator:
     """Return the estimator class of a method, whose parameters are the settings of the method."""
     base = NeighbourRanker if method.uses_graph else BASES[method.ranks]
     settings = settings_of(method)
@@ -49,4 +51,4 @@ __all__ = ["ESTIMATORS", *ESTIMATORS]
 
 if TYPE_CHECKING:
 
-    def __getattr__(name: str) -> Any: ...
+    def __getattr__(name: str) -> Estimator: ...

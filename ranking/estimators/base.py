@@ -6,18 +6,18 @@ import sys
 import warnings
 from collections.abc import Mapping
 from types import FrameType
-from typing import Any, ClassVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ranking.core import Certificate, Floats
+from ranking.core import Certificate, Floats, Method
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
-from ranking.methods import make_method
+from ranking.methods import make_method_as
 
 # `Query` and the sets of sequences and labels check that features are finite, with one pass over them.
 DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
@@ -25,27 +25,36 @@ DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
 FROM_SIZES = "these are sizes: pass qid=np.repeat(np.arange(len(sizes)), sizes)"
 
+
+M = TypeVar("M", bound=Method, covariant=True)
+
+
+class Sparse(Protocol):
+    """A sparse matrix or array of SciPy."""
+
+    def toarray(self) -> AnyArray: ...
+
+
 # y as scikit-learn takes it: (n,) values, or (n, L) marks
-Targets = Any
-# (n, d) as scikit-learn takes it: array, sparse matrix or data frame
-MatrixLike = Any
+Targets = npt.ArrayLike
+# (n, d) as scikit-learn takes it: array, data frame or sparse matrix
+MatrixLike = npt.ArrayLike | Sparse
 
 
-class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
+class Ranker(BaseEstimator, Generic[M]):  # type: ignore[misc]  # scikit-learn has no types
     """A registered method as an estimator; its parameters are the settings of the method.
 
     method: the class. method_: the fitted method, which `make_method` with the same settings would return.
     n_features_in_, feature_names_in_: of the training samples.
     """
 
-    method: ClassVar[type[Any]]
-    method_: Any
+    method: type[M]
+    method_: M
 
     @property
     def certificate_(self) -> Certificate | None:
         """The proven bounds of training; None for methods without bounds."""
-        certificate: Certificate | None = self.method_.certificate
-        return certificate
+        return self.method_.certificate
 
     @property
     def coef_(self) -> Floats:
@@ -59,11 +68,11 @@ class Ranker(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
         """Return `coef_`; None for scores that are not linear."""
         raise NotImplementedError
 
-    def _make(self) -> Any:
+    def _make(self) -> M:
         """Return the method with the parameters as its settings; InputError for a wrong one."""
         settings = self.get_params(deep=False).items()
         plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in settings}
-        return make_method(self.method.name, **plain)
+        return make_method_as(self.method, self.method.name, **plain)
 
     def _checked(self, X: MatrixLike, sparse: bool = False) -> Any:
         """Return samples to be scored, (n, d) as in training."""

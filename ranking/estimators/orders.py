@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.utils import Tags
 from sklearn.utils.validation import validate_data
 
 from ranking.core import Features, Floats, Ints, Query, SequenceSet
@@ -22,6 +23,7 @@ from ranking.estimators.base import (
     refuse_weights,
     warn_of_lost_groups,
 )
+from ranking.methods.order_method import OrderMethod
 from ranking.metrics import rank, scorers
 
 SLOW_UNSCALED = "MidRank"
@@ -29,7 +31,7 @@ SLOW_UNSCALED = "MidRank"
 RATIO = 1000
 
 
-class OrderRanker(Ranker):
+class OrderRanker(Ranker[OrderMethod]):
     """Orders samples by grades y (n,), whole numbers from 0, of which the highest comes first.
 
     `groups` (n,), also called `qid`, say which samples are one sequence, or query; by default all are. They may come
@@ -46,17 +48,17 @@ class OrderRanker(Ranker):
     ) -> Self:
         """Train on samples X (n, d) with grades y (n,); return self. LightGBM's group, sizes, is refused."""
         if others:
-            expected = f"groups or qid, of shape ({len(X)},), one per sample"
+            expected = "groups or qid, one per sample"
             remedy = f"use qid=. If {next(iter(others))} has sizes, {FROM_SIZES}"
             raise InputError("fit", expected, ", ".join(others), remedy)
         method, groups = self._make(), _either(groups, qid)
         if groups is None:
             warn_of_lost_groups(self)
-        X, y = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **checks(False, X))
+        samples, grades = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **checks(False, X))
         if method.name == SLOW_UNSCALED:
-            _warn_of_scales(X)
+            _warn_of_scales(samples)
         self.n_sequences_ = 1 if groups is None else len(np.unique(np.asarray(groups)))
-        method.fit(_sequences(X, y, as_groups(groups, len(X))))
+        method.fit(_sequences(samples, grades, as_groups(groups, len(samples))))
         self.method_ = method
         return self
 
@@ -64,12 +66,12 @@ class OrderRanker(Ranker):
         self, X: MatrixLike, groups: npt.ArrayLike | None = None, qid: npt.ArrayLike | None = None
     ) -> Floats:
         """Return (n,) the scores of samples; the higher score comes first in its sequence."""
-        X, groups = self._checked(X), _either(groups, qid)
+        samples, groups = self._checked(X), _either(groups, qid)
         if groups is None:
-            alone: Floats = self.method_.score(Query(X))
-            return alone
-        sequences = _sequences(X, np.zeros(len(X), np.int64), as_groups(groups, len(X)))
-        scores = np.empty(len(X))
+            return self.method_.score(Query(samples))
+        grades = np.zeros(len(samples), np.int64)
+        sequences = _sequences(samples, grades, as_groups(groups, len(samples)))
+        scores = np.empty(len(samples))
         scores[sequences.members] = self.method_.score_sequences(sequences)
         return scores
 
@@ -109,7 +111,7 @@ class OrderRanker(Ranker):
     def _linear_weights(self) -> Floats | None:
         return self.method_.weights if isinstance(self.method_.weights, np.ndarray) else None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
         return tags

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array, issparse
 from sklearn.base import ClassifierMixin
+from sklearn.utils import Tags
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import validate_data
 
-from ranking.core import Features, Floats, Ints, Query, SimilarityGraph
+from ranking.core import Features, Floats, Ints, Query, SampleMethod, SimilarityGraph
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.estimators.base import (
@@ -29,7 +30,7 @@ from ranking.metrics import rank, scorers
 from ranking.solvers.block import SparseBlock
 
 
-class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-learn has no types
+class SampleRanker(ClassifierMixin, Ranker[SampleMethod]):  # type: ignore[misc]  # scikit-learn has no types
     """Ranks samples by y (n,) of two values, of which the greater is relevant: a binary classifier.
 
     `groups` (n,) are the images of the samples; only methods with a similarity graph use them. Scores have no
@@ -70,27 +71,25 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         self, X: MatrixLike, y: Targets, groups: npt.ArrayLike | None, graph: SimilarityGraph | None
     ) -> Self:
         method = self._make()
-        X, y = validate_data(self, X, y, ensure_min_samples=2, **checks(method.sharded, X))
-        self.classes_ = np.unique(y)
+        samples, labels = validate_data(self, X, y, ensure_min_samples=2, **checks(method.sharded, X))
+        self.classes_ = np.unique(labels)
         if len(self.classes_) != 2:
-            raise _not_binary(y, len(self.classes_))
-        relevant = y == self.classes_[1]
-        if issparse(X):
-            as_groups(groups, X.shape[0])
-            method.fit_matrix(SparseBlock(csr_array(X), method.scale), relevant)
+            raise _not_binary(labels, len(self.classes_))
+        relevant = labels == self.classes_[1]
+        if issparse(samples) and isinstance(method, UnaryMethod):
+            as_groups(groups, samples.shape[0])
+            method.fit_matrix(SparseBlock(csr_array(samples), method.scale), relevant)
         else:
-            method.fit([self._query(X, groups, graph, relevant)])
+            method.fit([self._query(samples, groups, graph, relevant)])
         self.method_ = method
         return self
 
     def _scores(self, X: MatrixLike, groups: npt.ArrayLike | None, graph: SimilarityGraph | None) -> Floats:
-        X = self._checked(X, issubclass(self.method, UnaryMethod))
-        if issparse(X):
-            as_groups(groups, X.shape[0])
-            sparse: Floats = self.method_.score_matrix(SparseBlock(csr_array(X), self.method_.scale))
-            return sparse
-        scores: Floats = self.method_.score(self._query(X, groups, graph))
-        return scores
+        samples, method = self._checked(X, issubclass(self.method, UnaryMethod)), self.method_
+        if issparse(samples) and isinstance(method, UnaryMethod):
+            as_groups(groups, samples.shape[0])
+            return method.score_matrix(SparseBlock(csr_array(samples), method.scale))
+        return method.score(self._query(samples, groups, graph))
 
     def _predicted(self, scores: Floats) -> AnyArray:
         predicted: AnyArray = self.classes_[(scores > 0).astype(np.int64)]
@@ -117,7 +116,7 @@ class SampleRanker(ClassifierMixin, Ranker):  # type: ignore[misc]  # scikit-lea
         direction = score_direction(self.method_)
         return None if direction is None else direction[None]
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.input_tags.sparse = issubclass(self.method, UnaryMethod)
@@ -175,7 +174,7 @@ class NeighbourRanker(SampleRanker):
     ) -> float:
         """Return the average precision, with pessimistic ties, of the ranking of X for relevance y."""
         refuse_weights(sample_weight)
-        return scorers.average_precision.of_scores(self, y, self.decision_function(X, groups, graph))
+        return scorers.average_precision.of_scores(self, y, self.decision_function(X, groups, graph), groups)
 
 
 def _not_binary(y: AnyArray, classes: int) -> InputError:

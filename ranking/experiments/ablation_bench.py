@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
 from ranking.core.settings import GivenSettings
 from ranking.datasets.sequences import SampledSequences, draw_sequences
-from ranking.experiments.order_training import NAMES, make_drawing, make_order_method, measures
+from ranking.experiments.order_training import NAMES, OrderTask, make_drawing, measures
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics.ablation_curves import Measured, over_sequences
@@ -16,7 +15,7 @@ from ranking.storage.run_settings import AblationSettings
 
 
 def make_mid_rank(settings: GivenSettings) -> MidRank:
-    method = make_order_method("MidRank", settings)
+    method = OrderTask().make("MidRank", settings)
     assert isinstance(method, MidRank)
     return method
 
@@ -54,7 +53,7 @@ class Bench:
         """Return test sequences of another length."""
         return draw_sequences(*self._of, replace(self.drawing, length=length))[1]
 
-    def fit(self, what: str, **changes: Any) -> MidRank:
+    def fit(self, what: str, **changes: object) -> MidRank:
         """Train a MidRank with the settings of the ablation and these `changes`, as one step."""
         self.begin(what)
         method = make_mid_rank({**self._given, **changes})

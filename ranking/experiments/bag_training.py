@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from ranking.features.projection import Projection
 from ranking.features.windows.bags import windows_of
 from ranking.features.windows.settings import WindowSettings
 from ranking.inference.best_windows import best_windows
+from ranking.methods.bag_method import BagMethod
 from ranking.metrics import evaluate_or_count
 from ranking.metrics.detection import detection_average_precision, window_recall
 from ranking.storage.run_settings import BagTrainSettings
@@ -37,10 +38,11 @@ class BagData(NamedTuple):
     objects: Sequence[Ints] | None
 
 
-class BagTask(Task[BagTrainSettings, BagData]):
+class BagTask(Task[BagTrainSettings, BagData, BagMethod]):
     """Ranking images by the best of their windows. Stores the scores (m,) of all images of the set."""
 
     settings = BagTrainSettings
+    method = BagMethod
 
     def check(self, images: ImageSet, settings: BagTrainSettings) -> None:
         make_windows(settings.windows)
@@ -57,36 +59,29 @@ class BagTask(Task[BagTrainSettings, BagData]):
             )
             raise InputError(what, expected, got, "choose another class")
 
-    def features(
-        self, images: ImageSet, settings: BagTrainSettings, cache: Path, on_step: OnStep | None
-    ) -> BagSet:
-        def count(done: int, total: int) -> None:
-            if on_step is not None:
-                on_step(DESCRIBING, done, total)
-
-        return windows_of(images, make_windows(settings.windows), cache, count)
-
     def data(
         self,
         images: ImageSet,
         settings: BagTrainSettings,
-        features: BagSet,
+        cache: Path,
         on_step: OnStep | None,
         edges: Ints | None,
     ) -> tuple[BagData, Projection | None]:
-        bags = BagSet(
-            features.windows,
-            features.starts,
-            features.boxes,
-            images.image_relevance(settings.query),
-            features.ids,
-        )
+        def count(done: int, total: int) -> None:
+            if on_step is not None:
+                on_step(DESCRIBING, done, total)
+
+        windows = windows_of(images, make_windows(settings.windows), cache, count)
+        relevance = images.image_relevance(settings.query)
+        bags = BagSet(windows.windows, windows.starts, windows.boxes, relevance, windows.ids)
         return BagData(bags, ~images.image_test, objects_of(images, settings.query)), None
 
-    def fit(self, method: Any, data: BagData, on_progress: OnProgress, warm_start: Any) -> None:
+    def fit(
+        self, method: BagMethod, data: BagData, on_progress: OnProgress, warm_start: BagMethod | None
+    ) -> None:
         method.fit([bags_of(data.bags, data.learn)], on_progress=on_progress)
 
-    def record(self, recorder: Recorder, method: Any, data: BagData) -> None:
+    def record(self, recorder: Recorder, method: BagMethod, data: BagData) -> None:
         def score(weights: Sequence[Floats], rounds: Sequence[int]) -> Scored:
             scores = [method.window_scores(data.bags, each) for each in weights]
             best = [best_windows(each, data.bags.starts) for each in scores]
@@ -95,7 +90,7 @@ class BagTask(Task[BagTrainSettings, BagData]):
 
         recorder.begin(len(data.bags), score, boxes=True, falls=True)
 
-    def measure(self, method: Any, data: BagData) -> Measured:
+    def measure(self, method: BagMethod, data: BagData) -> Measured:
         bags, relevance = data.bags, np.asarray(data.bags.relevance)
         windows = method.window_scores(bags)
         scores = windows[best_windows(windows, bags.starts)]

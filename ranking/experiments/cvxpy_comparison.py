@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +22,10 @@ from ranking.features import load_features
 from ranking.features.projection import fit_projection
 from ranking.inference import AttractivePairs
 from ranking.inference.enumeration import LARGEST_ENUMERATED
-from ranking.methods import check_ranks, loss_of, make_method
+from ranking.methods import check_ranks, loss_of, make_method_as
+from ranking.methods.high_order import HighOrderMethod
+from ranking.methods.linear import LinearMethod
+from ranking.solvers import WorkingSet
 from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
 # samples
@@ -79,7 +82,8 @@ class CvxpyComparison(Study[CvxpySettings]):
             context.on_step(f"{samples:,} samples", number, 2)
             rows = some_rows(images, relevance, samples)
             query = query_of(images, settings, features, relevance, rows, context.edges, projection)
-            solved.append(_solve(program, make_method(settings.method, **settings.method_settings), query))
+            method = make_method_as(LinearMethod, settings.method, **settings.method_settings)
+            solved.append(_solve(program, method, query))
         return {"solved": [each._asdict() for each in solved]}
 
 
@@ -103,14 +107,15 @@ def some_rows(images: ImageSet, relevance: Ints, samples: int) -> Bools:
     return mask
 
 
-def _solve(program: Program, method: Any, query: Query) -> Solved:
+def _solve(program: Program, method: LinearMethod, query: Query) -> Solved:
     # takes a second to load
     from cvxpy import SolverError
 
+    solution = method.fit([query]).solution
     assert query.relevance is not None
-    method.fit([query])
-    certificate, relevant = method.certificate, query.relevance > 0
-    arguments = _arguments(program, method, query, relevant)
+    assert solution is not None
+    certificate, relevant = solution.certificate, query.relevance > 0
+    arguments = _arguments(program, method, solution.working_set, query, relevant)
     start = time.perf_counter()
     try:
         optimum = program(*arguments)
@@ -119,24 +124,27 @@ def _solve(program: Program, method: Any, query: Query) -> Solved:
         raise InputError("program in CVXPY", "a solution", f"{error!s:.100}", remedy) from error
     seconds = time.perf_counter() - start
     parts = method.weights if isinstance(method.weights, tuple) else (method.weights,)
-    weights = np.concatenate([np.ravel(part) for part in parts])
+    weights = np.concatenate([np.asarray(part).ravel() for part in parts])
     length = max(float(np.linalg.norm(optimum.variables)), np.finfo(float).tiny)
     apart = float(np.linalg.norm(weights - optimum.variables)) / length
     ours = certificate.primal, certificate.dual, certificate.seconds
     return Solved(len(relevant), int(relevant.sum()), *ours, float(optimum.value), seconds, apart)
 
 
-def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> tuple[Any, ...]:
+def _arguments(
+    program: Program, method: LinearMethod, planes: WorkingSet | None, query: Query, relevant: Bools
+) -> tuple[object, ...]:
     """Return the arguments of the program for a method that was trained on the query."""
-    features = query.features.astype(np.float64)
-    planes, C = method.solution.working_set, method.cost([relevant])
+    features, C = query.features.astype(np.float64), method.cost([relevant])
     if program is programs.planes_primal:
+        assert planes is not None
         return [(planes.normals, planes.losses)], C
     if program is programs.svm:
         return features, relevant, C
     if query.graph is None or not len(query.graph.edges):
         remedy = "train SVM or AP-SVM, which have the same problem without neighbours"
         raise InputError("similarity graph", "at least one pair of neighbours", "none", remedy)
+    assert isinstance(method, HighOrderMethod)
     edges, affinity = query.graph.edges, query.graph.affinity.astype(np.float64)
     largest = int(method.potentials_of(query).components.sizes[0])
     if largest > LARGEST_ENUMERATED:
@@ -145,6 +153,7 @@ def _arguments(program: Program, method: Any, query: Query, relevant: Bools) -> 
     graph = features, relevant, edges, affinity, C, method.eta
     if program is programs.hob_svm:
         return graph
+    assert planes is not None
     # the last coefficients of a plane are those of its ranking; the first row is R* itself
     n = len(relevant)
     rankings = np.vstack([np.zeros(n), planes.coefficients[:, -n:]])

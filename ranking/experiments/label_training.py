@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from ranking.core import Features, ImageSet, Ints, LabelSet, OnProgress, OnStep
-from ranking.core.settings import Settings
+from ranking.core import ImageSet, Ints, LabelSet, OnProgress, OnStep
 from ranking.datasets.label_sets import label_set
 from ranking.experiments.task import Measured, Task
 from ranking.explain.question_strategies import mean_break_even_precision
@@ -23,10 +21,11 @@ from ranking.storage.run_settings import LabelTrainSettings, SimulationSettings
 BLOCK = 128
 
 
-class LabelTask(Task[LabelTrainSettings, LabelSet]):
+class LabelTask(Task[LabelTrainSettings, LabelSet, LabelRanker]):
     """Ranking the labels of each image."""
 
     settings = LabelTrainSettings
+    method = LabelRanker
 
     def check(self, images: ImageSet, settings: LabelTrainSettings) -> None:
         """Check nothing: `label_set` raises the errors."""
@@ -35,26 +34,22 @@ class LabelTask(Task[LabelTrainSettings, LabelSet]):
         self,
         images: ImageSet,
         settings: LabelTrainSettings,
-        features: Features,
+        cache: Path,
         on_step: OnStep | None,
         edges: Ints | None,
     ) -> tuple[LabelSet, Projection | None]:
-        labelled = label_set(images, features, settings.min_images)
+        labelled = label_set_of(images, settings, cache, on_step)
         projection = fit_projection(settings.projection, labelled.features, ~labelled.test, on_step)
         return seen_through(projection, labelled), projection
 
-    def fit(self, method: Any, data: LabelSet, on_progress: OnProgress, warm_start: Any) -> None:
+    def fit(
+        self, method: LabelRanker, data: LabelSet, on_progress: OnProgress, warm_start: LabelRanker | None
+    ) -> None:
         method.fit(data.part(~data.test), on_progress=on_progress)
 
-    def measure(self, method: Any, data: LabelSet) -> Measured:
+    def measure(self, method: LabelRanker, data: LabelSet) -> Measured:
         parts = {"train": data.part(~data.test), "test": data.part(data.test)}
         return Measured({name: label_metrics(method, part) for name, part in parts.items()})
-
-
-def make_label_ranker(name: str, settings: Settings) -> LabelRanker:
-    """Return the untrained label ranker `name`; ValueError for other methods."""
-    method: LabelRanker = LabelTask().make(name, settings)
-    return method
 
 
 def label_set_of(

@@ -17,7 +17,7 @@ import numpy as np
 from ranking.core import Floats, Ints, LabelSet, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
 from ranking.core.settings import Settings
-from ranking.experiments.label_training import label_set_of, labelled_blocks, make_label_ranker, seen_through
+from ranking.experiments.label_training import LabelTask, label_set_of, labelled_blocks, seen_through
 from ranking.experiments.study import Context, OnShare, Result, Study
 from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection
@@ -90,7 +90,7 @@ def asking_curves(
         place = 0
         for labelling_model in askers:
             steps.begin(f"training {labelling_model.name}")
-            method = make_label_ranker(labelling_model.name, labelling_model.settings)
+            method = LabelTask().make(labelling_model.name, labelling_model.settings)
             method.fit(training, on_progress=steps.trains(method.tolerance))
             for strategy in labelling_model.strategies:
                 steps.begin(f"asking {labelling_model.name}, {strategy}")
@@ -156,7 +156,7 @@ def askers_of(settings: SimulationSettings) -> list[SimulatedModel]:
             raise InputError("strategy", f"one of: {', '.join(STRATEGIES)}", repr(strategy))
     askers = []
     for name, given in settings.methods:
-        able = strategies_for(make_label_ranker(name, given).core_size)
+        able = strategies_for(LabelTask().make(name, given).core_size)
         askers.append(
             SimulatedModel(
                 name, given, tuple(strategy for strategy in settings.strategies if strategy in able)

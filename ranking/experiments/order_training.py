@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,18 +28,20 @@ RECORDED = 5
 # total number of their members
 RECORDED_MEMBERS = 40
 
+T = TypeVar("T")
 
-class OrderMeasures(NamedTuple):
-    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as their means.
+
+class OrderMeasures(NamedTuple, Generic[T]):
+    """Measures of ranked sequences, as arrays (m,) with a number per sequence, or as those of one.
 
     NDCG is of the whole sequence, with linear gain and with the exponential gain of the paper's text (its Table 1 uses
     linear gain). pairs: pair accuracy; tau = 2 pairs - 1.
     """
 
-    ndcg_linear: Any
-    ndcg_exponential: Any
-    tau: Any
-    pairs: Any
+    ndcg_linear: T
+    ndcg_exponential: T
+    tau: T
+    pairs: T
 
 
 NAMES = OrderMeasures("NDCG, linear gain", "NDCG, exponential gain", "Kendall tau", "pair accuracy")
@@ -52,10 +54,11 @@ class OrderData(NamedTuple):
     drawing: Drawing
 
 
-class OrderTask(Task[OrderTrainSettings, OrderData]):
+class OrderTask(Task[OrderTrainSettings, OrderData, OrderMethod]):
     """Ranking sequences. Stores the scores (N,) of the members of the test sequences, sequence after sequence."""
 
     settings = OrderTrainSettings
+    method = OrderMethod
 
     def check(self, images: ImageSet, settings: OrderTrainSettings) -> None:
         make_drawing(settings.drawing)
@@ -65,20 +68,21 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
         self,
         images: ImageSet,
         settings: OrderTrainSettings,
-        features: Features,
+        cache: Path,
         on_step: OnStep | None,
         edges: Ints | None,
     ) -> tuple[OrderData, Projection | None]:
         drawing = make_drawing(settings.drawing)
-        projection = fit_projection(settings.projection, features, ~images.test, on_step)
-        seen = projected(projection, features)
+        seen, projection = features_to_order(images, settings, cache, on_step)
         sampled = draw_sequences(images, seen, settings.criterion, drawing)
         return OrderData(dict(zip(("train", "test"), sampled, strict=True)), drawing), projection
 
-    def fit(self, method: Any, data: OrderData, on_progress: OnProgress, warm_start: Any) -> None:
+    def fit(
+        self, method: OrderMethod, data: OrderData, on_progress: OnProgress, warm_start: OrderMethod | None
+    ) -> None:
         method.fit(data.sampled["train"].sequences, on_progress=on_progress)
 
-    def record(self, recorder: Recorder, method: Any, data: OrderData) -> None:
+    def record(self, recorder: Recorder, method: OrderMethod, data: OrderData) -> None:
         sequences = recorded_sequences(data.sampled["test"].sequences)
         if len(sequences):
             rows, members = np.unique(sequences.members, return_inverse=True)
@@ -88,7 +92,7 @@ class OrderTask(Task[OrderTrainSettings, OrderData]):
                 len(members), lambda weights, rounds: Scored(method.score_by(few, weights, rounds))
             )
 
-    def measure(self, method: Any, data: OrderData) -> Measured:
+    def measure(self, method: OrderMethod, data: OrderData) -> Measured:
         scores = {part: method.score_sequences(sampled.sequences) for part, sampled in data.sampled.items()}
         metrics = {
             part: mean_measures(sampled, scores[part], data.drawing) for part, sampled in data.sampled.items()
@@ -105,7 +109,7 @@ def recorded_sequences(sequences: SequenceSet) -> SequenceSet:
 
 def features_to_order(
     image_set: ImageSet,
-    settings: AblationSettings,
+    settings: OrderTrainSettings | AblationSettings,
     feature_cache: Path,
     on_step: OnStep | None = None,
 ) -> tuple[Features, Projection | None]:
@@ -114,12 +118,6 @@ def features_to_order(
     features = load_features(image_set, settings.features, feature_cache, on_step)
     projection = fit_projection(settings.projection, features, ~image_set.test, on_step)
     return projected(projection, features), projection
-
-
-def make_order_method(name: str, settings: GivenSettings) -> OrderMethod:
-    """Return the untrained method `name`; ValueError unless it ranks sequences."""
-    method: OrderMethod = OrderTask().make(name, dict(settings))
-    return method
 
 
 def make_drawing(settings: GivenSettings) -> Drawing:
@@ -160,7 +158,7 @@ class Ordered:
     sampled: SampledSequences
     scores: Floats
     relevance: tuple[Ints, ...]
-    measures: OrderMeasures
+    measures: OrderMeasures[Floats]
 
     @classmethod
     def of(cls, sampled: SampledSequences, scores: Floats, drawing: Drawing) -> Ordered:
@@ -199,7 +197,7 @@ def mean_measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -
     return {**dict(zip(NAMES, means, strict=True)), "sequences": float(len(sampled.sequences))}
 
 
-def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> OrderMeasures:
+def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> OrderMeasures[Floats]:
     """Return the measures of scores (N,) of all members, a number per sequence."""
     starts = sampled.sequences.starts
     values = [
@@ -209,7 +207,7 @@ def measures(sampled: SampledSequences, scores: Floats, drawing: Drawing) -> Ord
     return OrderMeasures(*np.array(values).T)
 
 
-def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
+def measure(relevance: Ints, scores: Floats) -> OrderMeasures[float]:
     """Return the measures of scores (n,) of one sequence; ValueError where all have one relevance.
 
     >>> measure(np.array([2, 1, 0]), np.array([3.0, 1.0, 2.0])).tau
@@ -221,7 +219,7 @@ def measure(relevance: Ints, scores: Floats) -> OrderMeasures:
     )
 
 
-def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures:
+def measure_order(relevance: Ints, order: Ints | Sequence[int]) -> OrderMeasures[float]:
     """Return the measures of an order (n,) of samples from the top.
 
     >>> measure_order(np.array([2, 1, 0]), [0, 2, 1]).pairs

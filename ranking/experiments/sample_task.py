@@ -5,18 +5,19 @@ Also: which graph a run uses, and what its weights depend on.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
-from ranking.core import Bools, Features, ImageSet, Ints, OnProgress, OnStep, Query
+from ranking.core import Bools, Features, ImageSet, Ints, OnProgress, OnStep, Query, SampleMethod
 from ranking.core.errors import InputError
 from ranking.core.settings import settings_dict
 from ranking.core.text import readable
 from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
 from ranking.explain.playback import Scored
-from ranking.features import make_feature, rows_of
+from ranking.features import load_features, make_feature, rows_of
 from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, image_graph
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.methods import method_class
@@ -38,10 +39,11 @@ class SampleData(NamedTuple):
     learn: Bools
 
 
-class SampleTask(Task[TrainSettings, SampleData]):
+class SampleTask(Task[TrainSettings, SampleData, SampleMethod]):
     """Ranking the samples of one class above all others. Stores the scores (n,) of all samples of the set."""
 
     settings = TrainSettings
+    method = SampleMethod
 
     def check(self, images: ImageSet, settings: TrainSettings) -> None:
         if settings.graph is not None:
@@ -56,18 +58,20 @@ class SampleTask(Task[TrainSettings, SampleData]):
         self,
         images: ImageSet,
         settings: TrainSettings,
-        features: Features,
+        cache: Path,
         on_step: OnStep | None,
         edges: Ints | None,
     ) -> tuple[SampleData, Projection | None]:
-        learn = ~images.test
+        features, learn = load_features(images, settings.features, cache, on_step), ~images.test
         projection = fit_projection(settings.projection, features, learn, on_step)
         everything = query_of(images, settings, features, edges=edges, projection=projection)
         relevance = images.relevance(settings.query, settings.corrections)
         data = SampleData(images, settings, features, edges, projection, everything, relevance, learn)
         return data, projection
 
-    def fit(self, method: Any, data: SampleData, on_progress: OnProgress, warm_start: Any) -> None:
+    def fit(
+        self, method: SampleMethod, data: SampleData, on_progress: OnProgress, warm_start: SampleMethod | None
+    ) -> None:
         # fail before training if scoring will fail
         method.check_graph(data.everything)
         images, settings, features, edges, projection, _, relevance, learn = data
@@ -78,13 +82,13 @@ class SampleTask(Task[TrainSettings, SampleData]):
             warm_start=warm_start,
         )
 
-    def record(self, recorder: Recorder, method: Any, data: SampleData) -> None:
+    def record(self, recorder: Recorder, method: SampleMethod, data: SampleData) -> None:
         recorder.begin(
             len(data.images),
             lambda weights, rounds: Scored(method.score_by(data.everything, np.stack(weights))),
         )
 
-    def measure(self, method: Any, data: SampleData) -> Measured:
+    def measure(self, method: SampleMethod, data: SampleData) -> Measured:
         scores = method.score(data.everything)
         bounds = method.bounds(data.everything)
         metrics = {

@@ -19,7 +19,7 @@ from ranking.experiments.timing_studies import TimingStudy
 from ranking.storage.run_settings import AnyStudySettings
 
 STUDIES: dict[str, Study[Any]] = {
-    study.name: study
+    study.settings.task: study
     for study in (Experiment(), LabellingSimulation(), MidRankStudy(), TimingStudy(), CvxpyComparison())
 }
 

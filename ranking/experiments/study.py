@@ -9,19 +9,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from ranking.core import ImageSet, Ints
+from ranking.core.settings import Json
 from ranking.storage.run_settings import AnyStudySettings
 
 S = TypeVar("S", bound=AnyStudySettings)
 # as JSON
-Result = dict[str, Any]
+Result = Json
 # (what, done, total), `done` may be a fraction
 OnShare = Callable[[str, float, int], None]
 
 
-def ignore(*_: Any) -> None:
+def ignore(*_: object) -> None:
     """A callback that ignores its arguments."""
 
 
@@ -50,12 +51,7 @@ class Study(ABC, Generic[S]):
     settings: of its runs, whose `task` is the name of the study.
     """
 
-    settings: ClassVar[type[Any]]
-
-    @property
-    def name(self) -> str:
-        name: str = self.settings.task
-        return name
+    settings: ClassVar[type[AnyStudySettings]]
 
     @abstractmethod
     def run(self, settings: S, context: Context) -> Result:

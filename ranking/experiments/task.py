@@ -1,7 +1,7 @@
 """The interface of all tasks: ranking samples, the labels of images, sequences, or images by their best windows.
 
-A task prepares the data of its methods and evaluates them; `Task.train` does the rest. `ranking.experiments.tasks` has
-the four tasks by name.
+A task prepares the data of its methods and evaluates them; `Task.train` does the rest. `ranking.experiments.tasks`
+chooses the task by the settings.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, NamedTuple, TypeVar
 
 from ranking.core import (
     Bounds,
@@ -18,16 +18,16 @@ from ranking.core import (
     Floats,
     ImageSet,
     Ints,
+    Method,
     OnProgress,
     OnStep,
     ProgressEvent,
 )
-from ranking.core.settings import Settings
+from ranking.core.settings import GivenSettings
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Scored
-from ranking.features import load_features
 from ranking.features.projection import Projection
-from ranking.methods import check_ranks, make_method
+from ranking.methods import check_ranks, make_method_as
 from ranking.storage.run_settings import AnyTrainSettings
 
 # this import would load compiled code, for which the first page would wait
@@ -37,6 +37,8 @@ if TYPE_CHECKING:
 S = TypeVar("S", bound=AnyTrainSettings)
 # the training and evaluation data of a task
 D = TypeVar("D")
+# the methods of a task
+M = TypeVar("M", bound=Method)
 
 # by "train" and "test"
 Metrics = dict[str, dict[str, float]]
@@ -60,7 +62,7 @@ class Trained:
     method: fitted. projection: of the features; None for no projection.
     """
 
-    method: Any
+    method: Method
     projection: Projection | None
     measured: Measured
 
@@ -78,54 +80,46 @@ class Trained:
     @property
     def certificate(self) -> Certificate | None:
         """The certificate of the method; None for methods without."""
-        proof: Certificate | None = self.method.certificate
-        return proof
+        return self.method.certificate
 
 
-class Task(ABC, Generic[S, D]):
+class Task(ABC, Generic[S, D, M]):
     """Training of all methods for one task on an image set.
 
-    settings: of its runs; their `task` is the name of the task, and the `ranks` of its methods.
+    settings: of its runs; their `task` is the name of the task, and the `ranks` of its methods. method: the base
+    class of its methods.
     """
 
-    settings: ClassVar[type[Any]]
+    settings: ClassVar[type[AnyTrainSettings]]
+    method: type[M]
 
-    @property
-    def name(self) -> str:
-        name: str = self.settings.task
-        return name
-
-    def make(self, name: str, settings: Settings) -> Any:
+    def make(self, name: str, settings: GivenSettings) -> M:
         """Return the untrained method `name`; ValueError unless it belongs to this task."""
-        check_ranks(name, self.name)
-        return make_method(name, **settings)
+        check_ranks(name, self.settings.task)
+        return make_method_as(self.method, name, **settings)
 
     @abstractmethod
     def check(self, images: ImageSet, settings: S) -> None:
         """Raise InputError for settings that are invalid on a set, as far as this is known without features."""
 
-    def features(self, images: ImageSet, settings: S, cache: Path, on_step: OnStep | None) -> Any:
-        """Return the features (n, d) of all samples, or what `data` needs instead."""
-        return load_features(images, settings.features, cache, on_step)
-
     @abstractmethod
     def data(
-        self, images: ImageSet, settings: S, features: Any, on_step: OnStep | None, edges: Ints | None
+        self, images: ImageSet, settings: S, cache: Path, on_step: OnStep | None, edges: Ints | None
     ) -> tuple[D, Projection | None]:
         """Return the training and evaluation data, and the projection that was fitted for it.
 
-        edges: as in `train`.
+        cache: the folder of computed features. edges: as in `train`.
         """
 
     @abstractmethod
-    def fit(self, method: Any, data: D, on_progress: OnProgress, warm_start: Any) -> None:
+    def fit(self, method: M, data: D, on_progress: OnProgress, warm_start: M | None) -> None:
         """Train a method on the training part."""
 
     @abstractmethod
-    def measure(self, method: Any, data: D) -> Measured:
+    def measure(self, method: M, data: D) -> Measured:
         """Evaluate a fitted method on both parts."""
 
-    def record(self, recorder: Recorder, method: Any, data: D) -> None:
+    def record(self, recorder: Recorder, method: M, data: D) -> None:
         """Begin a recording; tasks that do not override this are not recorded."""
 
     def train(
@@ -135,10 +129,10 @@ class Task(ABC, Generic[S, D]):
         feature_cache: Path,
         on_step: OnStep | None = None,
         on_iteration: OnProgress | None = None,
-        on_fitted: Callable[[Any, Projection | None], None] | None = None,
+        on_fitted: Callable[[Method, Projection | None], None] | None = None,
         on_scores: Callable[[Floats], None] | None = None,
         recorder: Recorder | None = None,
-        warm_start: Any = None,
+        warm_start: M | None = None,
         edges: Ints | None = None,
     ) -> Trained:
         """Train a method on the training part of a set, and evaluate it on both parts.
@@ -152,8 +146,7 @@ class Task(ABC, Generic[S, D]):
         """
         method = self.make(settings.method, settings.method_settings)
         self.check(images, settings)
-        features = self.features(images, settings, feature_cache, on_step)
-        data, projection = self.data(images, settings, features, on_step, edges)
+        data, projection = self.data(images, settings, feature_cache, on_step, edges)
         if on_step is not None:
             on_step("Training", 0, 1)
         if recorder is not None:

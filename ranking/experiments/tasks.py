@@ -1,4 +1,4 @@
-"""The tasks by name, and a function that trains by the one that settings belong to, for workers and scripts.
+"""Training by the task that the settings belong to, for workers and scripts.
 
 Given an image set, for example from `ranking.datasets.load_image_set`::
 
@@ -17,14 +17,18 @@ from ranking.experiments.bag_training import BagTask
 from ranking.experiments.label_training import LabelTask
 from ranking.experiments.order_training import OrderTask
 from ranking.experiments.sample_task import SampleTask
-from ranking.experiments.task import Task, Trained
-from ranking.storage.run_settings import AnyTrainSettings
-
-TASKS: dict[str, Task[Any, Any]] = {
-    task.name: task for task in (SampleTask(), LabelTask(), OrderTask(), BagTask())
-}
+from ranking.experiments.task import Trained
+from ranking.storage import run_settings
 
 
-def train(image_set: ImageSet, settings: AnyTrainSettings, feature_cache: Path, **rest: Any) -> Trained:
+def train(images: ImageSet, settings: run_settings.AnyTrainSettings, cache: Path, **rest: Any) -> Trained:
     """Train by the task that `settings` belong to (`Task.train`)."""
-    return TASKS[settings.task].train(image_set, settings, feature_cache, **rest)
+    match settings:
+        case run_settings.TrainSettings():
+            return SampleTask().train(images, settings, cache, **rest)
+        case run_settings.LabelTrainSettings():
+            return LabelTask().train(images, settings, cache, **rest)
+        case run_settings.OrderTrainSettings():
+            return OrderTask().train(images, settings, cache, **rest)
+        case run_settings.BagTrainSettings():
+            return BagTask().train(images, settings, cache, **rest)

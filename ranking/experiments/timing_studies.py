@@ -28,6 +28,7 @@ from ranking.experiments.study import Context, Result, Study
 from ranking.inference import algorithms_for, most_violated_ranking
 from ranking.losses import RankingLoss
 from ranking.methods import make_method, methods_by_loss
+from ranking.methods.linear import UnaryMethod
 from ranking.storage.run_settings import TIMED, TimingSettings
 
 # of "phoning" among the 3,347 training samples
@@ -200,8 +201,8 @@ def _time_training(
 
 
 def recorded(
-    name: str, query: Query, listen: Callable[[float], None], done: float, **settings: Any
-) -> tuple[Any, list[Floats]]:
+    name: str, query: Query, listen: Callable[[float], None], done: float, **settings: object
+) -> tuple[UnaryMethod, list[Floats]]:
     """Return a trained method, and the scores of every call of its loss-augmented inference."""
     calls = list[Floats]()
     method: Any = make_method(name, **TRAINING, **settings)

@@ -8,9 +8,7 @@ A new feature is one new file here whose class carries ``@FEATURES.register("nam
 
 from __future__ import annotations
 
-from typing import Any
-
-from ranking.core import Feature, ImageSet
+from ranking.core import ImageSet
 from ranking.features.extract import cached_features, cached_vectors_file, feature_columns, load_features
 from ranking.features.given import Given
 from ranking.features.matrix_files import rows_of
@@ -29,6 +27,9 @@ __all__ = [
     "rows_of",
 ]
 
+feature_class = FEATURES.get
+make_feature = FEATURES.make
+
 
 def feature_names(image_set: ImageSet | None = None) -> list[str]:
     """Return the features that an image set offers, in the order of the form; without a set, all features of images.
@@ -44,13 +45,3 @@ def feature_names(image_set: ImageSet | None = None) -> list[str]:
 def default_names(image_set: ImageSet | None = None) -> list[str]:
     """Return those of `feature_names` whose class is marked as `default`: the initial choice of the form."""
     return [name for name in feature_names(image_set) if FEATURES.get(name).default]
-
-
-def feature_class(name: str) -> type[Feature]:
-    """Return the class of feature `name`; ValueError that lists the valid names if there is none."""
-    return FEATURES.get(name)
-
-
-def make_feature(name: str, **settings: Any) -> Feature:
-    """Return a feature with `settings`; ValueError that says what is valid for an unknown name or value."""
-    return FEATURES.make(name, **settings)

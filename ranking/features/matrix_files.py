@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 import numpy.typing as npt
@@ -72,14 +72,14 @@ def store_joined(
             yield join([part[rows] for part in parts])
             on_rows(rows.stop)
 
-    matrix: Matrix = store_blocks(path, blocks(), shape[1])
-    return matrix
+    store_blocks(path, blocks(), shape[1])
+    return _mapped(path)
 
 
 def store_blocks(
     path: Path, blocks: Iterable[Features], columns: int, precision: npt.DTypeLike = np.float32
-) -> Any:
-    """Write blocks of rows (k, columns) to `path` as one matrix of that precision; return it, mapped."""
+) -> None:
+    """Write blocks of rows (k, columns) to `path` as one matrix of that precision."""
     with _whole(path) as file:
         _write_header(file, (0, columns), precision)
         start, rows = file.tell(), 0
@@ -90,7 +90,6 @@ def store_blocks(
         _write_header(file, (rows, columns), precision)
         # NumPy's headers have space for the number of rows
         assert file.tell() == start
-    return _mapped(path)
 
 
 def _write_header(file: IO[bytes], shape: tuple[int, int], precision: npt.DTypeLike) -> None:
@@ -103,7 +102,7 @@ def rows_of(features: Features, rows: Bools) -> Features:
     """Return (k, d) the `rows` (n,) of features. If these are mapped and the rows many, the result is mapped too: as
     part of the same file if the rows are consecutive, otherwise as an unnamed file that exists as long as it is
     used."""
-    whole: Any = features.base
+    whole = features.base
     if isinstance(whole, np.memmap) and _place(whole) == _place(features):
         # a `BagSet` has it as a plain array
         features = whole[: len(features)]
@@ -122,13 +121,13 @@ def rows_of(features: Features, rows: Bools) -> Features:
         return mapped
 
 
-def _place(matrix: Features) -> tuple[Any, ...]:
+def _place(matrix: Features) -> tuple[object, ...]:
     return matrix.ctypes.data, matrix.strides, matrix.shape[1:]
 
 
 def _let_go(matrix: Features) -> None:
     """Release the memory of the pages of a mapped matrix; the system loads them again when they are used."""
-    file: Any = matrix.base
+    file: object = matrix.base
     if isinstance(file, mmap.mmap):
         file.madvise(mmap.MADV_DONTNEED)
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -23,6 +23,9 @@ from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import readable
 from ranking.features.registry import FEATURES
+
+if TYPE_CHECKING:
+    from onnxruntime import InferenceSession, NodeArg
 
 T = TypeVar("T")
 CHANNELS, POOLS = ("RGB", "BGR"), ("mean", "flatten")
@@ -69,7 +72,7 @@ class Network:
         return result
 
 
-def _session(data: bytes) -> Any:
+def _session(data: bytes) -> InferenceSession:
     """Return a session on the CPU, without an arena, so that free memory is returned."""
     # otherwise it records its use for its vendor
     os.environ["ORT_DISABLE_TELEMETRY"] = "1"
@@ -101,12 +104,12 @@ def _within_runtime(work: Callable[[], T]) -> T:
         raise InputError("model", "one that can be run", reason, remedy) from error
 
 
-def _shape(port: Any) -> list[int | None]:
+def _shape(port: NodeArg) -> list[int | None]:
     """Return the sides of an input or output, None for a side that is not fixed."""
     return [side if isinstance(side, int) and side > 0 else None for side in port.shape]
 
 
-def _words(port: Any) -> str:
+def _words(port: NodeArg) -> str:
     sides = " × ".join("any" if side is None else f"{side:,}" for side in _shape(port)) or "no sides"
     return f"{sides} ({port.type})"
 

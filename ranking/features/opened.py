@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking.core import ImageSet, Problem, Query
+from ranking.core import ImageSet, Problem, Query, Reading
 from ranking.core.errors import InputError
-from ranking.core.settings import Named
+from ranking.core.settings import GivenSettings, Named
 from ranking.core.text import readable
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.datasets.copies import stored_copies
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
-from ranking.formats.import_preview import preview_import
+from ranking.formats.import_preview import preview_import, undecided
 
 SPLITS = ("train", "test", "all")
 
@@ -24,14 +24,19 @@ SPLITS = ("train", "test", "all")
 class OpenImageSet:
     """An image set and the folder that contains it and its features.
 
-    problems: the import report; empty for an image set that was imported before.
+    reading: how the files were read, and what was left out; None for an image set that was imported before.
     """
 
     images: ImageSet
     folder: Path
-    problems: tuple[Problem, ...] = ()
+    reading: Reading | None = None
     # deleted together with this object
     _temporary: tempfile.TemporaryDirectory[str] | None = None
+
+    @property
+    def problems(self) -> tuple[Problem, ...]:
+        """The report rows of the import."""
+        return () if self.reading is None else self.reading.problems
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -57,24 +62,31 @@ class OpenImageSet:
 
 
 def open_image_set(
-    path: str | Path, source: str | None = None, folder: str | Path | None = None
+    path: str | Path,
+    source: str | None = None,
+    folder: str | Path | None = None,
+    settings: GivenSettings | None = None,
 ) -> OpenImageSet:
-    """Open the images at `path` with their labels: a folder, a ZIP file, or an image set that was imported before.
+    """Open the images at `path` with their labels: a folder, an archive, or an image set that was imported before.
 
     source: the format, by default the one that recognises the files best. folder: for the image set and its features,
-    by default a temporary folder. ValueError if it cannot be read.
+    by default a temporary folder. settings: of the format, such as an alternative of a decision of the `reading`.
+    ValueError if it cannot be read, or can be read in several ways.
     """
     given, temporary = Path(path).expanduser(), None
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="ranking-")
         folder = temporary.name
     if (given / "manifest.json").is_file():
-        return OpenImageSet(load_image_set(given), Path(folder), (), temporary)
-    preview = preview_import(str(given), source, {})
+        return OpenImageSet(load_image_set(given), Path(folder), None, temporary)
+    preview = preview_import(str(given), source, settings or {})
     if preview.source is None or preview.content is None:
-        raise InputError(readable(str(path), 300), "images with their labels", preview.refused)
+        raise InputError(readable(str(path), 300), "images with their labels", remedy=preview.refused)
+    if preview.open_decisions:
+        raise undecided(preview, "settings")
     reader = make_source(preview.source, **{**preview.source_settings, "folder": str(given)})
     images, problems = build_image_set(reader, Path(folder) / "set")
     if (copies := stored_copies(images.folder)) is not None:
         problems.append(copies.report_row(images))
-    return OpenImageSet(images, Path(folder), tuple(problems), temporary)
+    reading = Reading(preview.source, tuple(reader.decisions()), tuple(problems))
+    return OpenImageSet(images, Path(folder), reading, temporary)

@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+from typing import IO, ClassVar, Self
 
 import numpy as np
 
@@ -274,7 +274,7 @@ def whole_projection(settings: GivenSettings | None) -> Settings | None:
     return None if made is None else {"kind": made.name, **settings_dict(made)}
 
 
-def features_words(parts: Sequence[Sequence[Any]], projection: GivenSettings | None) -> str:
+def features_words(parts: Sequence[tuple[str, object]], projection: GivenSettings | None) -> str:
     """Return a short description of features: their names, and the projection.
 
     >>> features_words([("HOG", {}), ("Colour", {})], {"kind": "PCA", "components": 64, "whiten": True})

@@ -10,8 +10,25 @@ from pathlib import Path
 from ranking.core.errors import InputError
 from ranking.core.text import on_one_line
 
-# the formats that can be decoded, the most common first
-IMAGE_SUFFIXES = (".jpg", ".jpeg", ".png", ".webp")
+# of the formats that can be decoded, the most common first; those of HEIC need a package that may be missing
+IMAGE_SUFFIXES = (
+    *(".jpg", ".jpeg", ".png", ".webp", ".jpe", ".jfif", ".mpo", ".gif", ".bmp", ".tif", ".tiff", ".avif"),
+    *(
+        ".jp2",
+        ".j2k",
+        ".j2c",
+        ".jpc",
+        ".jpf",
+        ".jpx",
+        ".ppm",
+        ".pgm",
+        ".pbm",
+        ".pnm",
+        ".apng",
+        ".heic",
+        ".heif",
+    ),
+)
 MAX_NAME = 255
 # the limit of Linux
 LONGEST_PATH = 4096

@@ -24,7 +24,7 @@ class Upload(str):
     file_name: str
 
 
-TABLES = (".csv", ".tsv", ".parquet")
+TABLES = (".csv", ".tsv", ".parquet", ".jsonl", ".xlsx")
 ANYTHING = "a folder of images, or a ZIP file of such a folder"
 
 

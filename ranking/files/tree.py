@@ -49,6 +49,7 @@ class FileTree(ABC):
     def read(self, name: str, limit: int, what: str = "a file", by: str = "") -> bytes:
         """Return all bytes of a file; Unusable also if there are more than `limit`. by: the field of `Limits`, or
         ""."""
+        self.note_opened(name)
         data = self.head(name, limit + 1)
         if len(data) > limit:
             raise Unusable(f"{what} of at most {megabytes(limit, by)}", "a larger file")
@@ -56,7 +57,16 @@ class FileTree(ABC):
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
         """Return the file of that name, to be read later. shown: its name in reports."""
+        self.note_opened(name)
         return FileInTree(self, name, readable(name if shown is None else shown, 255))
+
+    @cached_property
+    def opened(self) -> set[str]:
+        """The files that were read, or handed out to be read later: an import reports all others."""
+        return set()
+
+    def note_opened(self, name: str) -> None:
+        self.opened.add(name)
 
     def has(self, name: str) -> bool:
         """Return whether a file of that name exists."""
@@ -126,6 +136,9 @@ class Below(FileTree):
 
     def head(self, name: str, size: int) -> bytes:
         return self._tree.head(self._prefix + name, size)
+
+    def note_opened(self, name: str) -> None:
+        self._tree.note_opened(self._prefix + name)
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
         return self._tree.file(self._prefix + name, name if shown is None else shown)

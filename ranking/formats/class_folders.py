@@ -14,14 +14,8 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PART, PARTS
 from ranking.files import FileTree
 from ranking.files.tree import parent
-from ranking.formats.tree_source import (
-    Grouped,
-    Recognised,
-    TreeSource,
-    display_names,
-    is_image,
-    shared_folder,
-)
+from ranking.formats.file_names import display_names, is_image, shared_folder
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
 LAYOUT = "one folder of images per class, optionally inside folders train, val and test"
 
@@ -65,12 +59,13 @@ class ClassFolders(TreeSource):
     def __len__(self) -> int:
         return len(self._images[0])
 
-    def records(self) -> Iterator[SourceImage | Problem]:
+    _needs: ClassVar[str] = "a folder of its class for every image"
+
+    def _records(self) -> Iterator[SourceImage | Problem]:
         images, outside = self._images
-        yield from self._tree.problems
         yield from outside.rows()
         groups = [[image.group] if image.group else [] for image in images]
-        tested, rows = self._which_test([image.part for image in images], groups)
+        tested, rows = self._which_test([image.name for image in images], groups=groups)
         yield from rows
         names = display_names([image.name for image in images])
         for image, test in zip(images, tested, strict=True):

@@ -15,18 +15,10 @@ from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
-from ranking.formats.image_names import ImageNames
+from ranking.formats.file_beginnings import beginning
+from ranking.formats.file_names import display_names, is_image, part_of_annotations
 from ranking.formats.json_file import as_number, brief, read_json
-from ranking.formats.tree_source import (
-    Grouped,
-    Recognised,
-    TreeSource,
-    beginning,
-    display_names,
-    is_image,
-    part_of,
-    part_of_annotations,
-)
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
 LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
 # JSON files of annotations in one image set
@@ -97,8 +89,9 @@ class Coco(TreeSource):
     def __len__(self) -> int:
         return len(self._instances.images)
 
-    def records(self) -> Iterator[SourceImage | Problem]:
-        yield from self._tree.problems
+    _needs: ClassVar[str] = "an entry in the list of images for every image"
+
+    def _records(self) -> Iterator[SourceImage | Problem]:
         yield from self._instances.problems.rows()
         if crowds := self._instances.crowds:
             done = "ignored" if self.crowd == "leave out" else "kept"
@@ -106,11 +99,9 @@ class Coco(TreeSource):
         images, missing = self._images
         yield from missing.rows()
         listed_as = [self._instances.images[key] for key in images.values()]
-        parts = [
-            part_of_annotations(image.file) or part_of(name)
-            for name, image in zip(images, listed_as, strict=True)
-        ]
-        tested, rows = self._which_test(parts, [[image.video] if image.video else [] for image in listed_as])
+        parts = [part_of_annotations(image.file) for image in listed_as]
+        groups = [[image.video] if image.video else [] for image in listed_as]
+        tested, rows = self._which_test(list(images), parts, "the JSON files", groups)
         yield from rows
         names = display_names(list(images))
         for (name, key), image, test in zip(images.items(), listed_as, tested, strict=True):
@@ -141,7 +132,7 @@ class Coco(TreeSource):
     @cached_property
     def _images(self) -> tuple[dict[str, Key], Grouped]:
         """The entry of each image in the tree, and report rows about missing images and repeated entries."""
-        index, missing = ImageNames(self._tree), Grouped()
+        index, missing = self._index, Grouped()
         images: dict[str, Key] = {}
         for key, image in self._instances.images.items():
             try:

@@ -2,69 +2,106 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from urllib.parse import unquote
 
+from ranking.core import Decision
+from ranking.core.text import counted
 from ranking.files import FileTree, Unusable
 from ranking.files.files import image_name
 from ranking.files.tree import base, parent
-from ranking.formats.tree_source import bare, is_image, part_of
+from ranking.formats.file_names import bare, is_image, part_of
 
 NO_IMAGE = "an image of that name in the folder or ZIP file"
+
+
+# How annotation files write a name otherwise than the file system: in words, and what leads to the name. Tried in this
+# order, with the suffix and without it; the last one ignores capitals.
+WRITINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
+    ("as the files", lambda text: text),
+    ("percent-encoded", unquote),
+    ("as addresses", lambda text: unquote(text.partition("?")[0])),
+    ("with another suffix", lambda text: bare(text) if is_image(text) else ""),
+    ("in other capitals", str.casefold),
+    ("in other capitals, with another suffix", lambda text: bare(text.casefold()) if is_image(text) else ""),
+)
 
 
 class ImageNames:
     """The images of a tree by the last part of their names, with and without suffix."""
 
     def __init__(self, tree: FileTree) -> None:
-        self._by_base: dict[str, list[str]] = {}
-        self._by_stem: dict[str, list[str]] = {}
+        # with suffix, without, and both again without regard to capitals
+        self._indices: list[dict[str, list[str]]] = [{}, {}, {}, {}]
         for name in filter(is_image, tree.names):
-            self._by_base.setdefault(image_name(base(name)), []).append(name)
-            self._by_stem.setdefault(image_name(base(bare(name))), []).append(name)
-        self._alike: dict[tuple[str, bool], Alike] = {}
+            for place, last in enumerate((image_name(base(name)), image_name(base(bare(name))))):
+                self._indices[place].setdefault(last, []).append(name)
+                self._indices[place + 2].setdefault(last.casefold(), []).append(name)
+        # by the identity of the list of names, which an index holds
+        self._alike: dict[int, Alike] = {}
+        self._written: Counter[str] = Counter()
 
     def knows(self, text: str) -> bool:
         """Return whether there are images whose names have the same last part as `text`."""
-        last = image_name(base(text.replace("\\", "/")))
-        return last in self._by_base or last in self._by_stem
+        return bool(self._written_as(text)[2])
 
-    def find(self, text: str, beside: str, part: str | None) -> str:
-        """Return the image that an annotation file in folder `beside` names `text`, which may be a path of another
-        computer, or lack its suffix.
+    def find(self, text: str, beside: str = "", part: str | None = None) -> str:
+        """Return the image that an annotation file in folder `beside` names `text`, which may be a path or an address
+        of another computer, be percent-encoded, or lack its suffix.
 
         Among several images with that last part, prefer the image with the most matching folders, then an image of the
         same `part` of the set, then an image below `beside`. Unusable if there is no image, or more than one remains.
         """
-        folders = text.replace("\\", "/").split("/")
-        parts = [image_name(name) for name in folders if name not in ("", ".", "..")]
-        last = parts[-1] if parts else ""
-        whole = last in self._by_base
-        names = self._by_base[last] if whole else self._by_stem.get(last, [])
+        writing, path, names = self._written_as(text)
         if len(names) > 1:
-            if (last, whole) not in self._alike:
-                self._alike[last, whole] = Alike(names, whole)
-            names = self._alike[last, whole].nearest(parts, beside, part)
+            if id(names) not in self._alike:
+                self._alike[id(names)] = Alike(names)
+            names = self._alike[id(names)].nearest(path, beside, part)
         if len(names) != 1:
             raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} images' if names else 'none'}")
+        self._written[writing] += 1
         return names[0]
+
+    def decisions(self) -> Iterator[Decision]:
+        """Yield how names were matched that are not written as those of the files."""
+        for writing, count in self._written.items():
+            if writing != WRITINGS[0][0]:
+                yield Decision("image names", writing, f"{counted(count, 'name')} match an image only so")
+
+    def _written_as(self, text: str) -> tuple[str, list[str], list[str]]:
+        """Return how `text` is written, the parts of the path that it names, and the images with the same last part."""
+        for writing, form in WRITINGS:
+            path = [image_name(part) for part in _path(form(text))]
+            indices = self._indices[2:] if "capitals" in writing else self._indices[:2]
+            for index in indices if path else ():
+                if path[-1] in index:
+                    return writing, path, index[path[-1]]
+        return "", [], []
+
+
+def _path(text: str) -> list[str]:
+    return [part for part in text.replace("\\", "/").split("/") if part not in ("", ".", "..")]
 
 
 class Alike:
     """Images with the same last part, such as frames of many videos, indexed by all trailing parts of their names, so
-    that the time of a search does not depend on their number. whole: with their suffixes."""
+    that the time of a search does not depend on their number."""
 
-    def __init__(self, names: Sequence[str], whole: bool) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         self._by_end: dict[tuple[str, ...], list[str]] = {}
         for name in names:
-            parts = [image_name(part) for part in (name if whole else bare(name)).split("/")]
-            for start in range(len(parts)):
-                self._by_end.setdefault(tuple(parts[start:]), []).append(name)
+            folders = [image_name(part).casefold() for part in name.split("/")[:-1]]
+            for start in range(len(folders) + 1):
+                self._by_end.setdefault(tuple(folders[start:]), []).append(name)
         self._matches: dict[tuple[tuple[str, ...], str, str | None], list[str]] = {}
 
     def nearest(self, parts: Sequence[str], beside: str, part: str | None) -> list[str]:
         """Return the best matches for the arguments of `ImageNames.find`."""
         # The last part is the same.
-        end = next(end for start in range(len(parts)) if (end := tuple(parts[start:])) in self._by_end)
+        folders = [part.casefold() for part in parts[:-1]]
+        ends = (tuple(folders[start:]) for start in range(len(folders) + 1))
+        end = next(end for end in ends if end in self._by_end)
         if (end, beside, part) not in self._matches:
             fits = {name: _fit(name, beside, part) for name in self._by_end[end]}
             best = max(fits.values())

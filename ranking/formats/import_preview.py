@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
+import contextlib
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 
-from ranking.core import Problem
+from ranking.core import Decision, Problem
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenJson, GivenSettings, Json, Settings
 from ranking.core.text import listed, readable
@@ -15,32 +15,20 @@ from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.tree import suffix
-from ranking.formats.preview import SourcePreview, preview_source
+from ranking.formats.file_beginnings import tool_formats
+from ranking.formats.preview import Crop, SourcePreview, preview_source
 from ranking.formats.table_file import is_table, read_table
-from ranking.formats.tree_source import Recognised, TreeSource, beginning, detect, tree_sources
+from ranking.formats.tree_source import Recognised, TreeSource, detect, tree_sources
 
-EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
 UNKNOWN = "the format was not recognised"
 # the most frequent suffixes that are listed for an unknown format
 MAX_ENDINGS = 4
+# crops of each alternative of an open decision
+OF_ALTERNATIVE = 4
 # characters of a sentence about an entry: parsers quote what they could not read
 MAX_SENTENCE = 600
 # of an unknown tree that are read to find out why they cannot be used
 MAX_TABLES = 3
-# bytes by which the native format of an annotation tool is recognised
-TOOL_HEAD = 8192
-# tool, suffix, and a pattern near the beginning of such files
-TOOL_FORMATS = (
-    (
-        "Label Studio",
-        ".json",
-        re.compile(
-            rb'\s*\[\s*\{.*?"(?:annotations|completions|annotation_id|annotator|file_upload)"\s*:', re.DOTALL
-        ),
-    ),
-    ("Label Studio", ".csv", re.compile(rb"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\blead_time\b)")),
-    ("CVAT", ".xml", re.compile(rb"(?s:.*?)<annotations[\s>]")),
-)
 
 
 @dataclass(frozen=True)
@@ -48,8 +36,8 @@ class ImportPreview:
     """files: how many there are. detected: the sources that recognise them, the best first.
 
     source, source_settings: how they are read; None if no source recognises them. content: a preview; None if they
-    cannot be read, and `refused` gives the reason. columns: of the table that the source reads, if the user can choose
-    their roles; `source_settings` then contains the columns of each role, and `read_as` describes them.
+    cannot be read, and `refused` gives the reason. alternatives: for an open decision, a few crops as its alternatives
+    read them, by "setting=alternative".
     """
 
     files: int
@@ -58,14 +46,23 @@ class ImportPreview:
     source_settings: Settings = field(default_factory=dict)
     content: SourcePreview | None = None
     refused: str = ""
-    columns: list[str] = field(default_factory=list)
-    read_as: str = ""
+    alternatives: dict[str, list[Crop]] = field(default_factory=dict)
+
+    @property
+    def open_decisions(self) -> list[Decision]:
+        """The decisions that a person has to take."""
+        return (
+            [row for row in self.content.reading.decisions if row.is_open] if self.content is not None else []
+        )
 
     def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
         detected = {name: asdict(recognised) for name, recognised in self.detected.items()}
         content = None if self.content is None else self.content.to_json()
-        return {**vars(self), "detected": detected, "content": content}
+        alternatives = {
+            value: [crop.to_json() for crop in crops] for value, crops in self.alternatives.items()
+        }
+        return {**vars(self), "detected": detected, "content": content, "alternatives": alternatives}
 
     @classmethod
     def from_json(cls, record: GivenJson) -> ImportPreview:
@@ -73,7 +70,11 @@ class ImportPreview:
         of an earlier version, or if its source no longer exists."""
         detected = {name: Recognised(**recognised) for name, recognised in record["detected"].items()}
         content = None if record["content"] is None else SourcePreview.from_json(record["content"])
-        preview = cls(**{**record, "detected": detected, "content": content})
+        alternatives = {
+            value: [Crop.from_json(crop) for crop in crops] for value, crops in record["alternatives"].items()
+        }
+        given = {"detected": detected, "content": content, "alternatives": alternatives}
+        preview = cls(**{**record, **given})
         for name in filter(None, [preview.source, *detected]):
             _check_source(name)
         return preview
@@ -105,15 +106,24 @@ def preview_import(
     preview = ImportPreview(len(tree.names), detected, chosen, read_by)
     try:
         reader: TreeSource = SOURCES.make(chosen, **{**read_by, "folder": place})  # type: ignore[assignment]
-        preview = replace(preview, columns=reader.columns())
-        columns, in_words = reader.as_read()
-        preview = replace(preview, source_settings={**read_by, **columns}, read_as=in_words)
-        content = preview_source(reader)
+        preview = replace(preview, content=preview_source(reader))
     except ValueError as error:
         return replace(preview, refused=" ".join(str(error).split()))
-    # a table of Label Studio may be read
-    unread = [] if preview.columns else list(tool_formats(tree))
-    return replace(preview, content=content.with_problems(unread))
+    alternatives: dict[str, list[Crop]] = {}
+    for decision in preview.open_decisions:
+        for value in decision.alternatives:
+            other = {**read_by, decision.setting: value, "folder": place}
+            with contextlib.suppress(ValueError):
+                made = SOURCES.make(chosen, **other)
+                alternatives[f"{decision.setting}={value}"] = preview_source(made, OF_ALTERNATIVE).crops  # type: ignore[arg-type]
+    return replace(preview, alternatives=alternatives)
+
+
+def undecided(preview: ImportPreview, option: str) -> InputError:
+    """Return the error for files that can be read in several ways. option: what sets a decision."""
+    row = preview.open_decisions[0]
+    choices = " or ".join(f"{row.setting}={value}" for value in (row.value, *row.alternatives))
+    return InputError(row.about, "one way to read the files", row.evidence, f"choose by {option}: {choices}")
 
 
 def unknown(names: Collection[str]) -> str:
@@ -138,7 +148,7 @@ def unknown(names: Collection[str]) -> str:
 
 def _reasons(tree: FileTree) -> str:
     """Return sentences about unusable entries of an unknown tree: unusual names, native formats of tools, tables."""
-    rows = [*tree.problems, *tool_formats(tree)]
+    rows = [*tree.problems, *tool_formats(tree, tree.names)]
     limits = Limits.from_environment()
     for name in list(filter(is_table, tree.names))[:MAX_TABLES]:
         try:
@@ -149,11 +159,3 @@ def _reasons(tree: FileTree) -> str:
         rows.append(Problem(readable(name, 255), expected, came, ""))
     sentences = (f"{row.file}: expected {row.expected}, got {row.came}" for row in rows)
     return "".join(f". {readable(sentence, MAX_SENTENCE)}" for sentence in sentences)
-
-
-def tool_formats(tree: FileTree) -> Iterator[Problem]:
-    """Yield a report row for each annotation tool whose native format some files have; these are not read."""
-    for tool, ending, pattern in TOOL_FORMATS:
-        if names := beginning(tree, ending, TOOL_HEAD, pattern.match):
-            shown = listed([readable(name, 255) for name in names])
-            yield Problem(shown, "COCO, YOLO or VOC", f"the native format of {tool}. {EXPORTS}", "ignored")

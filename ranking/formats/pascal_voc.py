@@ -146,21 +146,27 @@ class PascalVoc(TreeSource):
         return self._voc.title + (" actions" if self._is_action else "")
 
     def __len__(self) -> int:
-        return len(self._part_of)
+        return len(self._listed_part)
 
-    def records(self) -> Iterator[SourceImage | Problem]:
-        yield from self._tree.problems
+    _needs: ClassVar[str] = "an annotation for every image"
+
+    def _records(self) -> Iterator[SourceImage | Problem]:
         if unread := list(self._voc.unread):
             done = "ignored: import each folder separately, or choose a year with the setting Year"
             yield Problem(counted(len(unread), "folder"), "one folder of PASCAL VOC", listed(unread), done)
         yield from self._annotations[1]
         yield from self._images[1]
         yield from self._lists.problems
-        names = list(self._part_of)
+        names = list(self._listed_part)
         yield from self._list_problems()
         groups = [group_of(f"{name}.jpg", self.group) for name in names]
         units = [[] if group is None else [group] for group in groups]
-        tested, rows = self._which_test(list(self._part_of.values()), units)
+        tested, rows = self._which_test(
+            [self._name_in_tree(name) for name in names],
+            list(self._listed_part.values()),
+            self._stated_by(),
+            units,
+        )
         yield from rows
         difficult = 0
         for name, group, test in zip(names, groups, tested, strict=True):
@@ -239,7 +245,7 @@ class PascalVoc(TreeSource):
 
     def _unlisted(self) -> Iterator[Problem]:
         """Yield one row, not thousands, for files that no chosen list names: VOC 2012 has many by design."""
-        annotations, listed_images = self._annotations[0], self._part_of
+        annotations, listed_images = self._annotations[0], self._listed_part
         if unlisted := sorted(annotations.keys() - listed_images.keys()):
             came = f"in no chosen list: {listed(unlisted)}"
             yield Problem(
@@ -268,7 +274,7 @@ class PascalVoc(TreeSource):
         return self.train_list or lists.first(usual, annotated), test
 
     @cached_property
-    def _part_of(self) -> dict[str, str | None]:
+    def _listed_part(self) -> dict[str, str | None]:
         """The part of each image that is read, sorted by name; None if no list names an image."""
         train, test = self._chosen
         tested = set(self._lists.of(test))
@@ -276,8 +282,14 @@ class PascalVoc(TreeSource):
         part = "train" if train or test else None
         return {name: "test" if name in tested else part for name in sorted(tested | trained)}
 
-    def _names_parts(self) -> str:
-        return "their folders" if len(self._voc.parts) > 1 else f"the list {self._chosen[1]}"
+    def _stated_by(self) -> str:
+        lists = " and ".join(filter(None, self._chosen))
+        return "the folders" if len(self._voc.parts) > 1 else f"the lists {lists}"
+
+    def _name_in_tree(self, name: str) -> str:
+        """Return the name of an image in the whole tree."""
+        outer = self._voc.tree.parts[len(self._tree.parts) :]
+        return "/".join([*outer, self._images[0].get(name, name)])
 
     def _list_problems(self) -> Iterator[Problem]:
         train, test = self._chosen

@@ -7,14 +7,15 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 
 from PIL import Image
 
-from ranking.core import Problem, SourceImage
+from ranking.core import Problem, Reading, SourceImage
 from ranking.core.settings import GivenJson, Json
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
+from ranking.datasets.pixels import Change, change_rows
 from ranking.files import Limits
 from ranking.formats.tree_source import TreeSource
 
@@ -31,62 +32,64 @@ COUNT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Crop:
-    """One box: its thumbnail (WebP), its classes, and the name of its image."""
+    """One box: its thumbnail, its classes, and the name of its image."""
 
-    webp: bytes
+    thumbnail: bytes
     classes: tuple[str, ...]
     numbers: dict[str, float]
     image: str
+
+    def to_json(self) -> Json:
+        return {**asdict(self), "thumbnail": base64.b64encode(self.thumbnail).decode()}
+
+    @classmethod
+    def from_json(cls, record: GivenJson) -> Crop:
+        return cls(
+            **{
+                **record,
+                "thumbnail": base64.b64decode(record["thumbnail"]),
+                "classes": tuple(record["classes"]),
+            }
+        )
 
 
 @dataclass(frozen=True)
 class LabelCounts:
     """classes: the most frequent classes with their numbers of boxes. more_classes: how many more there are.
 
-    train, test: numbers of images with a box. split_from: the origin of the split, as text. complete: whether all
-    images were counted before the time limit.
+    train, test: numbers of images with a box. complete: whether all images were counted before the time limit.
     """
 
     classes: dict[str, int]
     more_classes: int
     train: int
     test: int
-    split_from: str
     complete: bool
 
 
 @dataclass(frozen=True)
 class SourcePreview:
-    """title, images: of the source. problems: the first of `problem_count` report rows of an import, up to the last
-    crop."""
+    """title, images: of the source. reading: how the files were read, with the first of `problem_count` report rows, as
+    far as `counts` go; those of pixels up to the last crop."""
 
     title: str
     images: int
     crops: list[Crop]
-    problems: list[Problem]
+    reading: Reading
     problem_count: int
     counts: LabelCounts
 
-    def with_problems(self, problems: list[Problem]) -> SourcePreview:
-        """Return the preview with further problems before its own."""
-        first = [*problems, *self.problems][:MAX_PROBLEMS]
-        return replace(self, problems=first, problem_count=self.problem_count + len(problems))
-
     def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
-        crops = [{**asdict(crop), "webp": base64.b64encode(crop.webp).decode()} for crop in self.crops]
-        return {**asdict(self), "crops": crops}
+        crops = [crop.to_json() for crop in self.crops]
+        return {**asdict(self), "crops": crops, "reading": self.reading.to_json()}
 
     @classmethod
     def from_json(cls, record: GivenJson) -> SourcePreview:
         """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
-        crops = [
-            Crop(**{**crop, "webp": base64.b64decode(crop["webp"]), "classes": tuple(crop["classes"])})
-            for crop in record["crops"]
-        ]
-        problems = [Problem(**row) for row in record["problems"]]
-        counts = LabelCounts(**record["counts"])
-        return cls(**{**record, "crops": crops, "problems": problems, "counts": counts})
+        crops = [Crop.from_json(crop) for crop in record["crops"]]
+        counts, reading = LabelCounts(**record["counts"]), Reading.from_json(record["reading"])
+        return cls(**{**record, "crops": crops, "reading": reading, "counts": counts})
 
 
 def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
@@ -98,6 +101,7 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
     limits, title, images = Limits.from_environment(), source.title(), len(source)
     shown: Counter[tuple[str, ...]] = Counter()
     made: list[Crop] = []
+    changed: list[tuple[str, tuple[Change, ...]]] = []
     problems: list[Problem] = []
     counted: list[SourceImage] = []
     records, decoded = source.records(), 0
@@ -108,19 +112,23 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
             problems.extend(outcome.problems)
             if outcome.image is not None:
                 made.append(_crop(outcome.image, shown))
+                changed.append((outcome.image.record.name, outcome.image.stored.changes))
             if isinstance(item, SourceImage):
                 counted.append(item)
                 decoded += not outcome.empty
             if len(made) == crops or decoded == MAX_IMAGES:
                 break
-    counts = _label_counts(counted, records, source)
-    return SourcePreview(title, images, made, problems[:MAX_PROBLEMS], len(problems), counts)
+    problems.extend(change_rows(changed))
+    counts = _label_counts(counted, records, problems)
+    reading = Reading(source.name, tuple(source.decisions()), tuple(problems[:MAX_PROBLEMS]))
+    return SourcePreview(title, images, made, reading, len(problems), counts)
 
 
 def _label_counts(
-    first: list[SourceImage], rest: Iterator[SourceImage | Problem], source: TreeSource
+    first: list[SourceImage], rest: Iterator[SourceImage | Problem], problems: list[Problem]
 ) -> LabelCounts:
-    """Count the labels of the first images and, within the time limit and without decoding, of all other images."""
+    """Count the labels of the first images and, within the time limit and without decoding, of all other images, whose
+    problems are added."""
     boxes: Counter[str] = Counter()
     images = {False: 0, True: 0}
 
@@ -139,10 +147,11 @@ def _label_counts(
             break
         if isinstance(item, SourceImage):
             add(item)
+        else:
+            problems.append(item)
     ranked = sorted(boxes.items(), key=lambda item: (-item[1], item[0]))
     more = max(0, len(ranked) - MAX_CLASSES)
-    split = images[False], images[True], source.split_from()
-    return LabelCounts(dict(ranked[:MAX_CLASSES]), more, *split, complete)
+    return LabelCounts(dict(ranked[:MAX_CLASSES]), more, images[False], images[True], complete)
 
 
 def _crop(image: CheckedImage, shown: Counter[tuple[str, ...]]) -> Crop:

@@ -2,23 +2,41 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
+import itertools
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
+import numpy as np
+
+from ranking.core import Decision
 from ranking.core.settings import setting
 from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS
 from ranking.files import Unusable
 from ranking.formats.image_names import ImageNames
-from ranking.formats.table_file import MAX_COLUMNS, UNKNOWN, plain_number
+from ranking.formats.table_file import (
+    EXTENT,
+    MAX_COLUMNS,
+    MINUS,
+    NO,
+    SEPARATORS,
+    UNKNOWN,
+    YES,
+    Table,
+    plain_number,
+    separator_of,
+)
 
 # ----------------------------------------------------- Usual names, in lower case without separators
 
-CORNERS, EXTENT, MIDDLE = "left, top, right, bottom", "left, top, width, height", "middle, width, height"
+CORNERS, MIDDLE = "left, top, right, bottom", "middle, width, height"
 FORMS = (CORNERS, EXTENT, MIDDLE)
 PIXELS, SHARES = "pixels", "shares of the image"
 
@@ -34,6 +52,8 @@ GROUP = (
     "group", "groupid", "video", "videoid", "track", "trackid", "patient", "patientid", "subject", "subjectid",
     "sequence", "clip", "session", "scene",
 )  # fmt: skip
+# words of a split column for rows without a part
+NO_PART = ("", "unassigned", "none", "unused")
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
 # if there are both, width and height are those of the image
@@ -83,6 +103,10 @@ def may_order(column: str) -> bool:
     return plain_name(column) not in NO_NUMBERS and not ENDS_AS_ID.search(column)
 
 
+# rows below the first one that are compared with it
+MAX_HEADER_ROWS = 1_000
+# images whose real sizes are read, on each axis
+MAX_SIZES = 50
 # of the cells of a column whose name is usual for boxes or sizes
 LEAST_NUMERIC = 0.5
 BOX_NUMBER = re.compile(
@@ -163,8 +187,9 @@ def _quoted(name: str) -> str:
 class Columns(NamedTuple):
     """The columns of each role. box: four columns, one column with four numbers per cell, or none.
 
-    form: one of FORMS. unit: PIXELS or SHARES. marked: whether each column of `labels` stands for one label and
-    contains 0 and 1.
+    form: one of FORMS. unit: PIXELS or SHARES. separator: of the labels in a cell, one of SEPARATORS. marked: whether
+    each column of `labels` stands for one label and contains marks; minus_is_no: whether -1 is one of them. decisions:
+    how the columns were chosen.
     """
 
     image: str
@@ -172,42 +197,44 @@ class Columns(NamedTuple):
     form: str
     unit: str
     labels: tuple[str, ...]
+    separator: str
     marked: bool
+    minus_is_no: bool
     group: str | None
     split: str | None
     size: tuple[str, ...]
     numbers: tuple[str, ...]
+    decisions: tuple[Decision, ...] = ()
 
     def in_words(self) -> str:
         """Return a sentence about the columns."""
-        parts = [f"{self.image} names the images"]
-        parts += [f"boxes: {', '.join(self.box)} ({self.form}, in {self.unit})"] if self.box else []
-        if self.labels:
-            names = listed(list(self.labels))
-            parts += [f"labels, marked 0 or 1: {names}" if self.marked else f"labels: {names}"]
-        parts += [f"group: {self.group}"] if self.group else []
-        parts += [f"split: {self.split}"] if self.split else []
-        parts += [f"criteria: {listed(list(self.numbers))}"] if self.numbers else []
-        return "; ".join(parts)
-
-    def settings(self) -> dict[str, str]:
-        """Return the settings that choose these columns."""
-        named = {"image": (self.image,), "box": self.box, "labels": self.labels, "numbers": self.numbers}
-        named |= {
-            role: (name,) if name else () for role, name in (("group", self.group), ("split", self.split))
-        }
-        return {role.setting: as_setting({**named, "size": self.size}[name]) for name, role in ROLES.items()}
+        return "; ".join(f"{row.about}: {row.chosen}" for row in self.decisions if row.chosen != "none")
 
 
 # ------------------------------------------------------------------------------- Proposals from names and contents
 
+Sizes = Callable[[Sequence[str]], Mapping[str, tuple[int, int]]]
 
-class Sample:
-    """The first rows of a table, by column. free: the columns without a role so far, in order."""
 
-    def __init__(self, header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-        self.cells = {name: [row[place].strip() for row in rows] for place, name in enumerate(header)}
-        self.free = [name for name in header if name]
+class Cells:
+    """The cells of all rows of a table by column, each with its number of rows. free: the columns without a role so
+    far, in order. without_names: whether the file has no names of columns."""
+
+    def __init__(self, table: Table, without_names: bool = False) -> None:
+        self._table, self.without_names = table, without_names
+        self.counts = {name: Counter[str]() for name in table.header}
+        self.rows = 0
+        try:
+            for _, cells in table.rows():
+                if len(cells) == len(table.header):
+                    self.rows += 1
+                    for name, cell in zip(table.header, cells, strict=True):
+                        self.counts[name][cell.strip()] += 1
+        except Unusable:
+            # reading the rows reports where the file is damaged
+            if not self.rows:
+                raise
+        self.free = [name for name in table.header if name]
 
     def take(self, columns: Iterable[str]) -> tuple[str, ...]:
         """Return the same columns, and remove them from `free`."""
@@ -220,98 +247,207 @@ class Sample:
         plain = {plain_name(name): name for name in reversed(self.free)}
         return (plain[name] for name in names if name in plain)
 
-    def known(self, column: str) -> list[str]:
+    def known(self, column: str) -> Counter[str]:
         """Return the cells with a known value."""
-        return [cell for cell in self.cells[column] if cell.lower() not in UNKNOWN]
+        counts = self.counts[column].items()
+        return Counter({cell: count for cell, count in counts if cell.lower() not in UNKNOWN})
+
+    def is_empty(self, column: str) -> bool:
+        return not self.known(column)
 
     def is_numeric(self, column: str, share: float = 1) -> bool:
         """Return whether at least that share of the known cells are finite numbers."""
-        numbers = [plain_number(cell) for cell in self.known(column)]
-        finite = sum(number is not None and math.isfinite(number) for number in numbers)
-        return bool(numbers) and finite >= share * len(numbers)
+        known = self.known(column)
+        numbers = {cell: plain_number(cell) for cell in known}
+        finite = sum(
+            known[cell] for cell, value in numbers.items() if value is not None and math.isfinite(value)
+        )
+        return bool(known) and finite >= share * known.total()
 
     def is_json(self, column: str) -> bool:
         """Return whether a cell contains JSON objects."""
-        return any(cell.startswith(("[{", "{")) for cell in self.cells[column])
+        return any(cell.startswith(("[{", "{")) for cell in self.counts[column])
 
     def is_marks(self, column: str) -> bool:
-        """Return whether all cells are 0 or 1."""
-        return bool(self.cells[column]) and set(self.cells[column]) <= {"0", "1"}
+        """Return whether the known cells are marks, and one of them is yes or no."""
+        marks = {cell.lower() for cell in self.known(column)}
+        return bool(marks & {*YES, *NO}) and marks <= {*YES, *NO, *MINUS}
+
+    def texts(self, columns: Sequence[str]) -> list[list[str]]:
+        """Return the cells of some columns in all rows."""
+        places = [self._table.header.index(name) for name in columns]
+        whole = (cells for _, cells in self._table.rows() if len(cells) == len(self._table.header))
+        with contextlib.suppress(Unusable):
+            return [[cells[place].strip() for place in places] for cells in whole]
+        return []
 
 
 def propose(
-    sample: Sample, index: ImageNames, chosen: Mapping[str, tuple[str, ...] | None]
+    cells: Cells,
+    index: ImageNames,
+    chosen: Mapping[str, tuple[str, ...] | None],
+    sizes: Sizes,
+    convention: str = "",
 ) -> Columns | None:
-    """Return the columns of each role: the `chosen` columns or, for None, a proposal from names and contents.
+    """Return the columns of each role: the `chosen` columns or, for None, a proposal from names and all cells.
 
-    None if no column names images, or no column describes them. A column has one role.
+    None if no column names images, or no column describes them. A column has one role. sizes: returns the sizes of
+    some images, by the texts that name them. convention: the form of boxes that the kind of file states.
     """
     for names in chosen.values():
-        sample.take(names or ())
+        cells.take(names or ())
+    decisions: list[Decision] = []
 
-    def columns_of(role: str, proposed: Callable[[Sample], Iterable[str]]) -> tuple[str, ...]:
+    def columns_of(role: str, proposed: Callable[[], Iterable[str]], evidence: str = "") -> tuple[str, ...]:
         names = chosen[role]
-        return sample.take(proposed(sample)) if names is None else names
+        names = cells.take(proposed()) if names is None else names
+        item = ROLES[role]
+        others = tuple(cells.free) if max(item.counts) == 1 and role != "box" else ()
+        why = evidence or ("by its name and contents" if names else "no such column")
+        # a table without groups, a split or sizes is usual
+        if names or role in ("image", "labels", "numbers"):
+            shown = ", ".join(names) or "none"
+            decisions.append(Decision(item.label, shown, why, item.setting, as_setting(names), others))
+        return names
 
-    image = columns_of("image", lambda sample: _image(sample, index))
+    found = _image(cells, index)
+    counted_names = f"{found[1]:,} of {cells.rows:,} rows name images of this folder" if found else ""
+    image = columns_of("image", lambda: found[:1] if found else (), counted_names)
     if len(image) != 1:
         return None
-    form, box = _named_box(sample) if chosen["box"] is None else (None, chosen["box"])
-    sample.take(box)
-    unit, form = _unit(sample, box), form or _form(sample, box)
-    split = columns_of("split", _split)
-    group = columns_of("group", lambda sample: list(sample.named(GROUP))[:1])
-    size = columns_of("size", _size)
-    labels = columns_of("labels", lambda sample: _labels(sample, bool(box)))
-    numbers = columns_of("numbers", _numbers)
+    split = columns_of("split", lambda: _split(cells))
+    form, box = _named_box(cells)
+    named = form is not None and chosen["box"] is None
+    box = cells.take(box) if chosen["box"] is None else chosen["box"]
+    size = columns_of("size", lambda: _size(cells, box))
+    unit = PIXELS
+    if box:
+        unit, decided = _unit_and_form(cells, image[0], box, size, sizes, convention)
+        if named:
+            evidence = f"the columns are called {', '.join(box)}"
+            others = tuple(other for other in FORMS if other != form)
+            words = f"{form}, in {unit}"
+            decided = replace(
+                decided, chosen=words, evidence=evidence, value=str(form), alternatives=others, is_open=False
+            )
+        form = decided.value
+        decisions.append(decided)
+    role = ROLES["box"]
+    decisions.append(
+        Decision(role.label, ", ".join(box) or "none", "by names and contents", role.setting, as_setting(box))
+    )
+    group = columns_of("group", lambda: list(cells.named(GROUP))[:1])
+    labels, marked = _labels(cells, bool(box)) if chosen["labels"] is None else (chosen["labels"], None)
+    labels = columns_of("labels", lambda: labels)
+    if marked is None:
+        marked = len(labels) > 1 or any(
+            plain_name(name) not in LABELS and cells.is_marks(name) for name in labels
+        )
+    minus = marked and any(set(cells.counts[name]) & set(MINUS) for name in labels)
+    zero = marked and any(set(map(str.lower, cells.counts[name])) & set(NO) for name in labels)
+    separator, evidence = separator_of(sum((cells.known(name) for name in labels), Counter[str]()))
+    if labels and not marked:
+        others = tuple(other for other in SEPARATORS if other != separator)
+        decisions.append(Decision("separator of labels", separator, evidence, "separator", separator, others))
+    if marked:
+        words = (
+            "-1 is no"
+            if minus and not zero
+            else "-1 and empty cells are unknown"
+            if minus
+            else "1 is yes, 0 is no"
+        )
+        decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
+    numbers = columns_of("numbers", lambda: () if cells.without_names else _numbers(cells))
+    rest = [name for name in cells.free if not cells.is_empty(name)]
+    if rest:
+        decisions.append(Decision("other columns", "not read", listed(rest, 20)))
     if not box and not labels and not numbers:
         return None
-    marked = len(labels) > 1 or any(
-        plain_name(name) not in LABELS and sample.is_marks(name) for name in labels
-    )
     return Columns(
         image=image[0],
         box=box,
-        form=form,
+        form=form or CORNERS,
         unit=unit,
         labels=labels,
+        separator=separator,
         marked=marked,
+        minus_is_no=minus and not zero,
         group=next(iter(group), None),
         split=next(iter(split), None),
         size=size,
         numbers=numbers,
+        decisions=tuple(decisions),
     )
 
 
-def _image(sample: Sample, index: ImageNames) -> list[str]:
-    """Return the column in which the most cells name images of the tree; among equal columns, one with a usual name.
+def first_row_is_data(table: Table, index: ImageNames) -> str:
+    """Return why the first row is data and not a header; "" if it is a header.
+
+    It is data if it names an image of the tree in the column in which most of the rows below do; where none does, in
+    any column.
+    """
+    below = [0] * len(table.first)
+    with contextlib.suppress(Unusable):
+        for _, cells in itertools.islice(table.rows(), MAX_HEADER_ROWS):
+            if len(cells) == len(below):
+                below = [count + index.knows(cell.strip()) for count, cell in zip(below, cells, strict=True)]
+    best = max(below, default=0)
+    for cell, count in zip(map(str.strip, table.first), below, strict=True):
+        is_number = plain_number(cell) is not None and not best
+        if count == best and not is_number and plain_name(cell) not in IMAGE and index.knows(cell):
+            return f"{cell} names an image"
+    return ""
+
+
+def _image(cells: Cells, index: ImageNames) -> tuple[str, int] | None:
+    """Return the column in which the most cells name images of the tree, and how many; among equal columns, one with a
+    usual name.
 
     Plain numbers count as names only in a column with a usual name, because any number may also be an image name.
     """
     counts = {}
-    for column in sample.free:
+    for column in cells.free:
         is_usual = plain_name(column) in IMAGE
-        names = [cell for cell in sample.cells[column] if is_usual or plain_number(cell) is None]
-        counts[column] = sum(map(index.knows, names))
+        counts[column] = sum(
+            count
+            for cell, count in cells.counts[column].items()
+            if (is_usual or plain_number(cell) is None) and index.knows(cell)
+        )
     best = max(counts.values(), default=0)
-    columns = [column for column in sample.free if best and counts[column] == best]
-    return sorted(columns, key=lambda column: plain_name(column) not in IMAGE)[:1]
+    columns = [column for column in cells.free if best and counts[column] == best]
+    first = sorted(columns, key=lambda column: plain_name(column) not in IMAGE)[:1]
+    return (first[0], best) if first else None
 
 
-def _named_box(sample: Sample) -> tuple[str | None, tuple[str, ...]]:
-    """Return four columns and the form that their names imply, or None and a column with four numbers per cell."""
+def _named_box(cells: Cells) -> tuple[str | None, tuple[str, ...]]:
+    """Return four columns and the form that their names imply; or None and a column with four numbers per cell; or, in
+    a table without names, None and the first four columns of numbers beside each other."""
     for form, names in BOXES.items():
         for prefix in PREFIXES:
             for four in names:
-                columns = tuple(sample.named(prefix + name for name in four))
-                if len(columns) == 4 and all(sample.is_numeric(name, LEAST_NUMERIC) for name in columns):
+                columns = tuple(cells.named(prefix + name for name in four))
+                if len(columns) == 4 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
                     return form, columns
-    single = [column for column in sample.free if _is_box(sample.known(column))]
-    return None, tuple(single[:1])
+    single = [column for column in cells.free if _is_box(cells.known(column))]
+    if single or not cells.without_names:
+        return None, tuple(single[:1])
+    filled = [name for name in cells.counts if not cells.is_empty(name)]
+    for start in range(len(filled) - 3):
+        beside = tuple(filled[start : start + 4])
+        if set(beside) <= set(cells.free) and all(map(cells.is_numeric, beside)):
+            return None, beside
+    return None, ()
 
 
-def _is_box(cells: Sequence[str]) -> bool:
-    return bool(cells) and all(box_numbers([cell]) is not None for cell in cells)
+def _has_gap(cells: Cells, box: tuple[str, ...]) -> bool:
+    """Return whether empty columns separate the first two numbers from the last two, as those of two corners."""
+    names = list(cells.counts)
+    return names.index(box[2]) > names.index(box[1]) + 1
+
+
+def _is_box(texts: Collection[str]) -> bool:
+    return bool(texts) and all(box_numbers([cell]) is not None for cell in texts)
 
 
 def box_numbers(cells: Sequence[str]) -> list[float] | None:
@@ -328,58 +464,103 @@ def box_numbers(cells: Sequence[str]) -> list[float] | None:
     return list(map(float, texts)) if len(texts) == 4 else None
 
 
-def _boxes(sample: Sample, box: tuple[str, ...]) -> list[list[float]]:
-    rows = zip(*(sample.cells[column] for column in box), strict=True)
-    return [numbers for numbers in map(box_numbers, rows) if numbers is not None]
+def _unit_and_form(
+    cells: Cells,
+    image: str,
+    box: tuple[str, ...],
+    size: tuple[str, ...],
+    sizes: Sizes,
+    convention: str,
+) -> tuple[str, Decision]:
+    """Return the unit of boxes, and the decision about their form: by which of the forms all boxes lie inside their
+    images. It is open where corners fit as well as widths and heights."""
+    rows = [
+        (texts[0], numbers, texts[1 + len(box) :])
+        for texts in cells.texts([image, *box, *size])
+        if (numbers := box_numbers(texts[1 : 1 + len(box)])) is not None
+    ]
+    names = [name for name, _, _ in rows]
+    boxes = np.array([numbers for _, numbers, _ in rows]).reshape(-1, 4)
+    # boxes are larger than one pixel
+    unit = SHARES if len(boxes) and np.nanmax(np.abs(boxes)) <= 1 else PIXELS
+    limits = np.ones((len(boxes), 2)) if unit == SHARES else np.full((len(boxes), 2), np.inf)
+    if unit == PIXELS and len(boxes):
+        # the boxes that reach furthest tell most
+        furthest = (boxes[:, :2] + boxes[:, 2:]).argsort(axis=0)[::-1][:MAX_SIZES].ravel()
+        real = sizes(list(dict.fromkeys(names[row] for row in furthest.tolist())))
+        limits = np.array([real.get(name, (np.inf, np.inf)) for name in names], float).reshape(-1, 2)
+    gap = len(box) == 4 and _has_gap(cells, box)
+    # of a pixel or a share, by which rounded boxes may reach out
+    slack = 0.01 if unit == SHARES else 1.0
+    low, high = boxes[:, :2], boxes[:, 2:]
+    corners = (high > low).all(axis=1) & (high <= limits + slack).all(axis=1)
+    extents = (high > 0).all(axis=1) & (low + high <= limits + slack).all(axis=1)
+    fits = {CORNERS: int(corners.sum()), EXTENT: int(extents.sum())}
+    both = fits[CORNERS] == fits[EXTENT] == len(boxes)
+    form = CORNERS if gap else convention or max(fits, key=lambda form: fits[form])
+    if fits[form] < len(boxes) and fits[form] < max(fits.values()):
+        form = max(fits, key=lambda form: fits[form])
+    counts = " and ".join(f"{fits[form]:,} of {len(boxes):,} as {form}" for form in fits)
+    evidence = f"boxes inside their images: {counts}"
+    if both and cells.without_names:
+        evidence += "; the first row is data, so no header names the columns"
+    others = tuple(other for other in FORMS if other != form)
+    is_open = both and not gap and not convention
+    return unit, Decision("box format", f"{form}, in {unit}", evidence, "box_form", form, others, is_open)
 
 
-def _form(sample: Sample, box: tuple[str, ...]) -> str:
-    """Return the form with width and height unless the last two numbers always exceed the first two."""
-    boxes = _boxes(sample, box)
-    corners = all(right > left and bottom > top for left, top, right, bottom in boxes)
-    return CORNERS if corners else EXTENT
+def _split(cells: Cells) -> list[str]:
+    """Return a column with a usual name and words such as train, or one with nothing else but several of them."""
+    words = {name: {cell.lower() for cell in cells.known(name)} for name in cells.free}
+    named = [name for name in cells.named(SPLIT) if words[name] & set(PARTS)]
+    return (
+        named
+        or [
+            name
+            for name in cells.free
+            if len(words[name] & set(PARTS)) > 1 and words[name] <= {*PARTS, *NO_PART}
+        ]
+    )[:1]
 
 
-def _unit(sample: Sample, box: tuple[str, ...]) -> str:
-    """Return SHARES if no number exceeds 1, because boxes are larger than one pixel."""
-    numbers = [abs(number) for edges in _boxes(sample, box) for number in edges]
-    return SHARES if numbers and max(numbers) <= 1 else PIXELS
-
-
-def _split(sample: Sample) -> list[str]:
-    named = list(sample.named(SPLIT))
-    return [column for column in named if any(cell.lower() in PARTS for cell in sample.cells[column])][:1]
-
-
-def _size(sample: Sample) -> tuple[str, ...]:
+def _size(cells: Cells, box: tuple[str, ...]) -> tuple[str, ...]:
+    """Return two columns with usual names; in a table without names, the two columns of numbers after the box."""
     for names in SIZE:
-        columns = tuple(sample.named(names))
-        if len(columns) == 2 and all(sample.is_numeric(name, LEAST_NUMERIC) for name in columns):
+        columns = tuple(cells.named(names))
+        if len(columns) == 2 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
             return columns
-    return ()
+    numeric = [name for name in cells.free if cells.is_numeric(name)] if cells.without_names and box else []
+    return (
+        tuple(numeric)
+        if len(numeric) == 2 and all(float(cell) > 1 for name in numeric for cell in cells.known(name))
+        else ()
+    )
 
 
-def _labels(sample: Sample, has_box: bool) -> list[str]:
-    """Return a column with a usual name, otherwise the columns of 0 and 1, otherwise the first with repeated texts.
+def _labels(cells: Cells, has_box: bool) -> tuple[list[str], bool | None]:
+    """Return a column with a usual name, otherwise the columns of marks, otherwise the first with repeated texts; and
+    whether they are marks, None if that is not known yet.
 
     Unusable if it contains JSON, such as the regions in CSV files of Label Studio.
     """
-    named = list(sample.named(LABELS))
-    if (json := next(filter(sample.is_json, named), None)) is not None:
+    named = list(cells.named(LABELS))
+    if (json := next(filter(cells.is_json, named), None)) is not None:
         raise Unusable("labels that are texts", f"JSON objects in {json}")
     if named:
-        return ([column for column in named if not sample.is_numeric(column)] or named)[:1]
-    marks = [column for column in sample.free if sample.is_marks(column) and may_order(column)]
+        return ([column for column in named if not cells.is_numeric(column)] or named)[:1], None
+    marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
-        return marks
-    for column in sample.free:
-        texts = sample.known(column)
-        is_text = not sample.is_numeric(column) and not sample.is_json(column)
-        if texts and is_text and 2 * len(set(texts)) <= len(texts):
-            return [column]
-    return []
+        return marks, True
+    texts = [
+        column
+        for column in cells.free
+        if not cells.is_empty(column) and not cells.is_numeric(column) and not cells.is_json(column)
+    ]
+    repeated = [name for name in texts if 2 * len(cells.known(name)) <= cells.known(name).total()]
+    # beside a box in a table without names, the only text is what the box shows
+    return (repeated or (texts if cells.without_names and has_box else []))[:1], False
 
 
-def _numbers(sample: Sample) -> list[str]:
-    numeric = [column for column in sample.free if may_order(column) and sample.is_numeric(column)]
+def _numbers(cells: Cells) -> list[str]:
+    numeric = [column for column in cells.free if may_order(column) and cells.is_numeric(column)]
     return numeric[:MAX_CRITERIA]

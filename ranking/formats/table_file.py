@@ -1,16 +1,20 @@
-"""Imported tables as CSV, TSV or Parquet: the names of columns, rows as text, and the values of cells.
+"""Imported tables (CSV, TSV, Parquet, JSON lines, Excel): names of columns, rows as text, and values of cells.
 
 Rows are read one after the other and not stored here.
 """
 
 from __future__ import annotations
 
+import ast
+import codecs
 import csv
 import io
 import itertools
+import json
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +27,8 @@ from ranking.files.tree import suffix
 
 MAX_COLUMNS = 1_002
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
+# the form of boxes of x, y, width and height
+EXTENT = "left, top, width, height"
 # cells without a value
 UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
 Rows = Iterator[tuple[int, list[str]]]
@@ -31,17 +37,21 @@ Rows = Iterator[tuple[int, list[str]]]
 @dataclass(frozen=True)
 class Table:
     """header: as in the file. rows: returns a new iterator over the number and the cells of each row; it raises
-    Unusable where the file is damaged. counts: what the numbers count, "line" or "row".
+    Unusable where the file is damaged. counts: what the numbers count, "line" or "row". first: the cells of the first
+    line where it may be data; () where names of columns are certain. by_convention: the form of boxes that a file of
+    this kind states, "" if it states none.
     """
 
     header: tuple[str, ...]
     rows: Callable[[], Rows]
     counts: str = "line"
+    first: tuple[str, ...] = ()
+    by_convention: str = ""
 
-    def first(self, count: int) -> list[list[str]]:
-        """Return the cells of the first rows that have a cell for each column."""
-        whole = (cells for _, cells in self.rows() if len(cells) == len(self.header))
-        return list(itertools.islice(whole, count))
+    def without_header(self) -> Table:
+        """Return the table whose first line is data."""
+        names = tuple(f"column {number}" for number in range(1, len(self.first) + 1))
+        return Table(names, lambda: itertools.chain([(1, list(self.first))], self.rows()), self.counts)
 
 
 def is_table(name: str) -> bool:
@@ -52,18 +62,24 @@ def is_table(name: str) -> bool:
 def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
     """Return the table of that name in a tree; Unusable if it is no table, or exceeds the limits."""
     data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
-    return parquet_table(data, limits) if suffix(name) == ".parquet" else text_table(data, name)
+    readers = {".parquet": lambda: parquet_table(data, limits), ".jsonl": lambda: json_lines(data)}
+    readers[".xlsx"] = lambda: spreadsheet_table(data)
+    return readers.get(suffix(name), lambda: text_table(data, name))()
 
 
 def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
-    """Return the CSV or TSV in `data`. mark: the separator of cells; "": comma, semicolon or tab, whichever gives the
-    most cells in the first line. With semicolons or tabs, numbers may have a decimal comma, as spreadsheets write them.
+    """Return the CSV or TSV in `data`, whose first line names the columns unless `without_header` says otherwise.
 
-    >>> text_table(b"image;year\\na.jpg;1957").first(1)
-    [['a.jpg', '1957']]
+    mark: the separator of cells; "": comma, semicolon or tab, whichever gives the most cells in the first line. With
+    semicolons or tabs, numbers may have a decimal comma, as spreadsheets write them.
+
+    >>> list(text_table(b"image;year\\na.jpg;1957").rows())
+    [(2, ['a.jpg', '1957'])]
     """
     try:
-        text = data.decode("utf-8-sig")
+        text = data.decode(
+            "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
+        )
     except UnicodeDecodeError as error:
         came = f"another encoding at byte {error.start}; in a spreadsheet, save the table as “CSV UTF-8”"
         raise Unusable("text in UTF-8", came) from error
@@ -77,8 +93,70 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
         except csv.Error as error:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
-    header = next((cells for _, cells in lines()), [])
-    return Table(_header(header), lambda: (row for row in itertools.islice(lines(), 1, None) if row[1]))
+    first = next((cells for _, cells in lines()), [])
+    return Table(
+        _header(first),
+        lambda: (row for row in itertools.islice(lines(), 1, None) if row[1]),
+        first=tuple(first),
+    )
+
+
+def spreadsheet_table(data: bytes) -> Table:
+    """Return the first sheet with rows of an Excel workbook."""
+    from python_calamine import CalamineError, CalamineWorkbook
+
+    try:
+        book = CalamineWorkbook.from_filelike(io.BytesIO(data))
+        sheets = (book.get_sheet_by_name(name).to_python() for name in book.sheet_names)
+        cells = [list(map(_cell, row)) for row in next(filter(None, sheets), [])]
+    except CalamineError as error:
+        came = f"{readable(str(error), 200)}; save the sheet as “CSV UTF-8”"
+        raise Unusable("an Excel workbook that can be opened", came) from error
+    if not cells:
+        raise Unusable("a sheet with rows", "none")
+    return Table(_header(cells[0]), lambda: enumerate(cells[1:], 2), "row", tuple(cells[0]))
+
+
+def json_lines(data: bytes) -> Table:
+    """Return JSON lines, an object in each: its keys are columns, and each of the objects in it is a row.
+
+    Boxes are x, y, width and height, as COCO and Hugging Face have them.
+
+    >>> table = json_lines(b'{"file_name": "a.jpg", "objects": {"bbox": [[1, 2, 3, 4]], "categories": [7]}}')
+    >>> table.header, [cells for _, cells in table.rows()]
+    (('file_name', 'bbox', 'categories'), [['a.jpg', '1; 2; 3; 4', '7']])
+    """
+    rows: list[tuple[int, dict[str, str]]] = []
+    for number, line in enumerate(data.decode("utf-8-sig", "replace").splitlines(), 1):
+        try:
+            record = json.loads(line) if line.strip() else {}
+        except (ValueError, RecursionError) as error:
+            raise Unusable(f"a JSON object in each line, line {number}", readable(str(error), 200)) from error
+        if not isinstance(record, dict):
+            raise Unusable(f"a JSON object in each line, line {number}", type(record).__name__)
+        rows += [(number, row) for row in flattened(record) if row]
+    header = _header(list(dict.fromkeys(key for _, row in rows for key in row)))
+    return Table(
+        header,
+        lambda: ((number, [row.get(key, "") for key in header]) for number, row in rows),
+        "line",
+        (),
+        EXTENT,
+    )
+
+
+def flattened(record: Mapping[str, Any]) -> list[dict[str, str]]:
+    """Return the rows of a record: one, or one for each place in the lists of an object in it."""
+    lists: dict[str, list[Any]] = {}
+    for value in record.values():
+        if isinstance(value, dict) and value and all(isinstance(part, list) for part in value.values()):
+            lists |= value
+    flat = {key: _cell(value) for key, value in record.items() if not isinstance(value, dict)}
+    rows = range(max([1, *map(len, lists.values())]))
+    return [
+        flat | {key: _cell(value[row]) if row < len(value) else "" for key, value in lists.items()}
+        for row in rows
+    ]
 
 
 def _header(names: Sequence[str]) -> tuple[str, ...]:
@@ -134,12 +212,12 @@ def _is_plain(type_: Any) -> bool:
 
 def _cell(value: Any) -> str:
     """
-    >>> _cell(None), _cell(True), _cell(1.5), _cell(["a", 2])
-    ('', '1', '1.5', 'a; 2')
+    >>> _cell(None), _cell(True), _cell(1.5), _cell(2.0), _cell(["a", 2])
+    ('', '1', '1.5', '2', 'a; 2')
     """
     if value is None:
         return ""
-    if isinstance(value, bool):
+    if isinstance(value, bool) or (isinstance(value, float) and value.is_integer() and abs(value) < 1e15):
         return str(int(value))
     if isinstance(value, bytes):
         return value.decode(errors="replace")
@@ -149,27 +227,62 @@ def _cell(value: Any) -> str:
 # ---------------------------------------------------------------------------------------------------- Cells
 
 
-def listed_labels(cell: str) -> tuple[str, ...]:
+SIGNS, LIST, COMMA, SPACE, WHOLE = "; or |", "list", "comma", "space", "whole cell"
+SEPARATORS = (SIGNS, LIST, COMMA, SPACE, WHOLE)
+# what marks stand for; in columns without a 0, -1 is no
+YES, NO = ("1", "1.0", "true", "yes", "t", "y"), ("0", "0.0", "false", "no", "f", "n")
+MINUS = ("-1", "-1.0")
+
+
+def listed_labels(cell: str, separator: str = SIGNS) -> tuple[str, ...]:
     """Return the labels of a cell, each once.
 
-    >>> listed_labels("sea; sun|sea")
-    ('sea', 'sun')
+    >>> listed_labels("sea; sun|sea"), listed_labels("['a', 'b c']", LIST), listed_labels("red car", SPACE)
+    (('sea', 'sun'), ('a', 'b c'), ('red', 'car'))
     """
-    labels = map(unique_name, cell.replace("|", ";").split(";"))
-    return tuple(dict.fromkeys(filter(None, labels)))
+    if separator == LIST:
+        try:
+            items = ast.literal_eval(cell) if cell.startswith(("[", "(", "{")) else [cell]
+        except (ValueError, SyntaxError, MemoryError, RecursionError):
+            items = cell.strip("[](){} ").split(",")
+        parts = [str(item).strip("'\" ") for item in items]
+    else:
+        marks = {SIGNS: r"[;|]", COMMA: ",", SPACE: r"\s+"}
+        parts = re.split(marks[separator], cell) if separator in marks else [cell]
+    return tuple(dict.fromkeys(filter(None, map(unique_name, parts))))
 
 
-def marked_labels(marks: Iterable[tuple[str, str]]) -> tuple[str, ...]:
-    """Return the labels of the pairs (label, cell) whose cell is 1; Unusable if a cell is neither 0 nor 1.
+def separator_of(cells: Counter[str]) -> tuple[str, str]:
+    """Return how labels in the cells of a column are separated, from all cells, and the evidence.
 
-    >>> marked_labels([("sea", "1"), ("sun", " 0")])
-    ('sea',)
+    Commas and spaces separate where the parts are fewer than the cells and their number varies: "sea sun", "sun", "sea
+    sun sky"; but not in names such as "traffic light".
     """
-    stripped = [(label, mark.strip()) for label, mark in marks]
-    for label, mark in stripped:
-        if mark not in ("0", "1"):
-            raise Unusable("labels marked 0 or 1", readable(f"{label}: {mark!r:.20}"))
-    return tuple(label for label, mark in stripped if mark == "1")
+    if any(cell.startswith("[") and cell.endswith("]") for cell in cells):
+        return LIST, "cells are lists in brackets"
+    if any(set(cell) & set(";|") for cell in cells):
+        return SIGNS, "cells contain ; or |"
+    for separator, sign in ((COMMA, ","), (SPACE, "spaces")):
+        parted = [listed_labels(cell, separator) for cell in cells]
+        parts = Counter(part for labels in parted for part in labels)
+        several = len({len(labels) for labels in parted}) > 1
+        again = sum(count > 1 for count in parts.values())
+        if several and len(parts) < len(cells) and 2 * again >= len(parts):
+            return separator, f"separated by {sign}: {len(parts):,} names in {len(cells):,} different cells"
+    return WHOLE, "each cell is one label"
+
+
+def marked_labels(marks: Sequence[tuple[str, str]], minus_is_no: bool = False) -> tuple[str, ...]:
+    """Return the labels of the pairs (label, cell) whose cell is yes; Unusable if a cell is neither yes nor no.
+
+    >>> marked_labels([("sea", "1"), ("sun", " False")]), marked_labels([("sea", "-1")], minus_is_no=True)
+    (('sea',), ())
+    """
+    for label, mark in marks:
+        plain = mark.strip().lower()
+        if plain not in (*YES, *NO) and not (minus_is_no and plain in MINUS):
+            raise Unusable("labels marked 0 or 1", readable(f"{label}: {mark.strip()!r:.20}"))
+    return tuple(label for label, mark in marks if mark.strip().lower() in YES)
 
 
 def number(criterion: str, cell: str) -> float:

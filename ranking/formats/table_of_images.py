@@ -1,17 +1,19 @@
-"""A table of images in a folder or a ZIP file: CSV, TSV or Parquet with one row per image or per box."""
+"""A table of images in a folder or a ZIP file: one row per image or per box."""
 
 from __future__ import annotations
 
-import contextlib
+import io
 import itertools
 import math
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
-from ranking.core import Problem, SourceBox, SourceImage
+from PIL import Image
+
+from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import readable
@@ -19,35 +21,40 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
+from ranking.formats.file_names import display_names, part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_columns import (
-    EXTENT,
     FORMS,
     MIDDLE,
     PIXELS,
     ROLES,
     SHARES,
+    Cells,
     Columns,
-    Sample,
     box_numbers,
     chosen_columns,
+    first_row_is_data,
     propose,
     role_setting,
 )
-from ranking.formats.table_file import Table, is_table, listed_labels, marked_labels, number, read_table
-from ranking.formats.tree_source import (
-    Grouped,
-    Recognised,
-    TreeSource,
-    display_names,
-    is_image,
-    part_of,
-    part_of_annotations,
+from ranking.formats.table_file import (
+    EXTENT,
+    SEPARATORS,
+    YES,
+    Table,
+    is_table,
+    listed_labels,
+    marked_labels,
+    number,
+    read_table,
 )
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
-EXPECTED = "images and a table of them (CSV, TSV, Parquet) whose first line names the columns"
-# from which the roles of columns are proposed
-SAMPLED_ROWS = 200
+EXPECTED = "images and a table of them (CSV, TSV, Parquet, JSON lines, Excel)"
+# of the first bytes of an image, which contain its size
+HEAD = 2**17
+HEADER, NO_HEADER = "names the columns", "is data"
+LEAVE_OUT, AS_NO = "leave out", "as no"
 MAX_TABLES = 50
 FROM_FILE = "as found"
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
@@ -100,9 +107,9 @@ class TableOfImages(TreeSource):
     """Tables of spreadsheets and data frames, as published by Roboflow, OpenImages and Kaggle in many forms.
 
     The rows of an image are its boxes, or all describe the whole image. Tables with the same columns as the first, such
-    as train.csv and test.csv, are read too. An image is found by its name, with or without suffix; the name is never
-    used as a path. Labels in a cell are separated by ; or |, or each label has a column of 0 and 1. Boxes count pixels
-    from 0 and are half open. Images with a common group are on the same side of a random split.
+    as train.csv and test.csv, are read too. What a column is, all rows decide. An image is found by its name, with or
+    without suffix; the name is never used as a path. Boxes count pixels from 0 and are half open. Images with a common
+    group are on the same side of a random split.
     """
 
     layout: ClassVar[str] = EXPECTED
@@ -112,6 +119,13 @@ class TableOfImages(TreeSource):
         label="Table",
         help="The name of the table in the folder or ZIP file. Empty: the first table that names images, and all "
         "tables with the same columns.",
+        advanced=True,
+    )
+    first_row: str = setting(
+        FROM_FILE,
+        label="First row",
+        help="Whether the first row names the columns. As found: unless it names an image.",
+        choices=(FROM_FILE, HEADER, NO_HEADER),
         advanced=True,
     )
     image_column: str = role_setting("image", "The name of the image.")
@@ -131,7 +145,21 @@ class TableOfImages(TreeSource):
         advanced=True,
     )
     label_columns: str = role_setting(
-        "labels", "One column with labels separated by ; or |, or one column of 0 and 1 per label."
+        "labels", "One column with the labels of the image, or one column of marks (0 and 1) per label."
+    )
+    separator: str = setting(
+        FROM_FILE,
+        label="Separator of labels",
+        help="What separates the labels in a cell. As found: from all cells.",
+        choices=(FROM_FILE, *SEPARATORS),
+        advanced=True,
+    )
+    unknown_marks: str = setting(
+        LEAVE_OUT,
+        label="Unknown marks",
+        help="What to do with a row that has a mark that is neither yes nor no, such as an empty cell.",
+        choices=(LEAVE_OUT, AS_NO),
+        advanced=True,
     )
     number_columns: str = role_setting("numbers", "One column per criterion by which images can be ordered.")
     group_column: str = role_setting(
@@ -145,69 +173,45 @@ class TableOfImages(TreeSource):
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Recognise a table with a column that names images of the tree, and a column that describes them."""
-        source, index, limits = cls(), ImageNames(tree), Limits.from_environment()
+        source, limits = cls(), Limits.from_environment()
         for name in itertools.islice(filter(is_table, tree.names), MAX_TABLES):
             try:
-                columns = source._columns_of(read_table(tree, name, limits), index)
+                _, columns = source._columns_of(read_table(tree, name, limits), tree, ImageNames(tree))
             except Unusable:
                 # the import reports the reason; here it is only not recognised
                 continue
             if columns is not None:
-                why = f"in {readable(name, 255)}, {columns.in_words()}"
-                return Recognised(0.8, why, columns.settings())
+                return Recognised(0.8, f"in {readable(name, 255)}, {columns.in_words()}")
         return None
-
-    def columns(self) -> list[str]:
-        try:
-            headers = [table.header for table in self._tables.by_name.values()]
-        # no table describes images: the user can choose columns of the first readable table
-        except ValueError:
-            headers = list(self._headers())
-        named = (list(filter(None, header)) for header in headers)
-        return next((names for names in named if len(set(names)) == len(names)), [])
-
-    def as_read(self) -> tuple[dict[str, str], str]:
-        columns = self._tables.columns
-        return columns.settings(), columns.in_words()
 
     def __len__(self) -> int:
         return len(self._images)
 
-    def records(self) -> Iterator[SourceImage | Problem]:
+    _needs: ClassVar[str] = "a row for every image"
+
+    def _records(self) -> Iterator[SourceImage | Problem]:
         images, problems = self._images, self._row_problems
-        yield from self._tree.problems
         yield from self._tables.problems.rows()
+        for decision in self._tables.columns.decisions:
+            self._decide(decision)
         yield from problems.rows()
-        without_row = Grouped()
-        for name in self._tree.names:
-            if is_image(name) and name not in images:
-                without_row.add("images", "a row for every image", name, "image ignored")
-        yield from without_row.rows()
         groups = [sorted({box.group for box in image.boxes if box.group}) for image in images.values()]
-        tested, rows = self._which_test([image.part for image in images.values()], groups)
+        tested, rows = self._which_test(
+            list(images), [image.part for image in images.values()], self._stated_by(), groups
+        )
         yield from rows
         names = display_names(list(images))
         for (name, image), test in zip(images.items(), tested, strict=True):
             yield SourceImage(names[name], self._tree.file(name), image.all_boxes(), test, image.size)
 
-    def _names_parts(self) -> str:
+    def _stated_by(self) -> str:
         split = self._tables.columns.split
-        return super()._names_parts() if split is None else f"the column {split}"
+        return "the names of the tables" if split is None else f"the cells of the column {split}"
 
     # --------------------------------------------------------------------------------------------- Tables
 
     def _table_names(self) -> list[str]:
         return [name for name in self._tree.names if is_table(name) and self.table.strip() in ("", name)]
-
-    def _headers(self) -> Iterator[tuple[str, ...]]:
-        limits = Limits.from_environment()
-        for name in self._table_names()[:MAX_TABLES]:
-            with contextlib.suppress(Unusable):
-                yield read_table(self._tree, name, limits).header
-
-    @cached_property
-    def _index(self) -> ImageNames:
-        return ImageNames(self._tree)
 
     @cached_property
     def _tables(self) -> Tables:
@@ -220,7 +224,14 @@ class TableOfImages(TreeSource):
         for name in names:
             try:
                 table = read_table(self._tree, name, limits)
-                columns = columns or self._columns_of(table, self._index)
+                if columns is None:
+                    table, columns = self._columns_of(table, self._tree, self._index)
+                elif (
+                    len(table.first) == len(header := next(iter(tables.values())).header)
+                    and table.header != header
+                ):
+                    # a further part of the same table, which has no header either
+                    table = table.without_header()
                 if columns is None or any(table.header != first.header for first in tables.values()):
                     raise Unusable("columns that name images and describe them", ", ".join(table.header))
                 tables[name] = table
@@ -230,21 +241,45 @@ class TableOfImages(TreeSource):
             raise InputError(self._shown_place(), EXPECTED, problems.reasons() or "no such table")
         return Tables(tables, columns, problems)
 
-    def _columns_of(self, table: Table, index: ImageNames) -> Columns | None:
-        """Return the roles of the columns of a table; None if they name no images; Unusable if the roles are
-        unclear."""
+    def _columns_of(self, table: Table, tree: FileTree, index: ImageNames) -> tuple[Table, Columns | None]:
+        """Return a table, without a header if its first row is data, and the roles of its columns; None for them if
+        they name no images; Unusable if the roles are unclear."""
+        why = first_row_is_data(table, index) if table.first else ""
+        has_header = not why if self.first_row == FROM_FILE else self.first_row == HEADER
+        is_text = bool(table.first)
+        table = table if has_header else table.without_header()
         header = list(filter(None, table.header))
         if twice := next((name for place, name in enumerate(header) if name in header[:place]), None):
             raise Unusable("different column names", f"{twice} twice")
         chosen = {
             name: chosen_columns(getattr(self, role.setting), header, role) for name, role in ROLES.items()
         }
-        columns = propose(Sample(table.header, table.first(SAMPLED_ROWS)), index, chosen)
+
+        def sizes(texts: Sequence[str]) -> dict[str, tuple[int, int]]:
+            return {text: size for text in texts if (size := _real_size(tree, index, text)) is not None}
+
+        cells = Cells(table, not has_header)
+        columns = propose(cells, index, chosen, sizes, table.by_convention)
+        if columns is None and not has_header:
+            raise Unusable(
+                "a first row that names the columns", f"data: {why}. Add a header such as image,label"
+            )
         if columns is None:
-            return None
+            return table, None
+        decisions = list(columns.decisions)
+        if is_text:
+            row, other = (HEADER, NO_HEADER) if has_header else (NO_HEADER, HEADER)
+            evidence = why or "it names no image of this folder"
+            decisions.insert(0, Decision("first row", row, evidence, "first_row", row, (other,)))
+        settled = {"box_form": self.box_form, "separator": self.separator}
+        for place, item in enumerate(decisions):
+            if item.setting in settled and (value := settled[item.setting]) != FROM_FILE:
+                others = tuple(each for each in (item.value, *item.alternatives) if each != value)
+                decisions[place] = Decision(item.about, value, "chosen by you", item.setting, value, others)
         form = columns.form if self.box_form == FROM_FILE else self.box_form
         unit = columns.unit if self.box_unit == FROM_FILE else self.box_unit
-        return columns._replace(form=form, unit=unit)
+        separator = columns.separator if self.separator == FROM_FILE else self.separator
+        return table, columns._replace(form=form, unit=unit, separator=separator, decisions=tuple(decisions))
 
     # ----------------------------------------------------------------------------------------------- Rows
 
@@ -282,7 +317,7 @@ class TableOfImages(TreeSource):
                 image = names[image_cell]
                 if isinstance(image, Unusable):
                     raise Unusable(image.expected, image.came)
-                _add_row(row, image, part, columns, images)
+                _add_row(row, image, part, columns, images, self.unknown_marks == AS_NO)
             except Unusable as error:
                 came = f"{table.counts} {place}: {error.came}"
                 self._row_problems.add(shown, error.expected, came, "row ignored")
@@ -294,16 +329,26 @@ class TableOfImages(TreeSource):
             return error
 
 
+def _real_size(tree: FileTree, index: ImageNames, text: str) -> tuple[int, int] | None:
+    """Return the size in the header of the image that a text names; None if it cannot be read."""
+    try:
+        with Image.open(io.BytesIO(tree.head(index.find(text), HEAD))) as image:
+            return image.size
+    except (Unusable, OSError, ValueError, SyntaxError):
+        return None
+
+
 def _add_row(
     row: Mapping[str, str],
     name: str,
     part_of_table: str | None,
     columns: Columns,
     images: dict[str, TableImage],
+    unknown_is_no: bool,
 ) -> None:
     """Add a box of the image, or the description of the whole image."""
     if columns.split is None:
-        part = part_of_table or part_of(name)
+        part = part_of_table
     else:
         part = PARTS.get(row[columns.split].lower())
         if part is None:
@@ -313,9 +358,14 @@ def _add_row(
     image.rows += 1
     edges = _edges(row, columns)
     if columns.marked:
-        labels = marked_labels((label, row[label]) for label in columns.labels)
+        marks = [(label, row[label]) for label in columns.labels]
+        if unknown_is_no:
+            marks = [(label, mark) for label, mark in marks if mark.lower() in YES]
+        labels = marked_labels(marks, columns.minus_is_no)
     else:
-        labels = tuple(label for column in columns.labels for label in listed_labels(row[column]))
+        labels = tuple(
+            label for column in columns.labels for label in listed_labels(row[column], columns.separator)
+        )
     numbers = {criterion: number(criterion, row[criterion]) for criterion in columns.numbers}
     if columns.box and edges is None and not labels:
         # an image without objects

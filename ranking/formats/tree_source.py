@@ -3,25 +3,25 @@ recognises a tree."""
 
 from __future__ import annotations
 
-import codecs
-import itertools
-import re
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Problem, Source
+from ranking.core import Decision, Problem, Source, SourceImage
 from ranking.core.settings import Settings, setting
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
-from ranking.datasets.splits import PART, PARTS, moved_whole, split_with_report
-from ranking.files import FileTree, Unusable, open_tree
-from ranking.files.files import IMAGE_SUFFIXES, image_name
-from ranking.files.tree import parent, stem, suffix
+from ranking.datasets.splits import moved_whole, split_with_report
+from ranking.files import FileTree, open_tree
+from ranking.files.tree import parent, suffix
+from ranking.formats.file_beginnings import tool_formats
+from ranking.formats.file_names import is_image, part_folders
+from ranking.formats.image_names import ImageNames
+from ranking.formats.split_lists import split_lists
 
 # examples in a row that stands for many problems
 SHOWN = 3
@@ -41,29 +41,36 @@ class Recognised:
     settings: Settings = field(default_factory=dict)
 
 
+# the values of the setting Split, beside random
+FOUND, STATED, LISTS, FOLDERS, RANDOM = "as found", "annotations", "lists", "folders", "random"
+
+
 @dataclass
 class TreeSource(Source):
-    """A format of folders and ZIP files. layout: what it reads, as text."""
+    """A format of folders and archives. layout: what it reads, as text.
+
+    A format yields its images and problems in `_records`; this class adds the rows of the tree, and one for each kind
+    of file that the format has not opened.
+    """
 
     order: ClassVar[int] = 1
     layout: ClassVar[str]
 
     folder: str = setting(
         "",
-        label="Folder or ZIP file",
-        help="A folder or ZIP file on the computer that runs this app. Nothing outside it is read.",
+        label="Folder or archive",
+        help="A folder or an archive on the computer that runs this app. Nothing outside it is read.",
     )
     split: str = setting(
-        "as named",
+        FOUND,
         label="Split",
-        help="Which images form the test split: those in files or folders named test, otherwise val; or a random share "
-        "of all images.",
-        choices={"as named": "from the names", "draw": "random"},
+        help="Which images form the test split: those named test, otherwise val, by the annotations, by lists such as "
+        "test.txt, or by folders; or a random share of all images.",
+        choices=(FOUND, STATED, LISTS, FOLDERS, RANDOM),
         advanced=True,
     )
     test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)
     seed: int = seed_of_test()
-    _split_from = ""
     # whether groups, which the user chose, override named parts
     _moves_groups: ClassVar[bool] = False
 
@@ -72,61 +79,137 @@ class TreeSource(Source):
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Return how certainly this source recognises `tree`, and why; None if it does not."""
 
+    @abstractmethod
+    def _records(self) -> Iterator[SourceImage | Problem]:
+        """Yield the images, and the problems of the annotations."""
+
+    def records(self) -> Iterator[SourceImage | Problem]:
+        yield from self._tree.problems
+        yield from self._records()
+        yield from self._left_out()
+
+    def decisions(self) -> list[Decision]:
+        return [*self._decided.values(), *self._index.decisions()]
+
     def title(self) -> str:
         return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
 
-    def split_from(self) -> str:
-        """The origin of the split, as text, once `records` has yielded an image."""
-        return self._split_from
+    def _decide(self, decision: Decision) -> None:
+        """Add a decision, or replace the one about the same thing."""
+        self._decided[decision.about] = decision
 
-    def columns(self) -> list[str]:
-        """Return the column names of a table, whose roles the user can choose; [] for other formats."""
-        return []
-
-    def as_read(self) -> tuple[dict[str, str], str]:
-        """Return the settings that name the columns of each role, and a sentence about them; InputError if the roles
-        are unknown."""
-        return {}, ""
-
-    def _names_parts(self) -> str:
-        """Return what names the parts of images, as text."""
-        return "their folders or files"
+    def _left_out(self) -> Iterator[Problem]:
+        """Yield a report row about images that were not opened; decide about all other files that were not."""
+        unopened = [name for name in self._tree.names if name not in self._tree.opened]
+        if images := list(filter(is_image, unopened)):
+            came = f"none for {listed([readable(name) for name in images])}"
+            yield Problem(
+                counted(len(images), "image"), self._needs, came, counted(len(images), "image") + " ignored"
+            )
+        others = [name for name in unopened if not is_image(name)]
+        yield from tool_formats(self._tree, others)
+        if others:
+            endings = Counter(suffix(name) or "without a suffix" for name in others).most_common()
+            kinds = listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
+            names = listed([readable(name) for name in others])
+            self._decide(Decision("other files", "not read", f"{kinds}: {names}"))
 
     def _which_test(
-        self, parts: Sequence[str | None], groups: Sequence[Sequence[str]] | None = None
+        self,
+        names: Sequence[str],
+        stated: Sequence[str | None] = (),
+        stated_by: str = "",
+        groups: Sequence[Sequence[str]] | None = None,
     ) -> tuple[list[bool], list[Problem]]:
-        """Return which images are test images, from the part of each; and a report row if the split is random.
+        """Return which images are test images; and report rows.
 
-        Test images are those of the part "test", if other parts exist too, otherwise those of "val". If neither gives a
-        split, a random share of all images is held out; images with a common group stay together if there are enough
-        groups.
+        names: of the images in the tree. stated: the part of each by the annotations, which `stated_by` names. Test
+        images are those of the part "test", if other parts exist too, otherwise those of "val": by the annotations, by
+        lists, or by folders, whichever gives a split first. If none does, a random share of all images is held out;
+        images with a common group stay together if there are enough groups.
         """
-        named = set(parts)
-        chosen = next((part for part in ("test", "val") if part in named and named != {part}), None)
-        if self.split != "draw" and chosen is not None:
-            tested = [part == chosen for part in parts]
-            self._split_from = f"named {chosen} by {self._names_parts()}"
+        lists = split_lists(self._tree, self._index)
+        found = {
+            STATED: (stated_by, stated),
+            LISTS: (
+                lists.in_words() if lists else "",
+                [lists.parts.get(name) for name in names] if lists else (),
+            ),
+            FOLDERS: ("their folders", list(map(self._part_of, names))),
+        }
+        tests = {way: test for way, (_, parts) in found.items() if (test := _tested(parts)) is not None}
+        way = next(iter(tests), RANDOM) if self.split == FOUND else self.split
+        others = tuple(other for other in (*tests, RANDOM) if other != way)
+        if way in tests:
+            by, parts = found[way]
+            tested = tests[way]
+            evidence = f"{by} name the part of {counted(sum(part is not None for part in parts), 'image')}"
+            differ = [other for other in tests if tests[other] != tested]
+            evidence += f"; {found[differ[0]][0]} name another test split" if differ else ""
+            self._decide_split(tested, way, evidence, others, self.split == FOUND and bool(differ))
+            rows = list(lists.rows()) if lists and way == LISTS else []
             if self._moves_groups and groups is not None:
-                return moved_whole(tested, groups)
-            return tested, list(_on_both_sides(tested, groups or []))
-        why = (
-            "by the setting Split" if self.split == "draw" else "because no file or folder names a test split"
-        )
-        self._split_from = f"{self.test_share:.0%} held out at random, seed {self.seed}, {why}"
-        tested, rows = split_with_report(groups or [()] * len(parts), self.test_share, self.seed)
-        if self.split == "draw":
+                moved, more = moved_whole(tested, groups)
+                return moved, [*rows, *more]
+            return tested, [*rows, *_on_both_sides(tested, groups or [])]
+        tested, rows = split_with_report(groups or [()] * len(names), self.test_share, self.seed)
+        held = f"{self.test_share:.0%} of {counted(len(names), 'image')} held out at random, seed {self.seed}"
+        if self.split == RANDOM:
+            self._decide_split(tested, RANDOM, held, others)
             return tested, rows
-        came = listed(sorted(part for part in named if part is not None)) or "none"
-        done = f"{self.test_share:.0%} of {counted(len(parts), 'image')} held out at random, seed {self.seed}"
-        return tested, [Problem("parts", "a training part and a test part", came, done), *rows]
+        named = {part for _, parts in found.values() for part in parts if part is not None}
+        came = listed(sorted(named)) or "none"
+        self._decide_split(tested, RANDOM, f"{held}, because nothing names a test split", others)
+        return tested, [Problem("parts", "a training part and a test part", came, held), *rows]
+
+    def _part_of(self, name: str) -> str | None:
+        """Return the part that the folders of a file name."""
+        while name := parent(name):
+            if name in self._part_folders:
+                return self._part_folders[name]
+        return None
+
+    def _decide_split(
+        self,
+        tested: Sequence[bool],
+        way: str,
+        evidence: str,
+        others: tuple[str, ...],
+        is_open: bool = False,
+    ) -> None:
+        chosen = f"{sum(tested):,} of {counted(len(tested), 'image')} for testing"
+        self._decide(Decision("split", chosen, evidence, "split", way, others, is_open))
+
+    # what an image needs, in the report row about images without it
+    _needs: ClassVar[str] = "annotations for every image"
+
+    @cached_property
+    def _decided(self) -> dict[str, Decision]:
+        return {}
 
     @cached_property
     def _tree(self) -> FileTree:
         return open_tree(self.folder, self.layout)
 
+    @cached_property
+    def _part_folders(self) -> dict[str, str]:
+        return part_folders(self._tree.names)
+
+    @cached_property
+    def _index(self) -> ImageNames:
+        return ImageNames(self._tree)
+
     def _shown_place(self) -> str:
-        """Return the name of the folder or ZIP file in errors."""
+        """Return the name of the folder or archive in errors."""
         return readable(str(self._tree.place), 255)
+
+
+def _tested(parts: Sequence[str | None]) -> list[bool] | None:
+    """Return which images have the part "test", or else "val", if others have another part; None if that is no
+    split."""
+    named = set(parts)
+    chosen = next((part for part in ("test", "val") if part in named and named != {part}), None)
+    return None if chosen is None else [part == chosen for part in parts]
 
 
 def tree_sources() -> list[str]:
@@ -185,80 +268,3 @@ class Grouped:
     def reasons(self) -> str:
         """Return the rows as one sentence."""
         return "; ".join(f"{row.file}: expected {row.expected}, got {row.came}" for row in self.rows())
-
-
-def is_image(name: str) -> bool:
-    """Return whether a file name has the suffix of an image format that can be decoded."""
-    return suffix(name) in IMAGE_SUFFIXES
-
-
-def display_names(names: Sequence[str]) -> dict[str, str]:
-    """Return the display names of images, from their names in a tree: without common folders, and without suffix where
-    names stay different.
-
-    >>> display_names(["data/a.jpg", "data/b.png"]), display_names(["x/a.jpg", "y/a.jpg", "y/a.png"])
-    ({'data/a.jpg': 'a', 'data/b.png': 'b'}, {'x/a.jpg': 'x/a', 'y/a.jpg': 'y/a.jpg', 'y/a.png': 'y/a.png'})
-    """
-    start = len(shared_folder(names))
-    counts = Counter(map(bare, names))
-    return {
-        name: image_name((bare(name) if counts[bare(name)] == 1 else name)[start:].lstrip("/"))
-        for name in names
-    }
-
-
-def bare(name: str) -> str:
-    """
-    >>> bare("a.b/c.jpg")
-    'a.b/c'
-    """
-    return name[: len(name) - len(suffix(name))]
-
-
-def shared_folder(names: Sequence[str]) -> str:
-    """Return the innermost folder that contains all of those names.
-
-    >>> shared_folder(["a/b/c.jpg", "a/b/d/e.jpg"]), shared_folder(["a", "ab"])
-    ('a/b', '')
-    """
-    folders = [parent(name).split("/") for name in names]
-    shared = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))
-    return "/".join(parts[0] for parts in shared)
-
-
-def part_of(name: str) -> str | None:
-    """Return the part of a data set that the folders of a file name: "train", "val", "test", or None.
-
-    >>> part_of("images/val2017/1.jpg"), part_of("obj_train_data/1.jpg"), part_of("test.jpg")
-    ('val', 'train', None)
-    """
-    for folder in reversed(parent(name).split("/")):
-        matched = PART.fullmatch(folder.lower())
-        if matched is not None and matched[1] in PARTS:
-            return PARTS[matched[1]]
-    return None
-
-
-def part_of_annotations(name: str) -> str | None:
-    """Return the same for an annotation file, whose own name may contain the part.
-
-    >>> [part_of_annotations(name) for name in ("labels/instances_train2017.json", "valid/coco.json", "a.json")]
-    ['train', 'val', None]
-    """
-    words = [PARTS[word] for word in re.findall("[a-z]+", stem(name).lower()) if word in PARTS]
-    return words[-1] if words else part_of(name)
-
-
-def beginning(tree: FileTree, ending: str, size: int, known: Callable[[bytes], object]) -> list[str]:
-    """Return the files of a tree with that suffix whose first `size` bytes, without a byte order mark, are `known`."""
-    names = []
-    for name in tree.names:
-        if suffix(name) == ending:
-            try:
-                head = tree.head(name, size)
-            except Unusable:
-                # the import reports the reason; here it is only not recognised
-                continue
-            if known(head.removeprefix(codecs.BOM_UTF8)):
-                names.append(name)
-    return names

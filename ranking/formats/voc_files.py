@@ -17,7 +17,7 @@ from ranking.core.text import listed, readable, unique_name
 from ranking.files import FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
-from ranking.formats.tree_source import bare, part_of
+from ranking.formats.file_names import bare, part_of
 from ranking.formats.xml_file import NUMBER, xml_root
 
 EXPECTED = (

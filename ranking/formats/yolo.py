@@ -16,7 +16,8 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, suffix
-from ranking.formats.tree_source import Grouped, Recognised, TreeSource, display_names, is_image, part_of
+from ranking.formats.file_names import display_names, is_image
+from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
 LAYOUT = (
     "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
@@ -64,14 +65,13 @@ class Yolo(TreeSource):
     def __len__(self) -> int:
         return len(self._images)
 
-    def records(self) -> Iterator[SourceImage | Problem]:
-        yield from self._tree.problems
+    def _records(self) -> Iterator[SourceImage | Problem]:
         names, pose, rows = self._names
         yield from rows
         yield from self._without_image()
         groups = {name: group_of(name, self.group) for name in self._images}
         units = [[] if group is None else [group] for group in groups.values()]
-        tested, rows = self._which_test([part_of(name) for name in self._images], units)
+        tested, rows = self._which_test(self._images, groups=units)
         yield from rows
         shown = display_names(self._images)
         for name, test in zip(self._images, tested, strict=True):

@@ -33,9 +33,9 @@ M = TypeVar("M", bound=Method)
 
 RANKED = {
     "samples": "samples",
-    "orders": "whole sequences",
+    "sequences": "whole sequences",
     "labels": "the labels of an image",
-    "bags": "images by the best of their windows",
+    "windows": "images by the best of their windows",
 }
 
 make_method = METHODS.make
@@ -46,8 +46,8 @@ method_class = METHODS.get
 def method_names(ranks: str | None = None) -> list[str]:
     """Return the names of all methods, or of those that rank `ranks`.
 
-    ranks: "samples" of a query as relevant or irrelevant, "orders" of graded samples, the "labels" of an image, or
-    "bags": images by the best of their windows.
+    ranks: "samples" of a query as relevant or irrelevant, "sequences" of graded samples, the "labels" of an image, or
+    "windows": images by the best of their windows.
 
     >>> "AP-SVM" in method_names(ranks="samples"), "AP-SVM" in method_names(ranks="labels")
     (True, False)

@@ -80,7 +80,7 @@ class Descents(JoinedProgress):
         self._clock.report(0, before.primal, before.dual, 0, before.planes, weights=before.weights)
 
     def _begin_after(self, solution: BagSolution) -> None:
-        self.begin(seconds=0.0, passes=self.before.passes + solution.passes)
+        self.before = replace(self.latest, seconds=0.0, passes=self.before.passes + solution.passes)
 
 
 @dataclass(kw_only=True, eq=False)
@@ -92,7 +92,7 @@ class BagMethod(Method):
     than the tolerance.
     """
 
-    ranks: ClassVar[str] = "bags"
+    ranks: ClassVar[str] = "windows"
 
     C: float = penalty(100.0, "ranking error")
 

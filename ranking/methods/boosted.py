@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,9 @@ from ranking.core.errors import InputError
 from ranking.core.settings import Json, Settings, setting
 from ranking.methods.order_method import Arrays, Grid, OrderMethod
 from ranking.solvers.clock import Clock
+
+if TYPE_CHECKING:
+    from lightgbm import Booster
 
 # sums to the loss's first and second slopes
 Objective = Callable[[Floats, object], tuple[Floats, Floats]]
@@ -39,7 +42,7 @@ class Boosting(NamedTuple):
     options: Settings
     rows: Json
     objective: Objective | None
-    loss: Callable[[Any], float]
+    loss: Callable[[Booster], float]
 
 
 @dataclass(kw_only=True, eq=False)
@@ -81,8 +84,7 @@ class Boosted(OrderMethod):
         maximum=1_000_000,
         advanced=True,
     )
-    # lightgbm.Booster, None before training
-    booster: Any = field(default=None, init=False, repr=False)
+    booster: Booster = field(init=False, repr=False)
 
     @abstractmethod
     def boosting(self, sequences: SequenceSet, rows: Ints) -> Boosting:
@@ -127,8 +129,7 @@ class Boosted(OrderMethod):
 
     def outputs(self, features: Floats) -> Floats:
         """Return (n,) the sums of the trees for samples (n, d), or (n, K) the probability of each class."""
-        predicted: Floats = self.booster.predict(features, num_threads=1)
-        return predicted
+        return np.asarray(self.booster.predict(features, num_threads=1))
 
     def arrays(self) -> Arrays:
         return {"booster": np.array(self.booster.model_to_string())}

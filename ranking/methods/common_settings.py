@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from statistics import fmean
-from typing import Any
 
 from ranking.core import Bools
 from ranking.core.settings import setting
@@ -15,7 +14,7 @@ from ranking.losses.weighted_zero_one import unit_of_cost
 RANKING_UNIT, PAPER_UNIT = "ranking", "paper"
 
 
-def penalty(default: float, error: str) -> Any:
+def penalty(default: float, error: str) -> float:
     """Return the setting C, the cost of an `error`; `default` suits L2-normalised features."""
     return setting(
         default,
@@ -35,7 +34,7 @@ COST = {
 }
 
 
-def cost_unit(owner: str) -> Any:
+def cost_unit(owner: str) -> str:
     """Return the setting for the unit of C of a weighted 0-1 loss. owner: names that C in the help text."""
     return setting(
         RANKING_UNIT,
@@ -57,7 +56,7 @@ def closed_gap(
     default: float = 1e-3,
     help: str = "Training stops when the objective is proven to be within this share of the optimum.",
     formula: str = r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
-) -> Any:
+) -> float:
     """Return the setting tolerance: the duality gap at which training stops, defined by `help` and `formula`."""
     return setting(
         default,
@@ -71,7 +70,7 @@ def closed_gap(
     )
 
 
-def most_iterations(default: int, trained: str = "Training") -> Any:
+def most_iterations(default: int, trained: str = "Training") -> int:
     """Return the setting max_iterations. trained: the subject of the help text."""
     return setting(
         default,
@@ -84,7 +83,7 @@ def most_iterations(default: int, trained: str = "Training") -> Any:
     )
 
 
-def inference_algorithm() -> Any:
+def inference_algorithm() -> str:
     """Return the setting for the algorithm of loss-augmented inference of a ranking loss."""
     return setting(
         "auto",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ranking.core import Floats, Ints
@@ -15,7 +13,7 @@ HIGHEST = 1000
 GAINS = ("linear", "exponential")
 
 
-def gain_setting() -> Any:
+def gain_setting() -> str:
     """Return the setting gain."""
     return setting(
         "linear",

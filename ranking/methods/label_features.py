@@ -6,12 +6,12 @@ A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first col
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from ranking.core import Features, Floats, LabelSet
+from ranking.core import Bools, Features, Floats, LabelSet
 from ranking.core.errors import InputError
 
 # for scores of one-vs-all SVMs on training images
@@ -164,7 +164,7 @@ class OneVsAllMap:
         return label_map, LabelFeatures(np.ones((len(features), 1)), scores)
 
     @classmethod
-    def _trained(cls, features: Floats, labels: Any) -> Self:
+    def _trained(cls, features: Floats, labels: Bools) -> Self:
         # which takes a second to load
         from sklearn.svm import LinearSVC
 
@@ -185,7 +185,9 @@ class OneVsAllMap:
         return LabelFeatures(np.ones((len(features), 1)), self.scores(features))
 
 
-MAPS: dict[str, type[Any]] = {
+LabelMap = LinearMap | KernelMap | OneVsAllMap
+
+MAPS: dict[str, type[LabelMap]] = {
     kind.kind: kind for kind in (LinearMap, LinearKernelMap, RBFMap, ChiSquareMap, OneVsAllMap)
 }
 

@@ -7,7 +7,7 @@ import zlib
 from abc import abstractmethod
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, ClassVar, Self
+from typing import IO, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, check_settings, setting, settings_dict
 from ranking.methods import saved
 from ranking.methods.common_settings import closed_gap, most_iterations, penalty
-from ranking.methods.label_features import MAPS, LabelFeatures
+from ranking.methods.label_features import MAPS, LabelFeatures, LabelMap
 from ranking.methods.label_prediction import LabelPrediction
 from ranking.methods.registry import METHODS
 from ranking.solvers.clock import Clock
@@ -99,7 +99,7 @@ class LabelRanker(Method):
     columns: int = field(default=0, init=False, repr=False)
     fingerprint: int = field(default=0, init=False, repr=False)
     # the fitted map
-    features: Any = field(default=None, init=False, repr=False)
+    features: LabelMap = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         check_settings(self)

@@ -120,7 +120,8 @@ class MidRank(MidRankSettings):
         proven: list[Certificate] = []
         for number, length in enumerate(self.planned, start=1):
             # Iterations rise from one length to the next; passes are those of one length.
-            progress.begin(iteration=progress.latest.iteration + 1, passes=0, round=number)
+            latest = progress.latest
+            progress.before = replace(latest, iteration=latest.iteration + 1, passes=0, round=number)
             problem = self.problem(sequences, length)
             solution = sdca(problem, self.tolerance, self.max_iterations, progress.report, self.seed)
             self.rankers[length] = LengthRanker(solution.theta, solution.level)

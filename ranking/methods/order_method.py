@@ -31,7 +31,7 @@ class Grid(NamedTuple):
 class OrderMethod(Method):
     """A method that learns from sequences of graded samples. Its dataclass fields are its settings."""
 
-    ranks: ClassVar[str] = "orders"
+    ranks: ClassVar[str] = "sequences"
     grid: ClassVar[Grid]
     # with fewer different grades RankSVM is better, and pages say so
     enough_grades: ClassVar[int] = 2

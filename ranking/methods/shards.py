@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -145,7 +145,7 @@ class ShardedBlock:
         return total
 
 
-def _checked_shape(rows: Any) -> tuple[int, ...]:
+def _checked_shape(rows: npt.ArrayLike) -> tuple[int, ...]:
     return check_features(rows).shape
 
 

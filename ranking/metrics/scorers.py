@@ -14,7 +14,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
+from numpy.typing import ArrayLike
 
 from ranking.core import Floats
 from ranking.core.arrays import AnyArray
@@ -41,11 +41,11 @@ class RankingScorer:
     grades: int = 1
     requests_groups: bool = False
 
-    def __call__(self, estimator: Any, X: Any, y: Any, groups: npt.ArrayLike | None = None) -> float:
+    def __call__(self, estimator: Any, X: object, y: ArrayLike, groups: ArrayLike | None = None) -> float:
         known = {} if groups is None else {"groups": groups}
         return self.of_scores(estimator, y, estimator.decision_function(X, **known), groups)
 
-    def of_scores(self, estimator: Any, y: Any, scores: Floats, groups: npt.ArrayLike | None = None) -> float:
+    def of_scores(self, estimator: Any, y: ArrayLike, scores: Floats, groups: ArrayLike | None) -> float:
         """Return the mean for `scores` of the estimator's `decision_function`."""
         rankings = _rankings(estimator, np.asarray(y), scores, groups)
         values = [self.measure(*ranking) for ranking in rankings if self._counts(ranking[0])]
@@ -61,7 +61,7 @@ class RankingScorer:
         """Return the scorer that requests `groups`, or does not."""
         return replace(self, requests_groups=groups)
 
-    def get_metadata_routing(self) -> Any:
+    def get_metadata_routing(self) -> object:
         # which takes half a second to load
         from sklearn.utils.metadata_routing import MetadataRequest
 
@@ -71,7 +71,7 @@ class RankingScorer:
 
 
 def _rankings(
-    estimator: Any, y: AnyArray, scores: Floats, groups: npt.ArrayLike | None
+    estimator: Any, y: AnyArray, scores: Floats, groups: ArrayLike | None
 ) -> Iterator[tuple[AnyArray, Floats]]:
     """Yield grades and scores of each ranking."""
     # which takes a second to load

@@ -27,7 +27,7 @@ ACROSS = 10
 
 
 class Crops(Protocol):
-    """A source of thumbnails: WebP of a sample by its row (`ranking.datasets.Thumbnails`)."""
+    """A source of thumbnails: that of a sample by its row (`ranking.datasets.Thumbnails`)."""
 
     def crop(self, i: int) -> bytes: ...
 

@@ -40,12 +40,13 @@ def joined(parts: Iterable[str]) -> Markup:
     return Markup("".join(part if isinstance(part, Markup) else html.escape(part) for part in parts))
 
 
-def data_url(data: bytes, kind: str = "image/webp") -> str:
-    """A file as an address that holds it all.
+def data_url(data: bytes, kind: str = "") -> str:
+    """A file as an address that holds it all. kind: of the file; "" for a thumbnail, which is WebP or JPEG.
 
-    >>> data_url(b"a", "text/plain")
-    'data:text/plain;base64,YQ=='
+    >>> data_url(b"a", "text/plain"), data_url(b"RIFF"), data_url(bytes([255, 216]))
+    ('data:text/plain;base64,YQ==', 'data:image/webp;base64,UklGRg==', 'data:image/jpeg;base64,/9g=')
     """
+    kind = kind or ("image/webp" if data.startswith(b"RIFF") else "image/jpeg")
     return f"data:{kind};base64,{base64.b64encode(data).decode()}"
 
 

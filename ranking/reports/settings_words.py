@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
+from ranking.core import Method
 from ranking.core.settings import Settings, settings_of
 from ranking.core.text import counted
 from ranking.features import feature_class, feature_names
@@ -15,7 +15,7 @@ from ranking.storage.run import Run
 from ranking.storage.run_settings import TrainSettings
 
 
-def known_method(name: str) -> Any | None:
+def known_method(name: str) -> type[Method] | None:
     """Return the class of a method; None if this version has no method of that name."""
     return method_class(name) if name in method_names() else None
 
@@ -41,7 +41,7 @@ def label_of(plugin: type | None, name: str) -> str:
     return labels.get(name, name)
 
 
-def shown(plugin: type | None, name: str, value: Any) -> str:
+def shown(plugin: type | None, name: str, value: object) -> str:
     """Return the value of a setting as text: the label of a choice, a short number."""
     for item in settings_of(plugin) if plugin else ():
         if item.name == name and isinstance(value, str) and value in item.choices:
@@ -49,7 +49,7 @@ def shown(plugin: type | None, name: str, value: Any) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 
-def setting_words(plugin: type | None, name: str, value: Any) -> str:
+def setting_words(plugin: type | None, name: str, value: object) -> str:
     """Return a setting with its value: "C = 10"."""
     return f"{label_of(plugin, name)} = {shown(plugin, name, value)}"
 
@@ -66,13 +66,13 @@ def against(run: Run, others: Sequence[Run]) -> str:
     return ", ".join(differing) or run.id
 
 
-def _compared(run: Run) -> dict[str, tuple[Any, str]]:
+def _compared(run: Run) -> dict[str, tuple[object, str]]:
     """Return the value of each setting of a run, also of defaults, with its words."""
     settings, method = run.settings, known_method(run.settings["method"])
     features, projection = settings.get("features", ()), settings.get("projection")
     named = [(_feature_words(name, values), values) for name, values in features]
     described = [(name, completed(known_feature(name), values)) for name, values in features]
-    compared: dict[str, tuple[Any, str]] = {
+    compared: dict[str, tuple[object, str]] = {
         "features": ((described, projection), features_words(named, projection)),
         **{name: (value, setting_words(method, name, value)) for name, value in method_settings(run).items()},
         "corrections": (set(run.corrections), counted(len(run.corrections), "corrected label")),

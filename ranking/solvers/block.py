@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from ranking.core import Features, Floats
 from ranking.core.errors import InputError
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 # of the features converted to float64 at a time for an exact product: they fit the cache
 ROWS_AT_ONCE = 256
@@ -104,7 +107,7 @@ class Block:
 class SparseBlock:
     """A `FeatureMatrix` of a SciPy CSR array (n, d): no row becomes dense, and all products are in float64."""
 
-    features: Any
+    features: csr_array
     scale: float = 1.0
 
     @property

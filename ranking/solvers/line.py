@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -78,8 +77,8 @@ class Line:
     def _scores(self, step: float) -> Floats:
         return self.origin.scores + step * self.scores
 
-    def _quadratic(self, step: Any) -> Any:
-        """Return 1/2 ||w||^2 at a step, or at each of several."""
+    def _quadratic(self, step: float) -> float:
+        """Return 1/2 ||w||^2 at a step."""
         constant, linear, square = self.parabola
         return constant + linear * step + square * step * step
 

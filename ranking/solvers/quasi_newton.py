@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -53,7 +52,7 @@ def quasi_newton(
             best.point, best.value, best.gradient = point.copy(), value, gradient
         return value, gradient
 
-    def after(intermediate_result: Any) -> None:
+    def after(intermediate_result: object) -> None:
         best.iterations += 1
         clock.report(best.iterations, best.value, bound(best), best.iterations)
         if enough(best):

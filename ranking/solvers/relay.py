@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -27,10 +26,6 @@ class JoinedProgress:
         self.before = self.latest = first
         self.stopped = False
         self._on_progress = on_progress
-
-    def begin(self, **changes: Any) -> None:
-        """Begin a part that counts on from the latest event. changes: other values for fields of that event."""
-        self.before = replace(self.latest, **changes)
 
     def report(self, event: ProgressEvent) -> None:
         """Pass on an event of the current part, with iterations, seconds, passes and rounds of the whole run."""
@@ -85,7 +80,7 @@ class Relay(JoinedProgress):
         used = 0 if solution is None else solution.certificate.iterations
         left = min(self.max_iterations - used, iterations or self.max_iterations)
         if solution is None or not (solution.certificate.converged or solution.stopped or left <= 0):
-            self.begin(weights=self.weights)
+            self.before = replace(self.latest, weights=self.weights)
             solution = self.solution = self._joined(solve(left))
             self.weights, self.dual = solution.weights, solution.dual
             self.planes = solution.working_set or _plane_of(self.risk, solution.dual)

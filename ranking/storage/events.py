@@ -14,13 +14,13 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from ranking.core import ProgressEvent, StopTraining, is_number
+from ranking.core.settings import Json
 from ranking.storage.json_numbers import json_numbers
 from ranking.storage.run import Run, State
 
-Event = dict[str, Any]
+Event = Json
 
 # at most 20 events a second of one kind
 EVENT_SECONDS = 0.05

@@ -10,18 +10,19 @@ import json
 import shutil
 import time
 from collections.abc import Callable, Generator
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ranking.core import ImageSet, OnStep
+from ranking.core import ImageSet, OnStep, Reading
 from ranking.core.errors import InputError
 from ranking.core.settings import Settings
-from ranking.core.text import readable
-from ranking.storage.home import check_source, is_workspace, write_whole
+from ranking.core.text import counted, readable
+from ranking.storage.home import check_source, is_workspace
 from ranking.storage.import_questions import Answer, Question, Steps
 from ranking.storage.run import Run
 from ranking.storage.run_settings import FeaturesSettings, ImportSettings, OwnImageSettings
+from ranking.storage.sets import READING
 from ranking.storage.space import check_space
 from ranking.storage.store import Store
 
@@ -97,14 +98,19 @@ def _build(run: Run, settings: ImportSettings, progress: OnStep) -> Settings:
     """Build the image set in the run's draft folder; return the result of the run."""
     from ranking.datasets import build_image_set, make_source
 
+    source = make_source(str(settings.source), **settings.source_settings)
     image_set, problems = build_image_set(
-        make_source(str(settings.source), **settings.source_settings),
+        source,
         run.draft,
         lambda done, total: progress("Importing images", done, total),
         settings.title,
     )
-    written = json.dumps([asdict(problem) for problem in problems])
-    write_whole(run.problems_file, lambda path: path.write_text(written))
+    if problems and settings.strict:
+        first = problems[0]
+        came = f"{first.came} ({first.file}; {first.done})"
+        raise InputError(f"{counted(len(problems), 'problem')}, the first", first.expected, came)
+    reading = Reading(str(settings.source), tuple(source.decisions()), tuple(problems))
+    (run.draft / READING).write_text(json.dumps(reading.to_json()))
     counts = image_set.labels.sum(axis=0)
     return {
         "key": image_set.key,

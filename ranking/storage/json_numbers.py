@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import asdict
-from typing import Any
 
 from ranking.core.settings import Json, Settings
 from ranking.core.training import Certificate
@@ -17,7 +16,7 @@ def json_numbers(values: Settings) -> Json:
     {'dual': None, 'iteration': 3}
     """
 
-    def convert(value: Any) -> Any:
+    def convert(value: object) -> object:
         value = value.item() if hasattr(value, "item") else value
         return None if isinstance(value, float) and not math.isfinite(value) else value
 

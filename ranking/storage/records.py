@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
@@ -119,8 +119,7 @@ class Lines(Generic[T]):
 
     def read(self) -> tuple[T, ...]:
         """Return what all lines mean, which must not be changed; lines that are damaged are skipped."""
-        read: tuple[T, ...] = self._read()[0]
-        return read
+        return self._read()[0]
 
     def damage(self) -> list[Damage]:
         """Return the file if lines in it are damaged."""
@@ -129,7 +128,7 @@ class Lines(Generic[T]):
         skipped = f"{counted(lost, 'damaged line')} of {place} cannot be read; all others are used."
         return [Damage(self.file, skipped)] if lost else []
 
-    def _read(self) -> tuple[tuple[Any, ...], int]:
+    def _read(self) -> tuple[tuple[T, ...], int]:
         try:
             status = os.stat(self.file)
             return _lines(str(self.file), self._make, status.st_ino, status.st_mtime_ns, status.st_size)
@@ -144,8 +143,8 @@ def join_lines(files: Iterable[Path], target: Path) -> None:
 
 
 @lru_cache(maxsize=256)
-def _lines(file: str, make: Callable[[Json], Any], *version: int) -> tuple[tuple[Any, ...], int]:
-    sound, lost = list[Any](), 0
+def _lines(file: str, make: Callable[[Json], T], *version: int) -> tuple[tuple[T, ...], int]:
+    sound, lost = list[T](), 0
     for line in filter(bytes.strip, Path(file).read_bytes().splitlines()):
         try:
             sound.append(make(json.loads(line)))

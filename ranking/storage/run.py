@@ -34,8 +34,8 @@ def task_of(kind: str, settings: GivenSettings) -> str:
     """Return the task of a run: what an import imports, what a training run ranks (`ranking.experiments.tasks`), or
     what a study measures (`ranking.experiments.studies`).
 
-    >>> task_of("train", {"task": "orders"}), task_of("train", {}), task_of("import", {"source": "COCO"})
-    ('orders', 'samples', 'images')
+    >>> task_of("train", {"task": "sequences"}), task_of("train", {}), task_of("import", {"source": "COCO"})
+    ('sequences', 'samples', 'images')
     """
     return str(settings.get("task", IMPLIED_TASKS.get(kind, "")))
 
@@ -163,11 +163,6 @@ class Run:
     def localisation_file(self) -> Path:
         """What a localisation run located: `ranking.explain.localisation`."""
         return self.folder / "localisation.npz"
-
-    @property
-    def problems_file(self) -> Path:
-        """The `Problem`s of an import, as JSON."""
-        return self.folder / "problems.json"
 
     @property
     def uploaded_file(self) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar
 
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, Named, Settings
@@ -34,7 +34,8 @@ class ImportSettings(StoredSettings):
 
     source: None for the format that recognises the files. source_settings: those that differ from what the files
     suggest, and the path that was entered. upload: the name of the uploaded ZIP file, which is read instead of a path;
-    None without an upload. title: of the image set; "" for the title that the source gives it.
+    None without an upload. title: of the image set; "" for the title that the source gives it. strict: whether anything
+    that is left out is an error.
 
     >>> ImportSettings("COCO", upload="zoo.zip").to_json()
     {'source': 'COCO', 'source_settings': {}, 'upload': 'zoo.zip'}
@@ -47,6 +48,7 @@ class ImportSettings(StoredSettings):
     source_settings: Settings = field(default_factory=dict)
     upload: str | None = field(default=None, metadata=OPTIONAL)
     title: str = field(default="", metadata=OPTIONAL)
+    strict: bool = field(default=False, metadata=OPTIONAL)
 
     @property
     def file_name(self) -> str:
@@ -174,7 +176,7 @@ class OrderTrainSettings(OfMethod):
     {'length': 20}
     """
 
-    task: ClassVar[str] = "orders"
+    task: ClassVar[str] = "sequences"
     kind_name: ClassVar[str] = "sequence-ranking run"
     measure: ClassVar[Measure] = Measure("tau", "Kendall tau", "Kendall tau")
     warm_start: ClassVar[None] = None
@@ -198,7 +200,7 @@ class BagTrainSettings(OfMethod):
     {'source': 'grid'}
     """
 
-    task: ClassVar[str] = "bags"
+    task: ClassVar[str] = "windows"
     kind_name: ClassVar[str] = "localisation run"
     measure: ClassVar[Measure] = Measure("AP", "AP", "Average precision of images")
     warm_start: ClassVar[None] = None
@@ -374,7 +376,7 @@ def study_settings(values: GivenSettings) -> AnyStudySettings:
     return _class_of(values.get("task"), STUDY_SETTINGS).from_json(values)
 
 
-def _class_of(task: Any, known: Mapping[str, type[T]]) -> type[T]:
+def _class_of(task: object, known: Mapping[str, type[T]]) -> type[T]:
     if not isinstance(task, str) or task not in known:
         raise InputError("task", f"one of: {', '.join(known)}", f"{task!r:.80}")
     return known[task]

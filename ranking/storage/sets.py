@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
+import json
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -11,11 +12,11 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ranking.core import is_number
+from ranking.core import Reading, is_number
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
 from ranking.core.text import counted
-from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably
+from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably, write_whole
 from ranking.storage.records import Damage, Records, join_lines, write_record
 from ranking.storage.run import Run, is_set_key
 from ranking.storage.runs import Runs
@@ -26,6 +27,8 @@ if TYPE_CHECKING:
     from ranking.core import ImageSet
 
 RECORD = "set.json"
+# how the last import read the files of a set
+READING = "reading.json"
 # the answers and corrections of a set, in its folder
 ADDED = "*.jsonl"
 
@@ -132,6 +135,8 @@ class Sets:
                 self._finish(part)
                 target = self._home.sets / row.key
                 if _are_equal(folder, target):
+                    if (folder / READING).exists():
+                        write_whole(target / READING, lambda path: shutil.copyfile(folder / READING, path))
                     write_record(target / RECORD, record_of(replace(read_row(target), deleted=None)))
                     return row.key
                 try:
@@ -148,6 +153,10 @@ class Sets:
         finally:
             self._home.empty_trash()
         return row.key
+
+    def reading(self, key: str) -> Reading:
+        """Return how the last import of a set read its files; ValueError if that is unknown."""
+        return reading_in(self.folder(key))
 
     def delete(self, key: str) -> None:
         """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days.
@@ -291,13 +300,21 @@ def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
     return sorted(chosen, key=lambda row: (-row.created, row.key))
 
 
+def reading_in(folder: Path) -> Reading:
+    """Return how the files of the set in `folder` were read; ValueError if that is unknown."""
+    try:
+        return Reading.from_json(json.loads((folder / READING).read_text()))
+    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
+        raise InputError("the report of the import", "a readable file", "none", "import it again") from error
+
+
 def _are_equal(folder: Path, other: Path) -> bool:
     """Return whether two folders have the same files of an image set, so that neither is damaged."""
     names, others = (
         {
             str(path.relative_to(each))
             for path in each.rglob("*")
-            if path.is_file() and path.name != RECORD and path.suffix != ".jsonl"
+            if path.is_file() and path.name not in (RECORD, READING) and path.suffix != ".jsonl"
         }
         for each in (folder, other)
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
-from typing import Any, ClassVar, NamedTuple, Self, get_type_hints
+from typing import Any, ClassVar, NamedTuple, Self, TypeVar, get_type_hints
 
 from ranking.core.arrays import is_number
 from ranking.core.errors import InputError
@@ -15,6 +15,8 @@ from ranking.core.text import readable
 # it must equal settings stored since.
 OPTIONAL = {"optional": True}
 
+T = TypeVar("T")
+
 # the values of settings, by their names
 Grids = dict[str, tuple[float, ...]]
 
@@ -23,16 +25,16 @@ class Kind(NamedTuple):
     """A type of field: its description, how it is read from JSON (errors for other values), and how it is written."""
 
     expected: str
-    read: Callable[[Any], Any]
-    write: Callable[[Any], Any] = lambda value: value
+    read: Callable[[object], object]
+    write: Callable[[Any], object] = lambda value: value
 
 
-def limited(default: Any, least: float, most: float | None = None) -> Any:
+def limited(default: T, least: float, most: float | None = None) -> T:
     """Return a field for a number from `least` to `most`."""
     return field(default=default, metadata={"range": (least, most)})
 
 
-def one_of(default: str, *choices: str) -> Any:
+def one_of(default: str, *choices: str) -> str:
     """Return a field for a text that is one of the choices."""
     return field(default=default, metadata={"choices": choices})
 
@@ -100,7 +102,7 @@ class StoredSettings:
             raise InputError(f"settings of the {cls.kind_name}", expected, came)
 
 
-def _kinds(cls: type[Any]) -> dict[str, Kind]:
+def _kinds(cls: type[StoredSettings]) -> dict[str, Kind]:
     """Return the kind of each field, by its type."""
     if cls not in _known:
         types = get_type_hints(cls)
@@ -108,31 +110,31 @@ def _kinds(cls: type[Any]) -> dict[str, Kind]:
     return _known[cls]
 
 
-def _read(name: str, kind: Kind, value: Any) -> Any:
+def _read(name: str, kind: Kind, value: object) -> object:
     try:
         return kind.read(value)
     except (TypeError, ValueError) as error:
         raise InputError(name, kind.expected, f"{value!r:.80}") from error
 
 
-def _of(*types: type) -> Callable[[Any], Any]:
+def _of(*types: type[T]) -> Callable[[object], T]:
     """Return a reader that accepts these types only: True is not a whole number."""
 
-    def read(value: Any) -> Any:
-        if type(value) not in types:
-            raise TypeError
-        return value
+    def read(value: object) -> T:
+        if isinstance(value, types) and type(value) in types:
+            return value
+        raise TypeError
 
     return read
 
 
-def _number(value: Any) -> Any:
+def _number(value: object) -> float:
     if not is_number(value):
         raise TypeError
     return value
 
 
-def _names(value: Any) -> tuple[str, ...]:
+def _names(value: object) -> tuple[str, ...]:
     return tuple(map(_of(str), _of(list, tuple)(value)))
 
 
@@ -140,7 +142,7 @@ def _named(value: Any) -> Named:
     return tuple((str(name), dict(settings)) for name, settings in value)
 
 
-def _grids(value: Any) -> Grids:
+def _grids(value: object) -> Grids:
     lists = {str(name): _of(list, tuple)(values) for name, values in _of(dict)(value).items()}
     return {name: tuple(float(_number(number)) for number in values) for name, values in lists.items()}
 
@@ -149,13 +151,13 @@ def _lists(grids: Grids) -> dict[str, list[float]]:
     return {name: list(values) for name, values in grids.items()}
 
 
-def _pairs(named: Named) -> list[list[Any]]:
+def _pairs(named: Named) -> list[list[object]]:
     return [[name, settings] for name, settings in named]
 
 
 NONE = type(None)
 SETTINGS = "settings by name, as {'seed': 1}"
-KINDS: dict[Any, Kind] = {
+KINDS: dict[object, Kind] = {
     str: Kind("text", _of(str)),
     str | None: Kind("a text", _of(str, NONE)),
     int: Kind("a whole number", _of(int)),
@@ -168,4 +170,4 @@ KINDS: dict[Any, Kind] = {
     Grids: Kind("numbers by setting, as {'C': [1, 10]}", _grids, _lists),
 }
 # by class, filled when first needed
-_known: dict[type[Any], dict[str, Kind]] = {}
+_known: dict[type[StoredSettings], dict[str, Kind]] = {}

@@ -60,7 +60,7 @@ class OneImage(Source):
 
 @contextmanager
 def described(store: Store, data: bytes, parts: Named) -> Iterator[tuple[ImageSet, Features]]:
-    """Yield the image in `data` (JPEG, PNG or WebP) as a set, and its (1, d) features, until the end of the context.
+    """Yield the image in `data` as a set, and its (1, d) features, until the end of the context.
     ValueError, with the reason, for a file that cannot be used."""
     settings = OwnImageSettings(parts).to_json()
     run = jobs.start(store, "import", settings, lambda run: run.uploaded_file.write_bytes(data))

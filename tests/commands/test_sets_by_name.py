@@ -9,9 +9,9 @@ from functools import partial
 import numpy as np
 import pytest
 from PIL import Image
+from refusals import refused
 
 from ranking import make_method
-from ranking.commands.naming import file_sources
 from ranking.features.opened import open_image_set
 from ranking.metrics import average_precision
 from ranking.storage.store import Store
@@ -161,19 +161,56 @@ def test_images_are_grouped_as_the_command_line_says(photographs, tmp_path, comm
         Image.fromarray(pixels).save(tmp_path / f"scene{number // 3}_{number}.png")
         (tmp_path / f"scene{number // 3}_{number}.txt").write_text(f"{number % 2} .5 .5 .4 .4\n")
     (tmp_path / "classes.txt").write_text("helmet\nhead\n")
-    out, _ = command("import", tmp_path, "--format", "YOLO", "--group", "name up to a number")
+    out, _ = command("import", tmp_path, "--format", "YOLO", "--set", "group=name up to a number")
     images = Store(command.keywords["home"]).sets.get(out.split()[0])
     sides = {name.split("_")[0]: set() for name in images.image_names}
     for name, test in zip(images.image_names, images.image_test, strict=True):
         sides[name.split("_")[0]].add(bool(test))
     assert len(sides) == 4
     assert sorted(map(len, sides.values())) == [1, 1, 1, 1]
-    _, refused = command("import", photographs, "--group", "folder", code=1)
-    assert "--group: expected images in PASCAL VOC or YOLO format" in refused
-    (tmp_path / "numbers.csv").write_text("")
-    of_numbers = tmp_path / "numbers.csv", "--format", file_sources()[0], "--group", "folder"
-    _, refused = command("import", *of_numbers, code=1)
-    assert "--group: expected images in PASCAL VOC or YOLO format" in refused
+    _, report = command("import", photographs, "--set", "group=folder", code=1)
+    assert "group" in report
+    _, report = command("import", photographs, "--set", "colour=red", code=1)
+    assert "--set: expected SETTING=VALUE, with a setting of" in report
+
+
+def test_an_import_prints_how_it_read_the_files_and_is_strict_if_asked(photographs, tmp_path, command):
+    _, report = command("import", photographs)
+    for line in (
+        "format: Class folders",
+        "split: 14 of 36 images for testing (40%",
+        "\n1 problem\n  parts: expected a training part",
+    ):
+        assert line in report
+    _, report = command("import", photographs, "--strict", code=1)
+    assert "1 problem, the first: expected a training part and a test part" in report
+    assert command("import", photographs, "--strict", "--set", "split=random", "--name", "whole")[0]
+
+
+def test_files_that_can_be_read_in_several_ways_end_the_command_with_the_options(tmp_path, command):
+    for number in range(8):
+        side = "train" if number < 4 else "test"
+        for kind in ("cat", "dog"):
+            file = tmp_path / "x" / side / kind / f"{kind}{number}.png"
+            file.parent.mkdir(parents=True, exist_ok=True)
+            Image.new("RGB", (40, 30), (30 * number, 90, 0)).save(file)
+    lists = {"train.txt": range(2, 8), "test.txt": range(2)}
+    for name, numbers in lists.items():
+        (tmp_path / "x" / name).write_text(
+            "".join(f"cat{number}.png\ndog{number}.png\n" for number in numbers)
+        )
+    _, report = command("import", tmp_path / "x", code=2)
+    assert "split: expected one way to read the files" in report
+    assert "choose by --set: split=lists or split=folders or split=random" in report
+    out, _ = command("import", tmp_path / "x", "--set", "split=folders")
+    images = Store(command.keywords["home"]).sets.get(out.split()[0])
+    tested = images.image_names[images.image_test].tolist()
+    assert sorted(tested) == [f"test/{kind}/{kind}{n}" for kind in ("cat", "dog") for n in range(4, 8)]
+    opened = open_image_set(tmp_path / "x", settings={"split": "lists"})
+    assert int(opened.images.image_test.sum()) == 4
+    assert next(row for row in opened.reading.decisions if row.about == "split").value == "lists"
+    with refused("split"):
+        open_image_set(tmp_path / "x")
 
 
 def test_a_script_opens_images_by_their_path(photographs, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 from refusals import refused
 
 from ranking import method_names
-from ranking.core import Method
+from ranking.core import SampleMethod
 from ranking.core.registry import Plugin, Registry
 from ranking.datasets import source_names
 from ranking.features import feature_names
@@ -203,6 +203,6 @@ def test_methods_declare_their_abilities():
     with refused("method 'Mine'", "use_graph"):
         METHODS.register("Mine")(type("Mine", (METHODS.get("AP-SVM"),), {"use_graph": True}))
     with refused("method 'Mine'") as caught:
-        METHODS.register("Mine")(type("Mine", (Method,), {"ranks": "samples", "save": None, "load": None}))
+        METHODS.register("Mine")(type("Mine", (SampleMethod,), {"score": None, "save": None, "load": None}))
     assert caught.value.expected == "fit in class Mine"
     assert "Mine" not in method_names()

@@ -63,7 +63,7 @@ def trained_method(name: str, dtype: Any) -> tuple[Any, np.ndarray]:
     if cls.ranks == "labels":
         images = LabelSet(X, y, tuple("abcde"))
         return method.fit(images), method.scores(images)
-    if cls.ranks == "orders":
+    if cls.ranks == "sequences":
         queries = [Query(X[groups == number], y[groups == number]) for number in range(12)]
         return method.fit(queries), np.concatenate([method.score(query) for query in queries])
     graph = similarity_graph(X, same_image(groups)) if cls.uses_graph else None
@@ -73,7 +73,7 @@ def trained_method(name: str, dtype: Any) -> tuple[Any, np.ndarray]:
 
 def test_every_method_has_an_estimator_with_its_settings():
     assert {cls.method.name for cls in ESTIMATORS.values()} == set(method_names()) - set(
-        method_names(ranks="bags")
+        method_names(ranks="windows")
     )
     assert {"APSVM", "NDCGSVM", "LinearSVM", "HOBSVM", "HOAPSVM", "RankSVM"} <= ESTIMATORS.keys()
     for cls in ESTIMATORS.values():

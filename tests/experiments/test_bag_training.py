@@ -30,7 +30,7 @@ def cache(tmp_path_factory):
     return tmp_path_factory.mktemp("windows")
 
 
-@pytest.mark.parametrize("method", method_names(ranks="bags"))
+@pytest.mark.parametrize("method", method_names(ranks="windows"))
 def test_a_training_finds_squares_and_its_measures_are_those_of_its_boxes(squares, cache, method):
     trained = train(squares, settings_of(squares.key, method), cache)
     located, relevance = trained.measured.localisation, squares.image_relevance("red")
@@ -128,8 +128,7 @@ def test_without_known_boxes_there_is_no_measure_of_them(squares, cache):
 
 
 def test_bags_of_some_images_are_theirs(squares, cache):
-    task, settings = BagTask(), settings_of(squares.key)
-    bags = task.features(squares, settings, cache, None)
+    bags = BagTask().data(squares, settings_of(squares.key), cache, None, None)[0].bags
     part = bags_of(bags, squares.image_test)
     assert part.ids.tolist() == squares.image_names[squares.image_test].tolist()
     for number, image in enumerate(np.flatnonzero(squares.image_test)):

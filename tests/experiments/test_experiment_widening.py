@@ -147,8 +147,9 @@ def test_an_experiment_with_longer_grids_keeps_the_cells_of_the_first(tmp_path):
 
 
 def test_the_small_experiment_finds_no_difference_where_there_is_none(tmp_path):
-    """Gaussians of equal shape, for which one direction is best by either loss. With the paper's unit of C and a grid
-    of 1, 10 and 100, AP-SVM is ahead by .12, on one query significantly (Holm)."""
+    """The classes are Gaussians of equal shape, for which one direction is best by either loss."""
+    # With the paper's unit of C and a grid of 1, 10 and 100, AP-SVM is ahead by .12, on one query
+    # significantly (Holm).
     sample_images = images(240)
     generator = np.random.default_rng(8)
     features = generator.standard_normal((len(sample_images), 120)) + 1.2 * sample_images.labels @ np.eye(

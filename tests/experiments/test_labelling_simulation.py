@@ -15,7 +15,7 @@ from refusals import ANYTHING, refused
 from ranking import LabelSet
 from ranking.core import ImageSet
 from ranking.experiments import label_training
-from ranking.experiments.label_training import label_set_of, make_label_ranker
+from ranking.experiments.label_training import LabelTask, label_set_of
 from ranking.experiments.labelling_simulation import (
     LabellingSimulation,
     Steps,
@@ -64,7 +64,7 @@ def trained_without(images: LabelSet, fold: int, seed: int) -> tuple[LabelRanker
     """A method that was trained on all images but those of a fold, these, and the others."""
     rows = assign_folds(images.groups, 3, seed)[fold]
     training = images.part([row for row in range(len(images)) if row not in rows])
-    return make_label_ranker(*STAR).fit(training), images.part(rows), training
+    return LabelTask().make(*STAR).fit(training), images.part(rows), training
 
 
 def expected_of(images: LabelSet, strategy: str, fold: int, seed: int) -> Any:

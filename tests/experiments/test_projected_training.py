@@ -9,7 +9,7 @@ import pytest
 from training_runs import Listener
 
 from ranking.core import Features, LabelSet
-from ranking.experiments import task
+from ranking.experiments import label_training, order_training, sample_task
 from ranking.experiments.label_training import label_set_of, seen_through
 from ranking.experiments.labelling_simulation import askers_of, asking_curves, assign_folds
 from ranking.experiments.tasks import train
@@ -55,9 +55,14 @@ def test_what_test_samples_are_changes_nothing_that_is_learned(
     images, heard = request.getfixturevalue(images), Listener()
     features, altered = random_features(len(images)), random_features(len(images), seed=8)
     altered[~images.test] = features[~images.test]
-    monkeypatch.setattr(task, "load_features", lambda *_: altered)
+
+    def give(features: Features) -> None:
+        for module in (sample_task, label_training, order_training):
+            monkeypatch.setattr(module, "load_features", lambda *_: features)
+
+    give(altered)
     changed = train(images, settings, tmp_path)
-    monkeypatch.setattr(task, "load_features", lambda *_: features)
+    give(features)
     usual = train(images, settings, tmp_path, **heard.listeners())
     assert heard.steps == ["Fitting PCA", "Training", "fitted"]
     assert heard.fitted == (usual.method, usual.projection)

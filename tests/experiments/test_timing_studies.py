@@ -46,8 +46,9 @@ def test_every_size_is_timed_for_every_loss_by_all_competitors(outcome):
     assert [(one.varied, one.positives, one.negatives) for one in outcome.points] == len(
         methods_by_loss()
     ) * sizes(0.05)
+    losses = {loss.key: loss for loss in methods_by_loss()}
     for point in outcome.points:
-        assert [one.name for one in point.timed] == [BINARY, *competitors(point.loss)]
+        assert [one.name for one in point.timed] == [BINARY, *competitors(losses[point.loss])]
         assert len({one.calls for one in point.timed[1:]}) == 1, "all answer the same calls"
         assert all(one.mean > 0 for one in point.timed)
     assert outcome.machine == timing_studies.machine()
@@ -85,8 +86,8 @@ def test_medians_over_rounds_are_summed_over_calls_that_are_thinned_where_they_a
 
 
 def test_the_first_round_which_may_have_to_compile_does_not_count(monkeypatch):
-    """By a clock on which an answer takes a second, and a thousand while anything may have to compile. More rounds
-    than one would have a median that hides it."""
+    """On this clock a call takes a second, and a thousand while anything may have to compile."""
+    # With more than one round, the median would hide it.
     rounds, clock, warm, plain = 1, [0.0], [False], timing_studies.most_violated_ranking
 
     def slow_at_first(*given: object) -> object:

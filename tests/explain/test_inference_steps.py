@@ -62,7 +62,7 @@ def test_of_two_ranks_that_are_worth_the_same_all_take_the_lower_one():
 @pytest.mark.parametrize("loss", loss_names())
 def test_the_functions_of_the_rank_add_up_to_the_objective_of_any_interleaving(loss):
     scores, relevant = random_problem(4, 6, 3)
-    problem, loss_of = InferenceProblem.of(scores, relevant, loss), reference.LOSSES[loss]
+    problem, loss_of = InferenceProblem.of(scores, relevant, loss), reference.definition_of(loss)
     listed = {tuple(problem.order_of(ranks).tolist()): ranks for ranks in problem.interleavings()}
     assert listed.keys() == set(reference.interleavings(scores, relevant))
     for order, ranks in listed.items():

@@ -23,8 +23,8 @@ def random_features(rows: int = 40) -> np.ndarray:
 
 
 def corel5k(**changes: Any) -> bytes:
-    """The bytes of such a file of 40 rows, of which 10 test. changes: of its arrays, or of what each is; None: it is
-    not there."""
+    """The bytes of a Corel5k file of 40 rows, of which 10 are for testing."""
+    # changes: of its arrays, or of what each is; None: the array is missing.
     parts: dict[str, Any] = {
         "label_names": np.array(LABELS),
         "n_train": np.array(30),

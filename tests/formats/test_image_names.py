@@ -13,8 +13,8 @@ import pytest
 from ranking.files import Unusable
 from ranking.files.files import image_name
 from ranking.files.tree import base, parent
+from ranking.formats.file_names import bare, is_image, part_of
 from ranking.formats.image_names import ImageNames
-from ranking.formats.tree_source import bare, is_image, part_of
 
 
 def tree_of(names: list[str]) -> Any:
@@ -26,13 +26,13 @@ def one_by_one(names: list[str], requested: str, beside: str, part: str | None) 
     parts = [image_name(one) for one in requested.split("/") if one not in ("", ".", "..")]
     images = [name for name in names if is_image(name)]
     matches = [name for name in images if parts and base(name) == parts[-1]]
-    whole = bool(matches)
-    if not whole:
+    if not matches:
         matches = [name for name in images if parts and base(bare(name)) == parts[-1]]
+    if not matches:
+        matches = [name for name in images if parts and base(bare(name)) == bare(parts[-1])]
 
     def fit(name: str) -> tuple[int, bool, bool]:
-        own = (name if whole else bare(name)).split("/")
-        pairs = zip(reversed(own), reversed(parts), strict=False)
+        pairs = zip(reversed(name.split("/")[:-1]), reversed(parts[:-1]), strict=False)
         equal = len(list(itertools.takewhile(lambda pair: pair[0] == pair[1], pairs)))
         inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
         return equal, part is not None and part_of(name) == part, inside
@@ -75,3 +75,22 @@ def test_frames_of_many_videos_are_matched_quickly() -> None:
             index.find(f"clip {number}/frame_000001.jpg", "", None)
         assert "3000" in caught.value.came
     assert time.process_time() - begun < 10
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "written"),
+    [
+        ("gs://bucket/cats/one%20two.jpg", "cats/one two.jpg", "percent-encoded"),
+        ("https://host/cats/one%20two.jpg?size=big", "cats/one two.jpg", "as addresses"),
+        (r"D:\data\dogs\one two.jpg", "dogs/one two.jpg", ""),
+        ("dogs/one two.png", "dogs/one two.jpg", "with another suffix"),
+        ("Dogs/ONE TWO.JPG", "dogs/one two.jpg", "in other capitals"),
+        ("three", "dogs/three.JPEG", ""),
+    ],
+)
+def test_names_that_are_written_in_another_way_are_matched_with_a_row(
+    text: str, found: str, written: str
+) -> None:
+    index = ImageNames(tree_of(["cats/one two.jpg", "dogs/one two.jpg", "dogs/three.JPEG"]))
+    assert index.find(text) == found
+    assert [row.chosen for row in index.decisions()] == ([written] if written else [])

@@ -41,8 +41,8 @@ def read(source):
     """The images by name, and the problems except those of images without a row and of parts that are sampled."""
     records = list(source.records())
     images = {item.name: item for item in records if isinstance(item, SourceImage)}
-    quiet = ("images", "parts")
-    return images, [item for item in records if isinstance(item, Problem) and item.file not in quiet]
+    problems = [item for item in records if isinstance(item, Problem) and item.file != "parts"]
+    return images, [row for row in problems if row.expected != "a row for every image"]
 
 
 def test_the_same_table_in_files_of_other_forms(tmp_path):
@@ -242,7 +242,7 @@ def test_columns_that_cannot_be_chosen(tmp_path):
 
 def test_images_without_a_row_are_counted(tmp_path):
     problems = [row for row in of(tmp_path, "image,label\na.jpg,cat\n").records() if isinstance(row, Problem)]
-    assert ("images", "2 times: b.jpg; c.jpg") in [(row.file, row.came) for row in problems]
+    assert ("2 images", "none for b.jpg, c.jpg") in [(row.file, row.came) for row in problems]
 
 
 # ------------------------------------------------------------------------------------------------- Parquet
@@ -264,8 +264,8 @@ def test_parquet_of_many_kinds():
     }
     table = table_file.parquet_table(as_parquet(columns), Limits())
     assert table.header == tuple(name for name in columns if name not in ("struct", "deep"))
-    assert table.first(2) == [
-        ["a.jpg", "b", "2", "1", "1.5; 2.0", "3", "\N{REPLACEMENT CHARACTER}", "1,5"],
+    assert [cells for _, cells in table.rows()] == [
+        ["a.jpg", "b", "2", "1", "1.5; 2", "3", "\N{REPLACEMENT CHARACTER}", "1,5"],
         ["b.jpg", "c", "", "0", "", "4", "5", "2"],
     ]
 
@@ -292,7 +292,13 @@ def test_recognised_with_its_columns(tmp_path):
     folder = some_table(tmp_path / "x")
     [(source, recognised)] = detect(open_tree(folder)).items()
     assert source == "Table of images"
-    assert recognised.settings == {
+    assert all(name in recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
+    proposed = make_source("Table of images", folder=str(folder))
+    records = list(proposed.records())
+    chosen = {
+        row.setting: row.value for row in proposed.decisions() if row.setting.endswith(("column", "columns"))
+    }
+    assert chosen == {
         "image_column": "filename",
         "box_columns": "xmin, ymin, xmax, ymax",
         "label_columns": "class",
@@ -301,15 +307,8 @@ def test_recognised_with_its_columns(tmp_path):
         "split_column": "split",
         "size_columns": "width, height",
     }
-    assert all(name in recognised.why for name in ("boxes.csv", "filename", "pixels", "clip"))
-    proposed, confirmed = (
-        make_source("Table of images", folder=str(folder), **more) for more in ({}, recognised.settings)
-    )
-    assert list(proposed.records()) == list(confirmed.records())
-    preview = preview_import(str(folder), None, {})
-    assert ",".join(preview.columns) == (folder / "boxes.csv").read_text().partition("\n")[0]
-    assert (preview.source_settings, preview.content.problem_count) == (recognised.settings, 0)
-    assert preview.read_as.startswith("filename names the images")
+    assert records == list(make_source("Table of images", folder=str(folder), **chosen).records())
+    assert preview_import(str(folder), None, {}).content.problem_count == 0
 
 
 def test_numbers_to_order_by_with_groups_and_a_split(tmp_path):
@@ -340,3 +339,102 @@ def test_a_path_of_a_table_is_answered_with_that_of_its_folder(tmp_path):
     table = lay(tmp_path, {"t.csv": "image,label\n"}) / "t.csv"
     with refused(str(table), "a table"):
         open_tree(table)
+
+
+# ------------------------------------------------------------------------------------------ What all rows decide
+
+
+def decided(source):
+    list(source.records())
+    return {row.about: row for row in source.decisions()}
+
+
+def test_a_first_row_that_names_an_image_is_data(tmp_path):
+    rows = "a.jpg,2,3,20,28,sheep\nb.jpg,1,2,30,25,cow\nc.jpg,5,5,39,29,cow\n"
+    source = of(tmp_path, rows)
+    images, problems = read(source)
+    assert [image.boxes[0].box for image in images.values()] == [
+        (2, 3, 20, 28),
+        (1, 2, 30, 25),
+        (5, 5, 39, 29),
+    ]
+    assert [image.boxes[0].classes for image in images.values()] == [("sheep",), ("cow",), ("cow",)]
+    assert not any(image.boxes[0].numbers for image in images.values()), "corners are no criteria"
+    rows_of = decided(source)
+    assert (rows_of["first row"].value, rows_of["first row"].evidence) == ("is data", "a.jpg names an image")
+    assert rows_of["box format"].value == "left, top, right, bottom"
+    assert not rows_of["box format"].is_open, "as widths, 39 + 5 would reach out of the image"
+    assert problems == []
+    assert len(read(of(tmp_path, rows, first_row="names the columns"))[0]) == 2
+
+
+def test_corners_and_widths_that_fit_alike_are_left_to_a_person(tmp_path):
+    source = of(tmp_path, "a.jpg,2,3,10,9,sheep\nb.jpg,2,3,10,9,cow\n")
+    row = decided(source)["box format"]
+    assert (row.is_open, row.setting) == (True, "box_form")
+    assert {row.value, *row.alternatives} >= {"left, top, right, bottom", "left, top, width, height"}
+    settled = of(tmp_path, "a.jpg,2,3,10,9,sheep\nb.jpg,2,3,10,9,cow\n", box_form="left, top, width, height")
+    assert read(settled)[0]["a"].boxes[0].box == (2, 3, 12, 12)
+    assert not decided(settled)["box format"].is_open
+
+
+def test_marks_are_decided_from_all_rows(tmp_path):
+    """A table sorted by class: up to row 300, each grade looks like a mark."""
+    folder = tmp_path / "x"
+    names = [f"{number}.png" for number in range(400)]
+    rows = "".join(
+        f"{name},{'1' if place < 300 else '2.5'},{place % 7}\n" for place, name in enumerate(names)
+    )
+    lay(folder, {"t.csv": f"image,grade,year\n{rows}", **dict.fromkeys(names)})
+    images, problems = read(make_source("Table of images", folder=str(folder)))
+    assert (len(images), problems) == (400, [])
+    assert images["399"].boxes[0].numbers["grade"] == 2.5
+
+
+@pytest.mark.parametrize(
+    ("cells", "separator", "labels"),
+    [
+        (("sea sun", "sun", "sea sky sun", "sky", "sea sky"), "space", ("sea", "sun")),
+        (("traffic light", "stop sign", "person", "car", "bus"), "whole cell", ("traffic light",)),
+        (('"sea, sun"', "sun", '"sea, sky, sun"', "sky", '"sea, sky"'), "comma", ("sea", "sun")),
+        (("\"['sea', 'red sun']\"", "\"['sky']\"", "[]", "\"['sea']\"", "[]"), "list", ("sea", "red sun")),
+        (("sea|sun", "sun", "sky", "sea", "sea;sky"), "; or |", ("sea", "sun")),
+    ],
+)
+def test_labels_in_a_cell_are_separated_as_all_cells_say(tmp_path, cells, separator, labels):
+    folder = tmp_path / "x"
+    rows = "".join(f"{place}.png,{cell}\n" for place, cell in enumerate(cells))
+    lay(folder, {"t.csv": f"image,labels\n{rows}", **{f"{place}.png": None for place in range(5)}})
+    source = make_source("Table of images", folder=str(folder))
+    assert read(source)[0]["0"].boxes[0].classes == labels
+    assert decided(source)["separator of labels"].value == separator
+
+
+def test_marks_of_several_kinds_and_unknown_ones(tmp_path):
+    for yes, no in (("1", "-1"), ("1.0", "0.0"), ("True", "False")):
+        images, problems = read(of(tmp_path, f"image,sea,sun\na.jpg,{yes},{no}\nb.jpg,{no},{yes}\n"))
+        assert [image.boxes[0].classes for image in images.values()] == [("sea",), ("sun",)], yes
+        assert problems == []
+    unknown = "image,sea,sun\na.jpg,1,0\nb.jpg,-1,1\nc.jpg,,1\n"
+    images, problems = read(of(tmp_path, unknown))
+    assert [len(image.boxes) for image in images.values()] == [1, 0, 0]
+    check_rows(problems, ("t.csv", "2 times: line 3: sea: '-1'; line 4: sea: ''"))
+    images, problems = read(of(tmp_path, unknown, unknown_marks="as no"))
+    assert [image.boxes[0].classes for image in images.values()] == [("sea",), ("sun",), ("sun",)]
+
+
+def test_json_lines_and_spreadsheets(tmp_path):
+    lines = '{"file_name": "a.jpg", "objects": {"bbox": [[1, 2, 3, 4], [2, 2, 5, 5]], "categories": ["cat", "dog"]}}\n'
+    images, problems = read(
+        of(tmp_path, lines + '{"file_name": "b.jpg", "objects": {"bbox": [], "categories": []}}\n', "t.jsonl")
+    )
+    assert [(box.box, box.classes) for box in images["a"].boxes] == [
+        ((1, 2, 4, 6), ("cat",)),
+        ((2, 2, 7, 7), ("dog",)),
+    ]
+    assert (images["b"].boxes, problems) == ((), [])
+    damaged = tmp_path / "damaged"
+    lay(damaged, {"t.xlsx": "no workbook", "a.jpg": None})
+    with refused(str(damaged)) as caught:
+        list(make_source("Table of images", folder=str(damaged)).records())
+    assert "CSV UTF-8" in caught.value.came

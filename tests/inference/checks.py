@@ -65,7 +65,7 @@ def root_loss(positions: list[int]) -> float:
 
 
 LOSSES = {**{name: name for name in loss_names()}, "root": RootLoss()}
-DEFINITIONS = {**reference.LOSSES, "root": root_loss}
+DEFINITIONS = {**{name: reference.definition_of(name) for name in loss_names()}, "root": root_loss}
 ALGORITHMS = {name: algorithms_for(name) for name in loss_names()} | {"root": algorithms_for("ndcg")}
 PAIRS = [(loss, algorithm) for loss, algorithms in ALGORITHMS.items() for algorithm in algorithms]
 

@@ -28,10 +28,8 @@ def median_of_three_killer(n: int) -> np.ndarray:
 
 @cache
 def quicksort_killer(n: int) -> np.ndarray:
-    """McIlroy's adversary (1999) played against the pivots of `select`: every split takes off a sliver.
-
-    A score is decided only when it must be: until then it is above all that is decided.
-    """
+    """McIlroy's adversary (1999) played against the pivots of `select`: every split takes off a sliver."""
+    # A score is decided only when it must be: until then it is above all that is decided.
     kernels = sys.modules["ranking.inference.interleaving"]
     pivot, partition, median = (getattr(kernels, name) for name in ("_pivot", "_partition", "_median"))
     values = np.full(n, np.inf)

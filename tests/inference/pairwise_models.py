@@ -24,8 +24,9 @@ def worth(labels: np.ndarray, case: Case) -> float:
 def check_sums_and_values(
     marginals: Any, component_of: np.ndarray, terms: list[np.ndarray], generator: np.random.Generator
 ) -> None:
-    """`sums` and `values` are those of the labellings: each of its sample's component, with random labels, weights
-    and models. terms: the samples of each edge or clique, which costs once where their labels differ."""
+    """`sums` and `values` are those of the labellings, with random labels, weights and models."""
+    # The labelling of each sample's component. terms: the samples of each edge or clique, which costs once
+    # where their labels differ.
     n, m = len(component_of), len(terms)
     labels, weights = generator.random(n) < 0.5, generator.standard_normal(n)
     unary, penalty = generator.standard_normal(n), generator.standard_normal(m)

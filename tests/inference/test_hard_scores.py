@@ -65,10 +65,8 @@ def test_scores_of_a_training_that_ends() -> None:
 
 
 def test_scores_at_the_edge_of_a_bin_get_the_rank_that_greedy_gives() -> None:
-    """Rounding may put a score on the wrong side of an edge where its best rank changes.
-
-    The discount falls on a straight line, so that the best rank of a sample is a matter of its score alone.
-    """
+    """Rounding may put a score on the wrong side of an edge where its best rank changes."""
+    # The discount falls on a straight line, so that the best rank of a sample depends on its score alone.
     n, straight = 2000, Made(lambda at: -at * 2.0**-12)
     for seed in range(3):
         rng = np.random.default_rng(seed)

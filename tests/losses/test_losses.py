@@ -19,20 +19,21 @@ class WithoutName(Made):
     name = RankingLoss.name
 
 
-def test_every_loss_is_tested() -> None:
-    assert loss_names() == list(reference.LOSSES), "add its definition to tests/reference.py"
+def test_the_losses_of_the_papers_have_definitions_of_their_own() -> None:
+    assert set(reference.LOSSES) <= set(loss_names())
+    assert len(reference.LOSSES) == 2
 
 
-@pytest.mark.parametrize("name", reference.LOSSES)
+@pytest.mark.parametrize("name", loss_names())
 def test_losses_are_as_defined_at_every_pattern(name: str) -> None:
     """A perfect ranking costs nothing, without rounding."""
-    loss = make_loss(name)
+    loss, definition = make_loss(name), reference.definition_of(name)
     for n in range(2, 9):
         for positives in range(1, n):
             assert loss.of_positions(np.arange(1.0, positives + 1)) == 0
             for positions in itertools.combinations(range(1, n + 1), positives):
                 computed = loss.of_positions(np.array(positions, dtype=float))
-                assert computed == pytest.approx(reference.LOSSES[name](positions), abs=1e-14)
+                assert computed == pytest.approx(definition(positions), abs=1e-14)
 
 
 @pytest.mark.parametrize("name", reference.LOSSES)

@@ -37,8 +37,8 @@ def boxes_of(rng: np.random.Generator, starts: np.ndarray) -> np.ndarray:
 
 
 def objective(method: Any, weights: np.ndarray, bags: BagSet, fixed: np.ndarray | None = None) -> float:
-    """The objective of a method at some weights, by its definition; with the windows `fixed` (n,) of the images that
-    show the object, the convex bound."""
+    """The objective of a method at some weights, by its definition; with `fixed`, the convex bound."""
+    # fixed: (n,) the windows of the images that show the object.
     assert bags.relevance is not None
     loss = getattr(getattr(method, "loss", None), "name", None)
     bonus, relevant = method.bonus(bags), bags.relevance > 0
@@ -50,10 +50,9 @@ def objective(method: Any, weights: np.ndarray, bags: BagSet, fixed: np.ndarray 
 
 
 def descends(seed: int) -> int:
-    """Check that no round of a training run raises the objective; return the number of rounds.
-
-    The bound that touches the objective where a round begins is lower where the next one does, and above the objective.
-    """
+    """Check that no round of a training run raises the objective; return the number of rounds."""
+    # The bound that touches the objective where a round begins is lower where the next one does, and above
+    # the objective.
     name = ("Latent AP-SVM", "Latent NDCG-SVM", "MI-SVM")[seed % 3]
     rng = np.random.default_rng([seed, 1])
     bags = bag_set(seed, int(rng.integers(6, 40)), int(rng.integers(2, 9)), int(rng.integers(1, 6)))

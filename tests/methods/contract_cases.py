@@ -282,8 +282,8 @@ SAMPLES = [
 ]
 SOLVERS = [RanksSamples("SVM", solver=solver) for solver in ("coordinate descent", "cutting plane")]
 LABELS = [RanksLabels(name) for name in method_names(ranks="labels")]
-ORDERS = [RanksOrders(name) for name in method_names(ranks="orders")]
-BAGS = [RanksBags(name) for name in method_names(ranks="bags")]
+ORDERS = [RanksOrders(name) for name in method_names(ranks="sequences")]
+BAGS = [RanksBags(name) for name in method_names(ranks="windows")]
 CASES: list[Any] = [*SAMPLES, *LABELS, *ORDERS, *BAGS]
 EVERY_SOLVER = pytest.mark.parametrize("case", [*SAMPLES, *SOLVERS], ids=str)
 CONVEX = pytest.mark.parametrize("case", [case for case in [*SAMPLES, *SOLVERS] if case.convex], ids=str)

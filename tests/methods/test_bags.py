@@ -20,7 +20,7 @@ from ranking.methods import bag_starts
 from ranking.solvers import bag_cccp, bag_risk
 from ranking.solvers.block import Block
 
-BAGS = method_names(ranks="bags")
+BAGS = method_names(ranks="windows")
 EVERY = pytest.mark.parametrize("name", BAGS)
 RANKING = {"Latent AP-SVM": "ap", "Latent NDCG-SVM": "ndcg"}
 

@@ -71,7 +71,9 @@ def without(kept: dict[str, Any], key: str) -> dict[str, Any]:
 
 
 def test_every_method_ranks_samples_labels_orders_or_bags() -> None:
-    names = [name for ranks in ("samples", "labels", "orders", "bags") for name in method_names(ranks=ranks)]
+    names = [
+        name for ranks in ("samples", "labels", "sequences", "windows") for name in method_names(ranks=ranks)
+    ]
     assert sorted(names) == sorted(method_names())
     with refused("ranks", "'images'"):
         method_names(ranks="images")

@@ -124,10 +124,8 @@ def is_outside(url: str, server: Server) -> bool:
 
 
 def choose(page: Page, key: str, option: str, milliseconds: int = MILLISECONDS) -> None:
-    """Choose the option that begins so, of the selectbox that edits `key`; a page that runs again closes its list.
-
-    A bundled image set is an option once it is made: at a first start, on a busy machine, after minutes.
-    """
+    """Choose the option that begins so in a selectbox; a page that runs again closes its list."""
+    # A bundled image set is an option once it is made: at a first start, on a busy machine, after minutes.
     # Playwright reads it between slashes
     begins = re.compile("^" + re.escape(option).replace("/", r"\/"))
     last = time.monotonic() + milliseconds / 1000

@@ -62,8 +62,8 @@ def no_run_raises(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Run]]:
-    """The runs that pages start; this process holds them as a worker would, and leaves them queued. An image of the
-    user, for which a page waits, has a real worker."""
+    """The runs that pages start, which stay queued in this process."""
+    # An uploaded image, for which a page waits, has a real worker.
     start_worker, poll = jobs.start, jobs.poll
     runs: list[Run] = []
     locks: list[int] = []

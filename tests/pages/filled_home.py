@@ -71,8 +71,8 @@ def fill(home: Path, scratch: Path) -> Laboratory:
 
 
 def copy_home(home: Path, target: Path) -> None:
-    """A copy of `home` that a test may change, as long as it removes files of image sets rather than write in them:
-    those thousands are links to the same content."""
+    """Copy `home` for a test that may change it, but removes files of image sets instead of changing them."""
+    # Those thousands of files are links to the same content.
     sets = home / "sets"
 
     def copied(source: str, destination: str) -> None:

@@ -94,7 +94,7 @@ def copy_of(name: str) -> Any:
 
 
 label_home = filled_once("labels", labels.fill)
-order_home = filled_once("orders", orders.fill)
+order_home = filled_once("sequences", orders.fill)
 object_home = filled_once("objects", objects.fill)
 laboratory, labels_here, orders_here, objects_here = map(
     copy_of, ("filled", "label_home", "order_home", "object_home")
@@ -186,9 +186,9 @@ def trained_besides(
     homes: Homes,
     monkeypatch: pytest.MonkeyPatch,
 ) -> tuple[Laboratory, Made]:
-    """A copy of the laboratory in which `train` has trained more, as the home of the app, and what `train` returned;
-    `laboratory` is the copy that the test has already. It trains once in a session, for all tests that give it `name`.
-    """
+    """A copy of the laboratory with more runs, as the data folder of the app, and the result of `train`."""
+    # `laboratory` is the copy that the test has already. It trains once in a session, for all tests that give
+    # it `name`.
 
     def make(folder: Path) -> tuple[Path, Made]:
         copy_home(laboratory.home, folder / "home")

@@ -25,7 +25,7 @@ from ranking.storage.events import Report, cancel_reason
 from ranking.storage.run import Run
 from ranking.storage.run_settings import SimulationSettings
 
-page = page_of("ask_simulation")
+page = page_of("labelling_simulation")
 # nothing is imported or simulated beside
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -79,7 +79,7 @@ def cells_of(table):
 
 
 def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here, open_page, started):
-    app = open_page("ask_simulation", label_set=labels_here.key, questions="7", folds="3")
+    app = open_page("labelling_simulation", label_set=labels_here.key, questions="7", folds="3")
     assert not charts_of(app)
     press(app, "start simulation")
     [run] = kinds(started, "asking")
@@ -97,7 +97,7 @@ def test_a_first_simulation_is_started_with_the_settings_of_the_form(labels_here
 
 def test_a_simulation_is_shown_by_strategy_and_by_model(labels_here, open_page):
     curves = made_curves()
-    app = open_page("ask_simulation", simulation=simulated(labels_here, curves).id)
+    app = open_page("labelling_simulation", simulation=simulated(labels_here, curves).id)
     styles = dict(zip(MODELS[::-1], STYLES, strict=False))
     *panels, apart = charts_of(app)
     for panel, strategy in zip(panels, STRATEGIES, strict=True):
@@ -129,7 +129,7 @@ def test_the_newest_simulation_fills_the_form_and_others_can_be_chosen(labels_he
     old = simulated(labels_here, made_curves(), questions=10, folds=4, seed=3)
     new = simulated(labels_here, made_curves(questions=2), questions=2)
     labels_here.store.runs.end(begun(labels_here).id, "cancelled", "cancelled")
-    app = open_page("ask_simulation")
+    app = open_page("labelling_simulation")
     assert app.query_params["simulation"] == new.id, "the newest with an outcome"
     assert app.number_input(key="widget questions").value == 2
     assert [cells_of(table)[0] for table in tables_of(app).values()] == [[[], [1], [2]]] * 3
@@ -144,7 +144,7 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
     store.runs.update(run.id, state="running", started=time.time())
     report = Report(run.events_file)
     report.progress("Fold 1 of 5: training C-star p@k", 0.4, 5)
-    app = open_page("ask_simulation", simulation=run.id)
+    app = open_page("labelling_simulation", simulation=run.id)
     assert not charts_of(app)
     assert page.seconds_left(store.runs.get(run.id), jobs.events(run, 0)[0]) is None
     store.runs.update(run.id, result={**measured(made_curves(folds=2)), "seconds": [50.0, 70.0]})
@@ -164,12 +164,12 @@ def test_folds_are_shown_while_it_runs_and_after_it_was_cancelled(labels_here, o
 
 def test_what_cannot_be_shown_or_started_is_reported(labels_here, open_page):
     empty = simulated(labels_here, [])
-    app = open_page("ask_simulation", simulation=empty.id, strategies="", models="C-star p@k")
+    app = open_page("labelling_simulation", simulation=empty.id, strategies="", models="C-star p@k")
     assert app.error
     assert app.button(key="start simulation").disabled, "a way to ask is missing"
     stopped = begun(labels_here)
     labels_here.store.runs.end(stopped.id, "cancelled", "cancelled before the first fold")
-    app = open_page("ask_simulation", simulation=stopped.id)
+    app = open_page("labelling_simulation", simulation=stopped.id)
     assert app.warning
     assert not app.error, "nothing else is wrong with it"
 

@@ -47,16 +47,16 @@ def test_numbers_are_shown_and_the_next_step_is_an_order(dated, open_page):
     criterion.select("price").run()
     [unknown] = [counts for counts in counts_in(app.caption) if 9 in counts]
     assert unknown, "samples whose number is not known"
-    press(app, "widget go to orders")
+    press(app, "widget go to sequences")
     assert address(app)["order_set"] == dated
-    assert app.title[0].value == menu.PAGES["orders"]
+    assert app.title[0].value == menu.PAGES["sequences"]
 
 
 def test_pages_that_need_classes_name_the_set_and_lead_to_orders(dated, open_page):
     app = open_page("train", set=dated)
     assert "Dated \\*boards\\*" in app.info[0].value
     assert "train" not in button_keys(app)
-    press(app, "widget go to orders")
+    press(app, "widget go to sequences")
     assert address(app)["order_set"] == dated
     with pytest.raises(home.Gone, match=r"Dated \*boards\*"):
         cache.image_labels(dated)

@@ -1,5 +1,4 @@
-"""Every page once as anybody sees it first, once with nothing to show, once with trained models, once with an address
-that a stranger made up."""
+"""Every page at the first visit, without data, with trained models, and with an invalid URL."""
 
 from __future__ import annotations
 

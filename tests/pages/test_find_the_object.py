@@ -129,15 +129,15 @@ def test_a_new_training_has_what_the_form_has(objects_here, open_page, started):
     app = open_page("find_the_object", object_method="MI-SVM")
     app.selectbox(key="widget windows.windows.source").set_value("grid")
     press(app, "train objects")
-    [run] = kinds(started, "bags")
+    [run] = kinds(started, "windows")
     assert run.settings["windows"] == {"source": "grid"}
     assert (run.settings["method"], run.settings["query"]) == ("MI-SVM", "red")
 
 
 def test_first_training_runs_are_offered_if_there_are_none(objects_here, open_page, started):
     app = open_page("find_the_object", object_class="green")
-    press(app, "widget train bags")
-    assert {run.settings["method"] for run in kinds(started, "bags")} == {"Latent AP-SVM", "MI-SVM"}
+    press(app, "widget train windows")
+    assert {run.settings["method"] for run in kinds(started, "windows")} == {"Latent AP-SVM", "MI-SVM"}
     assert {run.settings["query"] for run in started} == {"green"}
 
 

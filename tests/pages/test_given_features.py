@@ -56,7 +56,7 @@ def test_each_page_that_shows_pictures_says_once_why_there_are_none(laboratory, 
         ("compare", {"compared": f"{run},{beside}"}),
         ("neighbours", {"run": neighbours}),
         ("neighbours", {"run": neighbours, "neighbours_view": "graph"}),
-        ("label_questions", {"label_run": labels}),
+        ("interactive_labelling", {"label_run": labels}),
     ):
         app = open_page(page, **query)
         assert [*app.warning, *app.error] == [], page

@@ -1,5 +1,4 @@
-"""The page Interactive labelling without a browser: its questions, what becomes of answers, and what it offers where
-things are missing."""
+"""The page Interactive labelling without a browser: questions, answers, and missing data."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ from ranking.storage.events import Report
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 
-page = page_of("label_questions")
+page = page_of("interactive_labelling")
 ROW = re.compile(
     r"<li class=\"([^\"]*)\" data-answer=\"(\w*)\".*?<span>(\d+)</span><span>(.*?)</span><span>.*?</span>"
     r"<span>(.*?)</span><i .*?</i><span>(.*?)</span>"
@@ -128,7 +127,7 @@ def baseline(labels_here: LabelHome) -> Model:
 def open_questions(labels_here: LabelHome, open_page: Any) -> Any:
     """Open the page about IMAGE, where the address says nothing else."""
     return lambda **query: open_page(
-        "label_questions", **{"label_run": labels_here.own, "image": IMAGE, **query}
+        "interactive_labelling", **{"label_run": labels_here.own, "image": IMAGE, **query}
     )
 
 
@@ -330,7 +329,7 @@ def test_the_queue_goes_from_image_to_image_and_to_the_next_unanswered(labels_he
     queue = [str(name) for name in own.images.ids[own.images.test]]
     answers = Store(labels_here.home).answers
     answers.append([event(labels_here, n, own.images.names[0], image=queue[n - 1]) for n in (1, 2)])
-    app = open_page("label_questions")
+    app = open_page("interactive_labelling")
     assert app.query_params["label_run"] == labels_here.own, "unasked C-star asks, whatever was trained last"
     assert app.query_params["image"] == queue[2], "the first without an answer"
     press(app, "widget image Back")
@@ -376,7 +375,7 @@ def finish(home: LabelHome, run: Run) -> None:
 def test_without_a_model_both_are_trained_and_watched(labels_here, started, open_page):
     for run_id in (labels_here.own, labels_here.baseline):
         labels_here.store.runs.delete(run_id)
-    app = open_page("label_questions")
+    app = open_page("interactive_labelling")
     press(app, "widget train labels")
     learning = kinds(started, "labels")
     assert {run.settings["method"] for run in learning} == {"C-star p@k", "Independent p@k"}

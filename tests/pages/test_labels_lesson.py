@@ -1,5 +1,7 @@
-"""The lesson about labels: what it says follows from the scores of its runs by the papers' definitions, label by
-label."""
+"""The lesson about label ranking: its statements follow from the scores of its runs.
+
+Scores are compared label by label with the definitions of the papers.
+"""
 
 from __future__ import annotations
 
@@ -229,7 +231,7 @@ def test_every_step_shows_what_the_definition_says(lesson, curves, open_page, st
     assert {"labels_step": "4", "label_scene": "B"}.items() <= address(app).items()
     check_worth(lesson, curves, app)
     [primary] = [button for button in app.button if button.proto.type == "primary"]
-    assert primary.key == "widget go to label_questions"
+    assert primary.key == "widget go to interactive_labelling"
 
 
 def test_all_steps_on_one_page_show_one_scene(scenes_home, open_page):

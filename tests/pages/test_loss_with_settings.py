@@ -60,8 +60,8 @@ class RankBiasedSVM(StructuredRankSVM):
 def registered(monkeypatch):
     for registry, names in ((LOSSES, loss_names()), (METHODS, method_names())):
         monkeypatch.setattr(registry, "_classes", {name: registry.get(name) for name in names})
-    LOSSES.register("rbp")(RankBiased)
-    METHODS.register("RBP-SVM")(RankBiasedSVM)
+    LOSSES.register("reading")(RankBiased)
+    METHODS.register("Reading SVM")(RankBiasedSVM)
 
 
 @pytest.fixture
@@ -71,11 +71,11 @@ def run(registered, tmp_path, monkeypatch):
     patches(tmp_path / "set", 40)
     key = store.sets.add(tmp_path / "set", "Patches")
     given = {"C": 10.0, "persistence": PERSISTENCE}
-    return finished(store, TrainSettings(key, (("Colour", {}),), "red", "RBP-SVM", given).to_json())
+    return finished(store, TrainSettings(key, (("Colour", {}),), "red", "Reading SVM", given).to_json())
 
 
 def test_training_minimises_the_bound_on_the_loss_with_its_setting(run):
-    trained = METHODS.get("RBP-SVM").load(run.model_file)
+    trained = METHODS.get("Reading SVM").load(run.model_file)
     assert trained.loss == RankBiased(PERSISTENCE) != RankBiased()
     assert trained.certificate.converged
     shown = cache.ranking(run, "train")
@@ -88,12 +88,12 @@ def test_training_minimises_the_bound_on_the_loss_with_its_setting(run):
 
 def test_the_playback_and_the_page_show_the_loss_that_was_trained(run, open_page, monkeypatch):
     loss = RankBiased(PERSISTENCE)
-    assert (runs.loss_of(run), loss.key) == (loss, "rbp, persistence = 0.4")
+    assert (runs.loss_of(run), loss.key) == (loss, "reading, persistence = 0.4")
     shown = []
     monkeypatch.setattr(playback, "lifts", lambda scores, relevant, loss: shown.append(loss) or ())
     assert len(cache.frames(run)) == len(shown) > 0
     assert set(shown) == {loss}
-    app = open_page("most_violated", **inference_scores.address_of(run))
+    app = open_page("most_violated_ranking", **inference_scores.address_of(run))
     given = inference_scores.thinned(cache.image_set(run.settings["set"]), cache.ranking(run, "train"))
     worst = most_violated_ranking(given.scores, given.relevant, loss)
     assert f"RBP, persistence = 0.4 loss {worst.loss:.3f}," in headline_of(app)

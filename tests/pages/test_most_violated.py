@@ -12,7 +12,7 @@ import pytest
 from filled_home import train_here
 from shown import address, button_keys, components, headline_of, numbers_in, press, texts, turn_to
 
-from pages import most_violated
+from pages import most_violated_ranking as page
 from pages.parts.app import cache
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.charts import inference_charts, inference_words
@@ -48,7 +48,7 @@ def pattern_of(figure, base):
 
 
 def test_typed_scores_give_their_three_rankings(empty_home, open_page):
-    app = open_page("most_violated", **TYPED)
+    app = open_page("most_violated_ranking", **TYPED)
     assert not app.error
     rankings = inference_words.three(PROBLEM, trace_of(PROBLEM, "greedy").ranks)
     assert inference_words.patterns_alt(PROBLEM, rankings) in alts_of(app)
@@ -72,7 +72,7 @@ def test_typed_scores_give_their_three_rankings(empty_home, open_page):
 
 
 def test_text_that_is_no_scores_is_refused(empty_home, open_page):
-    app = open_page("most_violated")
+    app = open_page("most_violated_ranking")
     for text in ("", "1e9", "nan"):
         turn_to(app, **{**TYPED, "scores.relevant": text})
         with pytest.raises(ValueError, match="Expected numbers") as refused:
@@ -82,7 +82,7 @@ def test_text_that_is_no_scores_is_refused(empty_home, open_page):
 
 
 def test_steps_go_on_and_back_to_the_end_and_the_start(empty_home, open_page):
-    app = open_page("most_violated", **TYPED)
+    app = open_page("most_violated_ranking", **TYPED)
     assert inference_words.BEFORE["select"] in texts(app)
     trace = trace_of(PROBLEM, "select")
     last = len(trace.steps)
@@ -102,7 +102,7 @@ def test_steps_go_on_and_back_to_the_end_and_the_start(empty_home, open_page):
 
 
 def test_every_algorithm_has_its_steps(empty_home, open_page):
-    app = open_page("most_violated", algorithm="greedy", evaluated="2", **TYPED)
+    app = open_page("most_violated_ranking", algorithm="greedy", evaluated="2", **TYPED)
     fewest = len(alts_of(app))
     for algorithm in TRACED:
         turn_to(app, algorithm=algorithm, evaluated="2", **TYPED)
@@ -119,19 +119,19 @@ def test_every_algorithm_has_its_steps(empty_home, open_page):
 
 
 def test_without_runs_scores_are_sampled(empty_home, open_page):
-    app = open_page("most_violated")
+    app = open_page("most_violated_ranking")
     assert any(re.search(r"\bof 24\b", caption.value) for caption in app.caption)
     assert button_keys(turn_to(app, scores=inference_scores.MODEL)) == ["widget go to train"]
 
 
 def test_the_first_run_is_one_whose_training_uses_most_violated_rankings(laboratory, open_page):
     train_here(laboratory.store, laboratory.digits, "3", "SVM")
-    app = open_page("most_violated")
+    app = open_page("most_violated_ranking")
     assert laboratory.store.runs.get(address(app)["run"]).settings["method"] == "AP-SVM"
 
 
 def test_run_shows_its_samples(laboratory, open_page):
-    app = open_page("most_violated", run=laboratory.neighbours, evaluated="1")
+    app = open_page("most_violated_ranking", run=laboratory.neighbours, evaluated="1")
     assert not app.error
     ranked = cache.ranking(laboratory.store.runs.get(laboratory.neighbours), "train")
     images = laboratory.store.sets.get(laboratory.figures)
@@ -150,7 +150,7 @@ def test_run_that_is_trained_shows_the_scores_that_it_has(laboratory, open_page)
     trained = np.count_nonzero(~store.sets.get(laboratory.digits).test)
     run = store.runs.create("train", store.runs.get(laboratory.finished).settings)
     store.runs.update(run.id, state="running")
-    app = open_page("most_violated", run=run.id)
+    app = open_page("most_violated_ranking", run=run.id)
     assert run.id in app.warning[0].value
     np.save(run.scores_so_far_file, np.linspace(0, 1, trained))
     turn_to(app, run=run.id)
@@ -175,7 +175,7 @@ def test_long_rankings_are_thinned_evenly_with_both_kinds(filled):
 
 def test_table_holds_every_step():
     traces = {name: trace_of(PROBLEM, name) for name in ("select", "buckets")}
-    rows = list(csv.DictReader(io.StringIO(most_violated.csv_text(traces))))
+    rows = list(csv.DictReader(io.StringIO(page.csv_text(traces))))
     assert len(rows) == sum(len(trace.steps) for trace in traces.values())
     first, step = rows[0], traces["select"].steps[0]
     assert (first["algorithm"], first["step"], first["follows from"]) == ("select", "1", "")

@@ -76,8 +76,8 @@ def test_rankings_are_those_on_disk_and_images_of_a_scene_are_joined(fresh_home,
 
 
 def test_the_leads_of_the_lesson_are_significant(fresh_home, images, rankings):
-    """By the bootstrap of Compare, on the query that the lesson shows; and what is significant is not the opposite for
-    more of the other actions."""
+    """By the bootstrap of the page Compare, on the lesson's query."""
+    # On the other actions, significant gains are at least as frequent as significant losses.
     runs = [run_of(fresh_home, method) for method in LESSON.methods]
     resampled, number = cache.redrawn(runs, "test"), LESSON.methods.index
     own = all_actions.of_runs(LESSON.methods, resampled, neighbour_captions.PAIRS)

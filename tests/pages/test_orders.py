@@ -26,7 +26,7 @@ from ranking.methods.mid_rank import MidRank
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.storage.events import Report
 
-page = page_of("orders")
+page = page_of("sequences")
 # nothing is imported or trained beside
 pytestmark = pytest.mark.usefixtures("started")
 
@@ -67,7 +67,7 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
     store = orders_here.store
     runs = [store.runs.get(run_id) for run_id in (orders_here.own, orders_here.baseline)]
     orders, years = [cache.ordered(run) for run in runs], store.sets.get(orders_here.key).numbers_of("year")
-    app = open_page("orders", sequence="2")
+    app = open_page("sequences", sequence="2")
     check_sequence(app, 2, orders, years)
     assert app.query_params["order_run"] == orders_here.own
     [line] = [text.value for text in app.markdown if text.value.startswith("Mean Kendall tau of all")]
@@ -102,12 +102,12 @@ def test_sequences_their_means_and_what_is_beside_are_those_of_the_training_runs
 
 
 def test_another_criterion_has_its_own_training_runs(orders_here, open_page):
-    app = open_page("orders", order_run=orders_here.shorter)
+    app = open_page("sequences", order_run=orders_here.shorter)
     assert len(film_of(app)["strips"]) == 1, "no other is on sequences as short"
     criterion = app.selectbox(key="widget criterion")
     assert list(criterion.options) == list(orders_here.store.sets.get(orders_here.key).criteria)
     criterion.set_value("brightness").run()
-    assert app.button(key="widget train orders")
+    assert app.button(key="widget train sequences")
 
 
 def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
@@ -121,7 +121,7 @@ def test_training_runs_on_the_same_test_sequences_are_those_beside(orders_here):
 
 
 def test_your_own_order_is_moved_and_measured(orders_here, open_page, monkeypatch):
-    app = open_page("orders", order_view="own", sequence="2")
+    app = open_page("sequences", order_view="own", sequence="2")
     shown = film_of(app)
     assert shown["truth"] is None, "the truth is hidden until it is asked for"
     [own] = shown["strips"]
@@ -185,19 +185,19 @@ def test_the_picture_has_the_lines_of_each_strip(orders_here):
 
 
 def test_without_numbers_a_button_leads_to_imports(empty_home, open_page):
-    app = open_page("orders")
+    app = open_page("sequences")
     assert escaped(order_models.PICKER.needs) in texts(app)
     press(app, "widget go to image_sets")
     assert app.title[0].value == menu.PAGES["image_sets"]
 
 
 def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open_page, started):
-    for run in orders_here.store.runs.all(task="orders"):
+    for run in orders_here.store.runs.all(task="sequences"):
         orders_here.store.runs.delete(run.id)
-    app = open_page("orders", order_run=orders_here.own, order_set=orders_here.key)
+    app = open_page("sequences", order_run=orders_here.own, order_set=orders_here.key)
     assert app.warning, "it was deleted"
-    press(app, "widget train orders")
-    begun = {run.settings["method"]: run for run in kinds(started, "orders")}
+    press(app, "widget train sequences")
+    begun = {run.settings["method"]: run for run in kinds(started, "sequences")}
     assert set(begun) == {"RankSVM", "MidRank"}
     assert begun["MidRank"].settings["criterion"] == "year"
     assert begun["MidRank"].settings["drawing"] == begun["RankSVM"].settings["drawing"] == {}
@@ -206,10 +206,10 @@ def test_without_a_training_two_are_trained_or_one_is_restored(orders_here, open
 
 
 def test_a_training_has_what_was_chosen_and_is_watched_until_it_fails(orders_here, open_page, started):
-    app = open_page("orders", order_method="ListNet")
+    app = open_page("sequences", order_method="ListNet")
     app.number_input(key="widget drawing.Sequences.length").set_value(5)
-    press(app, "train orders")
-    [run] = kinds(started, "orders")
+    press(app, "train sequences")
+    [run] = kinds(started, "sequences")
     assert (run.settings["method"], run.settings["drawing"]) == ("ListNet", {"length": 5})
     assert run.settings["set"] == orders_here.key
     Report(run.events_file).iteration(ProgressEvent(7, 10.0, 9.0, 0.1, 1, round=2))
@@ -233,7 +233,7 @@ def test_few_values_are_reported_before_training(orders_here, open_page, monkeyp
         ("RankSVM", count + 1, []),
     ):
         monkeypatch.setattr(MidRank, "enough_grades", enough)
-        app = open_page("orders", order_method=method)
+        app = open_page("sequences", order_method=method)
         assert [numbers_in(warning.value)[0] for warning in app.warning] == warned, method
 
 
@@ -249,7 +249,7 @@ def test_a_recorded_sequence_is_played_back_beside_another_training(orders_here,
     store = orders_here.store
     runs_here = [store.runs.get(run_id) for run_id in (orders_here.own, orders_here.baseline)]
     for number in (1, 5):
-        app = open_page("orders", sequence=str(number))
+        app = open_page("sequences", sequence=str(number))
         [bar] = components(app, "ranking_play_bar")
         assert [lane["curves"] for lane in bar["lanes"]] == [["Kendall tau"]] * 2
         for lane, run in zip(bar["lanes"], runs_here, strict=True):
@@ -262,11 +262,11 @@ def test_a_recorded_sequence_is_played_back_beside_another_training(orders_here,
         assert sorted({fact["ranker"] for fact in facts}) == ["0", "1", "2"], "RankSVM, and lengths 3 and 4"
         assert "ranker" not in dict(bar["lanes"][1]["frames"][0]["facts"])
     for parameters in ({"sequence": "6"}, {"sequence": "1", "order_view": "own"}):
-        app = open_page("orders", **parameters)
+        app = open_page("sequences", **parameters)
         assert not components(app, "ranking_play_bar"), "none was recorded, or it would tell the order"
         assert ("choose sequence 1" in captions(app)) == (parameters["sequence"] == "6")
     runs_here[0].playback_file.write_bytes(b"PK")
-    app = open_page("orders", sequence="1")
+    app = open_page("sequences", sequence="1")
     [bar] = components(app, "ranking_play_bar")
     assert len(bar["lanes"]) == 1
     assert "playback.npz" in warnings(app)

@@ -80,7 +80,7 @@ def test_a_guess_a_sequence_and_rankers_are_shown_step_by_step(orders_here, open
     assert any(item.value == subsequence_worth.table(measured) for item in app.markdown)
     assert {measured.length, measured.train, measured.test} <= set(numbers_in(app.caption[-1].value))
     [primary] = [button for button in app.button if button.proto.type == "primary"]
-    assert primary.key == "widget go to orders"
+    assert primary.key == "widget go to sequences"
     all_steps(app, page_of("pairs_lesson").STEPS)
 
 

@@ -104,14 +104,17 @@ def test_what_neighbours_did_is_shown_through_it(laboratory, open_page):
 
 
 def test_orders_and_their_studies_are_learned_through_one(orders_here, started, open_page):
-    for page, button, kind in (("orders", "train orders", "orders"), ("lengths", "start study", "midrank")):
+    for page, button, kind in (
+        ("sequences", "train sequences", "sequences"),
+        ("lengths", "start study", "midrank"),
+    ):
         press(open_page(page, order_set=orders_here.key, **IN_ADDRESS), button)
         assert [run.settings["projection"] for run in kinds(started, kind)] == [WHITE]
 
 
 def test_folds_are_learned_through_one_and_the_form_holds_it(labels_here, started, open_page):
     for page, button, kind, where, named in (
-        ("ask_simulation", "start simulation", "asking", "label_set", "simulation"),
+        ("labelling_simulation", "start simulation", "asking", "label_set", "simulation"),
         ("experiments", "start experiment", "experiment", "experiment_set", "experiment"),
     ):
         press(open_page(page, **{where: labels_here.key}, features="Colour", folds="2", **IN_ADDRESS), button)
@@ -125,7 +128,7 @@ def test_folds_are_learned_through_one_and_the_form_holds_it(labels_here, starte
 
 def test_ranker_of_labels_sees_own_images_through_it(labels_here, started, open_page):
     store = labels_here.store
-    app = open_page("label_questions", label_run=labels_here.own)
+    app = open_page("interactive_labelling", label_run=labels_here.own)
     choose(app.selectbox, "projection", projections.WHITENED)
     choose(app.number_input, "projected_to", 5)
     press(app, "train labels")

@@ -1,5 +1,4 @@
-"""The page Ranked images: its grid, its numbers, one selection for all pages, and what it says where there is nothing
-to rank by."""
+"""The page Ranked images: its grid, its numbers, one selection for all pages, and no run to show."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pages.parts.sequences import tree_chart
 from ranking import method_class
 from ranking.explain.tree_search import TreeSearch, tree_search
 
-page = page_of("search_tree")
+page = page_of("midrank_search")
 pytestmark = pytest.mark.usefixtures("started")
 
 
@@ -32,7 +32,7 @@ def search(orders_here, tested) -> TreeSearch:
 
 def test_the_chart_and_the_steps_through_the_tree_show_its_orders(orders_here, open_page, search):
     address = {"sequence": "3", "length": "4", "trees": "2"}
-    app = open_page("search_tree", order_run=orders_here.own, **address)
+    app = open_page("midrank_search", order_run=orders_here.own, **address)
     assert not app.error
     trees = search.trees
     [chart] = charts_of(app)
@@ -87,7 +87,7 @@ def test_where_features_are_gone_a_button_computes_them(orders_here, open_page):
     for file in (orders_here.home / "features").glob("**/*"):
         if file.is_file():
             file.unlink()
-    app = open_page("search_tree", order_run=orders_here.baseline)
+    app = open_page("midrank_search", order_run=orders_here.baseline)
     assert app.warning, "a training of another method is not offered"
     [option] = app.selectbox(key="widget order_run").options
     assert HOSTILE in option, "the name of the only MidRank"

@@ -30,14 +30,14 @@ pytestmark = pytest.mark.usefixtures("started")
 def made_up() -> TimingOutcome:
     """Greedy takes |P||N| nanoseconds a call, the others so many times less."""
     points = []
-    for loss in [loss.key for loss in methods_by_loss()]:
+    for loss in methods_by_loss():
         names = competitors(loss)
         for varied, p, n in sizes(1.0):
             timed = [
                 Timed(name, 10, p * n * 1e-8 / (number + 1), p * n * 1e-9 / (number + 1), 1e-6)
                 for number, name in enumerate(("greedy", BINARY, *names[1:]))
             ]
-            points.append(Point(loss, varied, p, n, tuple(timed)))
+            points.append(Point(loss.key, varied, p, n, tuple(timed)))
     return TimingOutcome("Some processor, 2 cores", tuple(points))
 
 
@@ -117,12 +117,12 @@ def test_tables_and_figures_stand_beside_the_paper(empty_home, open_page):
     assert timing_words.DISPLAY_NAMES["greedy"] in names
     assert timing_words.DISPLAY_NAMES["search"] not in names
 
-    for loss in [loss.key for loss in methods_by_loss()]:
-        charts = charts_of(turn_to(app, timed=f"figure {loss}"))
+    for loss in methods_by_loss():
+        charts = charts_of(turn_to(app, timed=f"figure {loss.key}"))
         assert [len(chart["data"]) for chart in charts] == 3 * [1 + len(competitors(loss))]
         assert len({tuple(chart["layout"]["yaxis"]["range"]) for chart in charts}) == 1, "on one scale"
         first = next(trace for trace in charts[0]["data"] if trace["name"] == "greedy")
-        expected = [point for point in OUTCOME.points if (point.loss, point.varied) == (loss, SAMPLES)]
+        expected = [point for point in OUTCOME.points if (point.loss, point.varied) == (loss.key, SAMPLES)]
         assert first["x"] == [point.positives + point.negatives for point in expected]
         assert first["y"] == [point.timed[0].total for point in expected]
         notice = timing_words.notice_figure(expected)

@@ -208,7 +208,7 @@ def test_a_training_leads_on_to_what_its_method_can_show(laboratory, open_page):
     """HOB-SVM has neighbours, and AP-SVM a loss whose most violated ranking it asks for."""
     for run, linked, besides in (
         (laboratory.neighbours, "neighbours", {"neighbours"}),
-        (laboratory.finished, "most_violated", {"most_violated"}),
+        (laboratory.finished, "most_violated_ranking", {"most_violated_ranking"}),
     ):
         for page in besides:
             app = open_page("train", run=run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from types import SimpleNamespace
 
 import pytest
@@ -164,7 +165,7 @@ def test_what_is_in_a_file_is_shown(laboratory, dropped):
     shown = tiles(dropped)
     assert len(shown) == 12
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
-    assert shown[0]["src"].startswith("data:image/webp;base64,")
+    assert shown[0]["src"].startswith("data:image/")
     assert ["missing" in file for file in dropped.dataframe[0].value["file"]] == [True]
     assert len(laboratory.store.sets.rows()) == 3, "nothing is stored yet"
 
@@ -235,59 +236,32 @@ def pictures(folder, count=6):
     return folder
 
 
-def column_box(app, run, role):
-    key = f"widget read {run.id} {question_of(run).number}.Table of images.{role}"
-    return next(part for part in [*app.selectbox, *app.multiselect] if part.key == key)
+def setting(app, run, name):
+    key = f"widget read {run.id} {question_of(run).number}.Table of images.{name}"
+    return next(part for part in [*app.selectbox, *app.text_input] if part.key == key)
 
 
-def set_columns(app, run, **roles):
-    for role, columns in roles.items():
-        column_box(app, run, role.replace("_", " ")).set_value(columns).run()
-
-
-def boxes_of(app, run):
-    """The columns that are chosen for the four numbers of a box."""
-    return [column_box(app, run, f"box {part}").value for part in range(4)]
-
-
-def test_columns_are_named_and_with_another_role_of_one_they_are_read_again(
-    laboratory, bring, started, poll, tmp_path
-):
+def test_columns_are_named_and_read_again(laboratory, bring, started, poll, tmp_path):
     folder = pictures(tmp_path / "fotos")
     rows = [f"{n}.png;{'Hund' if n % 2 else 'Katze'};{n};2;20;15" for n in range(6)]
     (folder / "fotos.csv").write_text("\n".join([";".join(COLUMNS), *rows]))
     german = bring(folder)
     first = laboratory.store.runs.get(started[0].id)
-    assert column_box(german, first, "image 0").value == "datei"
-    assert column_box(german, first, "image 0").options == COLUMNS, "there has to be one"
-    assert column_box(german, first, "labels 0").value == ["art"]
-    assert column_box(german, first, "numbers 0").value == COLUMNS[2:], "as far as a program can know"
-    for role in ("box 0", "box 3", "group 0", "split 0", "size 1"):
-        assert column_box(german, first, role).value == ""
-        assert column_box(german, first, role).options[1:] == COLUMNS, "and none"
-    set_columns(german, first, box_0="links", box_1="oben")
-    assert column_box(german, first, "numbers 0").value == ["breit", "hoch"], "a column has one role"
+    assert "Image column" in text_of(german) or "Image column" in str(german.selectbox)
+    setting(german, first, "box_columns").set_value("links, oben, breit, hoch")
+    setting(german, first, "number_columns").set_value("-")
+    setting(german, first, "box_form").select("left, top, width, height").run()
     assert "add set" not in button_keys(german)
-    press(german, "read again")
-    half = poll(german)
-    assert len(german.error) == 1, "a box has four numbers"
-    assert boxes_of(german, half) == ["links", "oben", "", ""], "what was chosen stays"
-    assert "add set" not in button_keys(german)
-    set_columns(german, half, box_2="breit", box_3="hoch")
-    column_box(german, half, "box_form").select("left, top, width, height").run()
     press(german, "read again")
     again = poll(german)
-    reading = question_of(again).reading
-    settings = reading["source_settings"]
+    settings = question_of(again).reading["source_settings"]
     assert (settings["box_columns"], settings["number_columns"]) == ("links, oben, breit, hoch", "-")
-    assert reading["read_as"] in text_of(german), "settings overrule reasons"
-    assert boxes_of(german, again) == COLUMNS[2:]
     press(german, "add set")
     done = poll(german)
     assert home.store().sets.get(done.result["key"]).boxes.tolist()[:2] == [[0, 2, 20, 17], [1, 2, 21, 17]]
 
 
-def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, poll, tmp_path):
+def test_a_format_and_columns_that_were_not_recognised_are_chosen(bring, started, poll, tmp_path):
     folder = pictures(tmp_path / "x")
     (folder / "t.csv").write_text("was,wo\n" + "".join(f"Tier {n},{n}.png\n" for n in range(6)))
     app = bring(folder)
@@ -298,11 +272,38 @@ def test_a_file_that_no_source_knows_is_explained_by_a_person(bring, started, po
     choose(app.selectbox, kind, "Table of images")
     table = poll(app)
     assert app.error
-    set_columns(app, table, image_0="wo", labels_0=["was"])
+    setting(app, table, "image_column").set_value("wo")
+    setting(app, table, "label_columns").set_value("was").run()
     press(app, "read again")
     poll(app)
     assert not app.error
     assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(6)}
+
+
+def test_an_open_decision_is_asked_about_with_crops_of_each_reading(
+    laboratory, bring, started, poll, tmp_path
+):
+    folder = tmp_path / "zoo"
+    for side, kind in itertools.product(("train", "test"), ("cat", "dog")):
+        pictures_in = folder / side
+        pictures_in.mkdir(parents=True, exist_ok=True)
+        pictures(pictures_in / kind, 3)
+    for name, side in (("train.txt", "test"), ("test.txt", "train")):
+        (folder / name).write_text(
+            "".join(f"{side}/{kind}/{n}.png\n" for kind in ("cat", "dog") for n in range(3))
+        )
+    app = bring(folder)
+    run = laboratory.store.runs.get(started[0].id)
+    assert len(app.warning) == 1
+    assert "add set" not in button_keys(app)
+    press(app, f"read split: folders {run.id} 1")
+    again = poll(app)
+    assert question_of(again).reading["source_settings"]["split"] == "folders"
+    assert not app.warning
+    press(app, "add set")
+    done = poll(app)
+    images = home.store().sets.get(done.result["key"])
+    assert all(name.startswith("test") for name in images.image_names[images.image_test])
 
 
 def test_the_report_as_csv_has_no_formulas():

@@ -187,7 +187,7 @@ def test_examples_are_shown_in_each_workspace_and_copied_to_none(server, started
     app = open_page("image_sets", workspace=BERT)
     assert "Action figures — 600 images" in text_of(app)
     assert "example" in text_of(app)
-    for page in ("neighbours", "label_questions", "lengths"):
+    for page in ("neighbours", "interactive_labelling", "lengths"):
         app = open_page(page, workspace=BERT)
         assert not app.error
         assert app.get("plotly_chart") or len(app.get("bidi_component")) > 1, page

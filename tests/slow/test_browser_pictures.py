@@ -214,8 +214,8 @@ def test_a_class_on_the_contact_sheet(visit, filled):
 
 @pytest.mark.parametrize("name", PAGES)
 def test_every_text_stands_out_and_nothing_is_wider_than_a_phone(visit, filled, name):
-    """In one visit, for a page takes seconds to load: in the light, in the dark, and on a phone. The input of a slider
-    is not seen: its thumb is."""
+    """In light and dark and on a phone, in one visit, because a page takes seconds to load."""
+    # Of a slider the thumb is visible and not the input.
     page = ready(visit(f"{path_of(name)}?run={filled.finished}", color_scheme="light"))
     for scheme in ("light", "dark"):
         page.emulate_media(color_scheme=scheme)

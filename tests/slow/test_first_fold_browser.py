@@ -1,5 +1,7 @@
-"""Each page of a new home as a projector shows it: few words on its first fold, nothing that moves once it is painted,
-and in a lecture one picture with its control that fills the screen."""
+"""Each page of a new data folder on a projector: few words on the first fold, and a stable layout.
+
+In a lecture, one image with its control fills the screen.
+"""
 
 from __future__ import annotations
 

@@ -89,8 +89,9 @@ sys.exit(code)
 
 
 def test_a_kill_between_any_two_steps_of_writing_leaves_nothing_half(store, monkeypatch):
-    """Steps: the renaming of the features; the fsync and renaming of the record as it names the process, as the run
-    begins and as it has ended, of the model, of the recording and of the scores: thirteen."""
+    """Writing has thirteen steps."""
+    # The renaming of the features; the fsync and renaming of the record that names the process, of the record
+    # when the run begins and ends, of the model, of the recording and of the scores.
     monkeypatch.setattr(home, "ABANDONED_SECONDS", -60)
     for step in range(1, 15):
         shutil.rmtree(store.features.cache)

@@ -44,7 +44,7 @@ def open_questions(visit: Visit, label_home: LabelHome) -> Callable[..., Page]:
     """Open the page at the questions about an image."""
 
     def open_it(image: str, more: str = "", **options: Any) -> Page:
-        address = f"/label_questions?label_run={label_home.own}&image={image.replace(' ', '+')}{more}"
+        address = f"/interactive_labelling?label_run={label_home.own}&image={image.replace(' ', '+')}{more}"
         return ready(visit(address, **options))
 
     return open_it
@@ -86,7 +86,7 @@ def test_each_key_answers_the_question_on_the_screen_and_survives_the_server(
     context = browser.new_context()
     page = context.new_page()
     page.set_default_timeout(MILLISECONDS)
-    page.goto(f"{server.url}/label_questions?label_run={label_home.own}&image=board+00&baseline=same")
+    page.goto(f"{server.url}/interactive_labelling?label_run={label_home.own}&image=board+00&baseline=same")
     labels = press(ready(page), "10s1")
     saved(page, 4)
     given = [(each.label, each.kind) for each in answers("board 00")]

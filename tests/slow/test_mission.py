@@ -1,8 +1,10 @@
-"""The user's sentence as one test, in a real browser on an empty home: import a ZIP file, train every method, see
-ranked thumbnails, max-marginals and the graph of connected samples, answer ten questions with undo, compare two runs,
-and open each lesson and each page.
+"""The mission of the app as one test, in a real browser on an empty data folder.
 
-What a person reads and presses is in the tables below: where a page moves or a word changes, change its row.
+Import a ZIP file, train every method, see ranked thumbnails, max-marginals and the similarity graph, answer
+ten questions with undo, compare two runs, and open each lesson and each page.
+
+The tables below contain the texts that a user reads and the buttons that they press: where a page moves or a
+word changes, change its row.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from browsing import Page, Server, settle
 from PIL import Image, ImageDraw
 from walking import served
 
+from pages.parts.app import menu
 from ranking import method_names
 
 PAGES = {file.stem for file in (Path(__file__).parents[2] / "pages").glob("*.py")} - {"__init__"}
@@ -31,13 +34,16 @@ QUESTIONS, SAMPLES_TESTED = 10, 24
 
 
 class Place(NamedTuple):
-    """A page of the laboratory: the links to press for it, its title, a text that it shows (a pattern), and at least
-    how many pictures, charts and tables. lesson: it is opened from its card on the page of the last link."""
+    """A page of the laboratory."""
 
+    # The links to press for it.
     links: tuple[str, ...]
     title: str
+    # A pattern of a text that it shows.
     shows: str
+    # The least number of images, charts and tables.
     pictures: int = 1
+    # Whether it is opened from its card on the page of the last link.
     lesson: bool = False
 
 
@@ -68,24 +74,35 @@ PLACES = {
     "where": Place(("Lessons",), "Where is the object?", "candidate windows", 12, True),
 }
 
+# Other pages, such as new ones, are reached by their section and tab.
+PLACES |= {
+    page: Place(tuple(filter(None, (section, title.tab))), title.page, re.escape(title.page))
+    for section, pages in menu.PLACES.items()
+    for page, title in pages.items()
+    if title.page not in {place.title for place in PLACES.values()}
+}
+
 
 class Training(NamedTuple):
-    """Where methods of a task are trained: the fields that say on what, the field of the run that is shown, the
-    fold of the form, the button that trains the first methods of a set, and small values of the numbers that a method
-    has."""
+    """The page on which methods of a task are trained."""
 
     place: str
+    # The fields that choose the data.
     choices: Mapping[str, str]
+    # The field of the run that is shown.
     run: str
+    # The expander of the form.
     fold: str | None = None
+    # The button that trains the first methods of a set.
     first: str | None = None
+    # Small values for the numbers that a method has.
     small: Mapping[str, int] = {}
 
 
 IMPORTED = "shapes"
 TRAININGS = {
     "samples": Training("train", {"Image set": IMPORTED, "Query": "disc"}, "Training run"),
-    "bags": Training(
+    "windows": Training(
         "objects",
         {"Image set": IMPORTED, "Object": "disc"},
         "Training run",
@@ -101,7 +118,7 @@ TRAININGS = {
         "Train C-star p@k and Independent p@k",
         {"Minimum number of images per label": 1},
     ),
-    "orders": Training(
+    "sequences": Training(
         "sequences",
         {"Image set": "Timeline cars"},
         "Training run",
@@ -149,7 +166,7 @@ def test_a_person_imports_trains_ranks_answers_compares_and_opens_every_lesson_a
     import_images(page, tmp_path)
     opened.add(go(page, "data"))
 
-    trained = {task: train_every_method(page, task) for task in ("samples", "bags", "labels", "orders")}
+    trained = {task: train_every_method(page, task) for task in ("samples", "windows", "labels", "sequences")}
     assert sorted(name for names in trained.values() for name in names) == sorted(method_names())
     assert len(method_names()) >= FEWEST_METHODS
 
@@ -294,8 +311,9 @@ def train(page: Page, training: Training, method: str) -> None:
 
 
 def fill(page: Page, label: str, value: str) -> None:
-    """Type a number, where the method has it; a busy page still shows the form of the method chosen before, whose
-    fields go while they are filled."""
+    """Type a number, if the method has it."""
+    # A busy page still shows the form of the method chosen before, whose fields disappear while they are
+    # filled.
     field = page.get_by_role("spinbutton", name=label, exact=True)
     last = time.monotonic() + 60
     while set(field.evaluate_all("all => all.map((one) => one.value)")) - {value}:

@@ -23,7 +23,7 @@ def filled(server, tmp_path_factory) -> OrderHome:  # type: ignore[no-untyped-de
 
 
 def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
-    page = shown(visit(f"/orders?order_run={filled.own}&order_view=own&sequence=2"), f"{OWN} .tile")
+    page = shown(visit(f"/sequences?order_run={filled.own}&order_view=own&sequence=2"), f"{OWN} .tile")
     before = page.evaluate(ORDER)
     assert sorted(before) == list(range(6))
     assert not page.locator(".film .band").count(), "the truth is hidden"
@@ -61,7 +61,7 @@ def test_ones_own_strip_is_moved_by_keys_and_by_the_pointer(filled, visit):
 
 
 def test_a_click_on_the_tree_shows_that_order(filled, visit):
-    page = shown(visit(f"/search_tree?order_run={filled.own}&sequence=3&trees=1"), ".film .tile")
+    page = shown(visit(f"/midrank_search?order_run={filled.own}&sequence=3&trees=1"), ".film .tile")
     page.locator(".js-plotly-plot .point").first.wait_for()
     before = page.locator(".film .title").nth(1).inner_text()
     points = page.locator(".js-plotly-plot .scatterlayer .trace .point")
@@ -74,7 +74,7 @@ def test_a_click_on_the_tree_shows_that_order(filled, visit):
 
 
 def test_ones_own_strip_comes_after_the_methods_and_keeps_its_moves(filled, visit):
-    page = shown(visit(f"/orders?order_run={filled.own}&sequence=2"), ".film .tile")
+    page = shown(visit(f"/sequences?order_run={filled.own}&sequence=2"), ".film .tile")
     page.get_by_text("Order it yourself", exact=True).click()
     shown(page, f"{OWN} .tile")
     before = page.evaluate(ORDER)

@@ -1,5 +1,7 @@
-"""An image set whose classes, criterion, images and runs are named by scripts: nothing of them runs on any page that
-shows them. What is taken along as a file is looked at in tests/reports."""
+"""Scripts as names of classes, criterion, images and runs: no page that shows them executes one.
+
+Exported files are tested in tests/reports.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +53,9 @@ PAGES = {
     "neighbours": "run={second}",
     "neighbours?neighbours_view=graph": "run={second}",
     "experiments": "experiment={experiment}",
-    "label_questions": "label_run={label}",
+    "interactive_labelling": "label_run={label}",
     "label_interactions": "label_run={label}",
-    "orders": "order_run={order}",
+    "sequences": "order_run={order}",
     "orders?order_view=own": "order_run={order}",
 }
 

@@ -37,8 +37,8 @@ def test_the_optimum_is_that_of_the_whole_program() -> None:
 
 
 def test_cutting_planes_end_at_the_same_optimum() -> None:
-    """Of components of many sizes; of such as are too large to enumerate; and of what has no features, which can reach
-    no margin and costs what it costs."""
+    """Also with components that are too large to enumerate, and with samples without features."""
+    # Samples without features reach no margin, and their loss is constant.
     size = module.ENUMERATED + 5
     chain = np.array([(i, i + 1) for i in range(size - 1)])
     two_hubs = np.array([(hub, i) for hub in (0, 1) for i in range(2, size)])

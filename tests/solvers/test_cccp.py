@@ -14,10 +14,7 @@ from ranking.solvers.clock import Clock
 
 
 class Folded:
-    """1/2 ||w||^2 + 3 max(0, max_k [loss_k + a_k.w] - |u.w|): the bound that touches has u.w with its sign of there.
-
-    A cut takes one a_k less u, whatever the sign: planes of one bound are planes of each.
-    """
+    """1/2 ||w||^2 + 3 max(0, max_k [loss_k + a_k.w] - |u.w|); its convex bound has u.w with a fixed sign."""
 
     def __init__(self, seed: int, translates: bool) -> None:
         rng = np.random.default_rng(seed)
@@ -25,6 +22,7 @@ class Folded:
         self.u, self.translates = 2 * rng.normal(size=8), translates
         self.offered: list[WorkingSet] = []
 
+    # A cut takes one a_k minus u, whatever the sign: planes of one bound are planes of each.
     def __call__(self, weights: np.ndarray) -> UpperBound:
         sign = 1.0 if self.u @ weights >= 0 else -1.0
 

@@ -42,7 +42,7 @@ def test_an_own_image_is_described_as_it_is_seen_and_not_kept(tmp_path):
 def test_an_own_image_that_is_refused(tmp_path, monkeypatch):
     store = Store(tmp_path / "home")
     for data, part in (
-        (b"GIF89a", "this file: expected .*JPEG, PNG or WebP"),
+        (b"%PDF-1.4", "this file: expected .*JPEG, PNG, WEBP"),
         (jpeg((60, 40)), "RANKING_INTAKE_PIXELS"),
     ):
         with pytest.raises(ValueError, match=part), described(store, data, PARTS):

@@ -9,10 +9,8 @@ from drawing.sketch import Colour, Sketch, darker, lighter, mix, rgb
 
 
 def cover(sketch: Sketch, random: Random, wide: float, tall: float, leaves: Colour, indoors: bool) -> float:
-    """Draw an object of about `tall` in front of a person, in the frame of the person.
-
-    Returns the height below which the person is completely hidden; 0 if parts remain visible beside or between.
-    """
+    """Draw an object of about `tall` in front of a person; return up to which height it hides the person."""
+    # In the frame of the person. The height is 0 if parts remain visible beside or between.
     x, half = random.uniform(-0.1, 0.1), wide * random.uniform(0.9, 1.2)
     kind = random.choice(
         ("plants", "chest", "chest", "crates") if indoors else ("hedge", "hedge", "wall", "crates", "boards")

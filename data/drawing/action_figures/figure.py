@@ -15,14 +15,14 @@ NEAR, FAR = 0, 1
 
 @dataclass
 class Act:
-    """A pose and its props, each drawn at its depth; x points to where the person faces.
-
-    behind: before the body. between: over the body, below the near arm. before: over all.
-    """
+    """A pose and its props, each drawn at its depth; x points to where the person faces."""
 
     pose: Pose
+    # Before the body.
     behind: list[Draw] = field(default_factory=list)
+    # Over the body, below the near arm.
     between: list[Draw] = field(default_factory=list)
+    # Over all.
     before: list[Draw] = field(default_factory=list)
     between_legs: list[Draw] = field(default_factory=list)
     # how far below the feet the shadow falls

@@ -13,9 +13,9 @@ INK = (45, 34, 40)
 
 
 class Turned:
-    """A sketch in the frame of a head: points are relative to its centre, in units of its radius, and rotate with
-    it."""
+    """A sketch in the frame of a head, which rotates with it."""
 
+    # Points are relative to the centre of the head, in units of its radius.
     def __init__(self, sketch: Sketch, body: Body, pose: Pose) -> None:
         self.sketch = sketch
         self.radius = RADIUS * body.head

@@ -35,14 +35,16 @@ Box = tuple[int, int, int, int]
 
 @dataclass
 class Scene:
-    """One scene before it is painted. classes: what each person does, or what each object is. boxes: in pixels of the
-    halved image. weather: the seed of falling rain or snow."""
+    """One scene before it is painted."""
 
     sketch: Sketch
     ground: Ground
     light: Light
+    # What each person does, or what each object is.
     classes: tuple[str, ...]
+    # In pixels of the halved image.
     boxes: tuple[Box, ...]
+    # The seed of falling rain or snow.
     weather: str
 
 
@@ -54,12 +56,10 @@ def scene_action(seed: int, index: int) -> str:
 
 
 def actions_of(seed: int, index: int, share: float) -> tuple[str, ...]:
-    """Return the action of each of the 1 to 6 people of an image.
-
-    A person does the scene's action with probability `share`, otherwise any of the ten with equal probability. At 0 the
-    actions of an image are independent, at 1 they are all the same, and in between two people do the same with
-    probability share^2 + (1 - share^2) / 10.
-    """
+    """Return the action of each of the 1 to 6 people of an image."""
+    # A person does the scene's action with probability `share`, otherwise any of the ten with equal
+    # probability. At 0 the actions of an image are independent, at 1 they are all the same, and in between
+    # two people do the same with probability share^2 + (1 - share^2) / 10.
     random = Random(f"{seed}/people/{index}")
     about = scene_action(seed, index)
     number = random.choices(CROWDS, CROWD_CHANCES)[0]
@@ -131,10 +131,8 @@ def _veil(ground: Ground, light: Light, row: float) -> tuple[Colour, float]:
 
 
 def _row(random: Random, ground: Ground, act: Act, height: float, number: int) -> float:
-    """Return the row of a person's feet: nearer if there are few people, and so that the head is in the image.
-
-    Some people are so near that the lower edge cuts them off.
-    """
+    """Return the row of a person's feet: nearer if there are few people."""
+    # The head is in the image. Some people are so near that the lower edge cuts them off.
     near = ground.near if number < 4 else ground.far + (ground.near - ground.far) * 0.8
     row = random.triangular(
         ground.far, near, ground.far + (near - ground.far) * (0.75 if number < 3 else 0.55)

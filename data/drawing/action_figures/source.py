@@ -14,19 +14,18 @@ from ranking.core import SourceBox
 
 @dataclass
 class ActionFigures(GeneratedSource):
-    """Scenes of 320 x 240 pixels with 1 to 6 people; one box per person, whose class is the action.
-
-    Image `i` depends on the seed, `i` and the share only: the first 200 of 1,000 images are the images of a set of
-    200. share: the probability that a person does the main action of the scene; otherwise the action is any of the
-    ten, which may be the same. At 0.75 two people of an image do the same action in 61% of cases; at 1 always; at 0
-    their actions are independent.
-    """
+    """Scenes of 320 x 240 pixels with 1 to 6 people; one box per person, whose class is the action."""
 
     name: ClassVar[str] = "Action figures"
 
+    # Image `i` depends on the seed, `i` and the share only: the first 200 of 1,000 images are the images of a
+    # set of 200.
     images: int = 1200
     test_share: float = 0.5
     seed: int = 10
+    # The probability that a person does the main action of the scene; otherwise the action is any of the ten,
+    # which may be the same. At 0.75 two people of an image do the same action in 61% of cases; at 1 always;
+    # at 0 their actions are independent.
     share: float = 0.75
 
     def generated(self, index: int) -> GeneratedImage:

@@ -1,5 +1,7 @@
-"""The eight objects, drawn by the programs of the action figures. The foot of each is at (x, y), and a size of 1 pixel
-is about its height; they face either side."""
+"""The eight objects, drawn by the programs of the action figures.
+
+The foot of each is at (x, y), and a size of 1 pixel is about its height; they face either side.
+"""
 
 from __future__ import annotations
 

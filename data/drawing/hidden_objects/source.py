@@ -1,5 +1,7 @@
-"""The image set "Hidden objects": generated scenes whose objects are to be found without their boxes (quicksort,
-section 6.2)."""
+"""The image set "Hidden objects": generated scenes whose objects are to be found without their boxes.
+
+See quicksort, section 6.2.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +17,16 @@ from ranking.core import SourceBox
 
 @dataclass
 class HiddenObjects(GeneratedSource):
-    """Scenes of 320 x 240 pixels with 2 to 4 different objects; one box per object, whose class is the object.
-
-    Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of 200.
-    """
+    """Scenes of 320 x 240 pixels with 2 to 4 different objects; one box per object, its class."""
 
     name: ClassVar[str] = "Hidden objects"
     quality: ClassVar[int] = 40
     thumbnail_sides: ClassVar[tuple[int, int]] = (72, 120)
 
+    # Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of
+    # 200.
+    # Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of
+    # 200.
     images: int = 1000
     test_share: float = 1 / 3
     seed: int = 7

@@ -27,17 +27,16 @@ class Mirror:
 
 @dataclass
 class Canvas:
-    """Points are pixels of a drawing of 640 x 480; `glows` are lit after the tint.
-
-    near: the number of the first shape in focus; all shapes before it are out of focus.
-    """
+    """A drawing of 640 x 480; points are its pixels."""
 
     story: Story
     horizon: float
     light: Light = field(init=False)
     sketch: Sketch = field(default_factory=Sketch)
+    # Lit after the tint.
     glows: list[Glow] = field(default_factory=list)
     mirror: Mirror | None = None
+    # The number of the first shape in focus; all shapes before it are out of focus.
     near: int | None = None
 
     def __post_init__(self) -> None:

@@ -12,15 +12,17 @@ Tint = tuple[float, float, float]
 
 @dataclass(frozen=True)
 class Light:
-    """stops: the sky from its top to the horizon. haze: the colour of distant objects. tint: multiplies the image.
+    """The colours of a scene's sky and its light."""
 
-    disc: the sun or the moon. dark: windows and lamps are lit.
-    """
-
+    # The sky from its top to the horizon.
     stops: tuple[Colour, ...]
+    # The colour of distant objects.
     haze: Colour
+    # Multiplies the image.
     tint: Tint
+    # The sun or the moon.
     disc: Colour
+    # Windows and lamps are lit.
     dark: bool = False
 
     @property

@@ -15,13 +15,12 @@ from ranking.core import SourceBox
 
 @dataclass
 class LabelScenes(GeneratedSource):
-    """Images of 320 x 240 pixels, each one sample with the labels of all its concepts.
-
-    Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of 200.
-    """
+    """Images of 320 x 240 pixels, each one sample with the labels of all its concepts."""
 
     name: ClassVar[str] = "Label scenes"
 
+    # Image `i` depends on the seed and `i` only: the first 200 of 1,000 images are the images of a set of
+    # 200.
     images: int = 1000
     test_share: float = 0.4
     seed: int = 3

@@ -13,8 +13,7 @@ FIRST, LAST = 1920, 1999
 
 
 class Body(NamedTuple):
-    """The outline of a saloon. round_*: the distance from a corner where its curve begins; fender: 1 separate from the
-    body, 0 part of it; fin: the height of the tail above the deck; pillar: the width of the pillars."""
+    """The outline of a saloon."""
 
     wheelbase: float
     sill: float
@@ -32,11 +31,15 @@ class Body(NamedTuple):
     deck_x: float
     deck_y: float
     tail: float
+    # The distance from a corner where its curve begins.
     round_hood: float
     round_roof: float
     round_deck: float
+    # 1 separate from the body, 0 part of it.
     fender: float
+    # The height of the tail above the deck.
     fin: float
+    # The width of the pillars.
     pillar: float
 
 
@@ -70,14 +73,19 @@ BODIES: dict[float, Body] = {
 
 
 class Wheel(NamedTuple):
-    """radius: of the tyre; rim: its share of the radius; spokes: 1 for wood or wire; white: the share of the side wall;
-    chrome: the share of the rim under its cap; alloy: 1 for cast wheels with few spokes."""
+    """The wheels of a car."""
 
+    # Of the tyre.
     radius: float
+    # Its share of the radius.
     rim: float
+    # 1 for wood or wire.
     spokes: float
+    # The share of the side wall.
     white: float
+    # The share of the rim under its cap.
     chrome: float
+    # 1 for cast wheels with few spokes.
     alloy: float
 
 
@@ -96,18 +104,24 @@ WHEELS: dict[float, Wheel] = {
 
 
 class Fittings(NamedTuple):
-    """bumper: its height; metal: 1 chrome, 0 plastic; painted: 1 in the colour of the body; apart: the distance of the
-    lamps from the body; lamp: their size; angular: 1 rectangular; trim: chrome along the side; strip: 1 a strip of
-    black plastic there; board: visible running board and chassis."""
+    """Bumpers, lamps and trim of a car."""
 
+    # Its height.
     bumper: float
+    # 1 chrome, 0 plastic.
     metal: float
+    # 1 in the colour of the body.
     painted: float
+    # The distance of the lamps from the body, and their size.
     apart: float
     lamp: float
+    # 1 rectangular lamps.
     angular: float
+    # Chrome along the side.
     trim: float
+    # 1 a strip of black plastic along the side.
     strip: float
+    # Visible running board and chassis.
     board: float
 
 
@@ -127,17 +141,22 @@ FITTINGS: dict[float, Fittings] = {
 
 
 class Print(NamedTuple):
-    """The look of photographs. colour: the remaining saturation; sepia: the brown tone; grain: in grey levels; faded:
-    how much dark pixels are brightened; warm: the yellow tone; vignette; border: of the print, in pixels; vivid:
-    additional contrast and saturation."""
+    """The look of photographs."""
 
+    # The remaining saturation.
     colour: float
+    # The brown tone.
     sepia: float
+    # In grey levels.
     grain: float
+    # How much dark pixels are brightened.
     faded: float
+    # The yellow tone.
     warm: float
     vignette: float
+    # Of the print, in pixels.
     border: float
+    # Additional contrast and saturation.
     vivid: float
 
 

@@ -15,10 +15,8 @@ Corner = tuple[float, float, float]
 
 
 def rounded(corners: Sequence[Corner]) -> list[Point]:
-    """Return a polygon whose corners are quadratic curves, upside down, because y points down in a sketch.
-
-    A curve takes at most half of a side, so that it ends before the next curve begins.
-    """
+    """Return a polygon whose corners are quadratic curves, upside down, because y points down in a sketch."""
+    # A curve takes at most half of a side, so that it ends before the next curve begins.
     outline: list[Point] = []
     for place, (x, y, far) in enumerate(corners):
         before, after = corners[place - 1], corners[(place + 1) % len(corners)]

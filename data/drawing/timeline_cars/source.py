@@ -1,5 +1,7 @@
-"""The image set "Timeline cars": generated cars from 1920 to 1999, for sequence ranking by year (midrank, section
-5.4)."""
+"""The image set "Timeline cars": generated cars from 1920 to 1999, for sequence ranking by year.
+
+See midrank, section 5.4.
+"""
 
 from __future__ import annotations
 
@@ -21,14 +23,14 @@ from ranking.core import SourceBox
 
 @dataclass
 class TimelineCars(GeneratedSource):
-    """Images of 320 x 240 pixels, each one sample, a car with its year; two images of each model.
-
-    Image `i` depends on the seed and `i` only. The images of a model are a group in one split, so that no car is in
-    both splits.
-    """
+    """Images of 320 x 240 pixels, each one sample, a car with its year; two images of each model."""
 
     name: ClassVar[str] = "Timeline cars"
 
+    # Image `i` depends on the seed and `i` only. The images of a model are a group in one split, so that no
+    # car is in both splits.
+    # Image `i` depends on the seed and `i` only. The images of a model are a group in one split, so that no
+    # car is in both splits.
     images: int = 800
     test_share: float = 0.4
     seed: int = 5

@@ -34,8 +34,8 @@ def imply(values: dict[str, str]) -> None:
 
 
 def put(**changes: str | None) -> None:
-    """Change parameters of the URL; None drops one. Parameters that depend on a changed one are dropped
-    (keys.depends)."""
+    """Change parameters of the URL; None drops one."""
+    # Parameters that depend on a changed one are dropped (keys.depends).
     _set(changed(**changes))
 
 
@@ -90,8 +90,8 @@ def _text(value: Any) -> str:
 
 
 def read(name: str, parse: Callable[[str], T], default: T, label: Show = _text) -> T:
-    """The value of `name`; the default, with a message, if the text cannot be parsed (ValueError). label: of a value,
-    in the message."""
+    """The value of `name`; the default, with a message, if the text cannot be parsed (ValueError)."""
+    # label: of a value, in the message.
     text = get(name)
     if text is None:
         return default
@@ -108,8 +108,8 @@ def read(name: str, parse: Callable[[str], T], default: T, label: Show = _text) 
 
 
 def bound(name: str, parse: Parse, default: Any, show: Show = str, label: Show = _text) -> dict[str, Any]:
-    """Keyword arguments that tie a widget to the URL parameter `name`: it shows the value and writes to it. label: as
-    in `read`."""
+    """Keyword arguments with which a widget shows the value of the URL parameter `name` and changes it."""
+    # label: as in `read`.
     key = keys.widget(name)
     value = read(name, parse, default, label)
     # The session still has the value of another page's widget with this name, which this widget must not show.

@@ -1,5 +1,7 @@
-"""Caches of image sets, runs and experiments, keyed by the data folder and by ids, never by arrays: Streamlit hashes
-only a sample of a large array, and would return stale results."""
+"""Caches of image sets, runs and experiments, keyed by the data folder and by ids, never by arrays.
+
+Streamlit hashes only a sample of a large array, and would return stale results.
+"""
 
 from __future__ import annotations
 
@@ -183,8 +185,9 @@ def image_labels(key: str) -> LabelSet:
 
 
 def features_of(run: Run, described: Named) -> Features:
-    """(n, d) features that a run learned from, before any projection; NoFeatures if they are not stored. The features
-    of a shared run are computed when they are first needed, those of an example in about a second."""
+    """(n, d) features that a run learned from, before any projection; NoFeatures if they are not stored."""
+    # The features of a shared run are computed when they are first needed, those of an example in about a
+    # second.
     images = image_set(run.settings["set"])
     if run.shared:
         return load_features(images, described, home.common_features())
@@ -223,9 +226,8 @@ def _ranked(run: Run, split: str, corrections: Sequence[str]) -> Ranking:
 
 
 def of_recording(build: Callable[..., Sequence[Frame]]) -> Callable[..., Sequence[Frame]]:
-    """Cache the frames that a function builds from the recording of a run, its first argument; () without a recording.
-
-    They are built again when the recording changes or the run ends."""
+    """Cache the frames that a function builds from the recording of a run; () without a recording."""
+    # The run is the first argument. Frames are built again when the recording changes or the run ends.
 
     @of_home()
     @wraps(build)
@@ -379,8 +381,8 @@ def training_planes(run: Run) -> TrainingPlanes:
 
 @of_home(needs="model")
 def direction(run: Run) -> Floats | None:
-    """(d,) direction in which the scores of a run's method increase, in the feature space before any projection; None
-    if the method has no weights."""
+    """(d,) direction in which the scores of a run's method increase; None if the method has no weights."""
+    # In the feature space before any projection.
     direction = score_direction(method_of(run))
     through = projection(run)
     return direction if direction is None or through is None else through.before(direction)
@@ -388,8 +390,8 @@ def direction(run: Run) -> Floats | None:
 
 @of_home(entries=SOME, spinner="Computing max-marginals …", needs="model")
 def neighbourhood(run: Run) -> Neighbourhood:
-    """The effect of neighbours on each sample of a run's image set; Gone if the run's scores are not those of its
-    stored method."""
+    """The effect of neighbours on each sample of a run's image set; Gone if the scores are not current."""
+    # Current: those of the run's stored method.
     from ranking.experiments.sample_task import query_of
     from ranking.explain.neighbourhood import Neighbourhood
 
@@ -412,8 +414,8 @@ def neighbourhood(run: Run) -> Neighbourhood:
 
 @of_home(spinner="Counting label co-occurrences …", needs="model")
 def label_pairs(run: Run) -> LabelPairs:
-    """The learned interactions of a label-ranking run, and the co-occurrences of labels in its training images; Gone if
-    the set lacks a label of its method."""
+    """The learned interactions of a label-ranking run, and co-occurrences of labels in training images."""
+    # Gone if the set lacks a label of the run's method.
     method, images = method_of(run), image_labels(run.settings["set"])
     unknown = [name for name in method.names if name not in images.names]
     if unknown:

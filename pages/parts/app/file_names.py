@@ -9,13 +9,13 @@ LONGEST = 40
 
 
 def file_name(what: str, title: str, id: str, ending: str) -> str:
-    """Join the parts with hyphens. Of `title`, which may be any text, only letters, digits and hyphens are kept, so
-    that every system can store the file.
+    """Join the parts with hyphens, without characters of `title` that a system cannot store.
 
     >>> file_name("answers", "Côte d'Azur: ../2024", "0123456789abcdef", "csv")
     'answers-Côte-d-Azur-2024-01234567.csv'
     >>> file_name("simulation", "*", "abc", "html")
     'simulation-abc.html'
     """
+    # Of `title`, which may be any text, only letters, digits and hyphens are kept.
     safe = re.sub(r"[\W_]+", "-", title)[:LONGEST].strip("-")
     return "-".join(part for part in (what, safe, id[:8]) if part) + f".{ending}"

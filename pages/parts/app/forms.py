@@ -22,12 +22,10 @@ def settings_form(
     without: Collection[str] = (),
     usual: GivenSettings | None = None,
 ) -> dict[str, dict[str, Any]]:
-    """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting.
-
-    Advanced settings are in an expander with the title `more`. The URL parameter of a setting is
-    owner.plugin.setting; with shared=False the URL does not contain it. without: names of settings that are omitted.
-    usual: values in place of defaults.
-    """
+    """Widgets for every setting of `plugins` (name, class); their values by plug-in and setting."""
+    # Advanced settings are in an expander with the title `more`. The URL parameter of a setting is
+    # owner.plugin.setting; with shared=False the URL does not contain it. without: names of settings that are
+    # omitted. usual: values in place of defaults.
     described = [
         (name, replace(item, default=(usual or {}).get(item.name, item.default)))
         for name, plugin in plugins
@@ -117,9 +115,7 @@ def parse(item: Setting, text: str) -> Any:
 
 
 def hold(key: str, beginning: Any) -> None:
-    """Initialise a widget with `beginning`, unless it has a value already.
-
-    The value is set in every run of the page, because the value of a run that the next run interrupts is lost; the
-    browser would then send the widget's first option, or an empty text.
-    """
+    """Initialise a widget with `beginning`, unless it has a value already."""
+    # The value is set in every run of the page, because the value of a run that the next run interrupts is
+    # lost; the browser would then send the widget's first option, or an empty text.
     st.session_state[key] = st.session_state.get(key, beginning)

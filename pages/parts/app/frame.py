@@ -31,8 +31,9 @@ _mount_button = st.components.v2.component(
 
 
 def guard() -> None:
-    """Register all pages and run again, once per session. If the first request of a server is a link to a page, the
-    page runs without laboratory.py, and the other pages would be unknown."""
+    """Register all pages and run again, once per session."""
+    # If the first request of a server is a link to a page, the page runs without laboratory.py, and the other
+    # pages would be unknown.
     if keys.BOOTED not in st.session_state:
         st.session_state[keys.BOOTED] = True
         st.navigation(menu.all_pages())
@@ -75,10 +76,8 @@ def show_page(name: str, purpose: str, steps: Callable[[], None]) -> None:
 
 @contextmanager
 def errors_in_place() -> Iterator[None]:
-    """Show an error of a part of a page in the place of that part, and continue with the page.
-
-    A fragment needs this too, because it runs again without its page.
-    """
+    """Show an error of a part of a page in the place of that part, and continue with the page."""
+    # A fragment needs this too, because it runs again without its page.
     try:
         yield
     except (HomeError, Gone) as error:

@@ -36,10 +36,9 @@ class Gone(Exception):
 
 
 def store() -> Store:
-    """The store of the visitor's data folder; when it is first opened, runs of crashed workers are marked as failed.
-
-    Outside of a page run, such as in a download, the function that calls this must be wrapped in `workspaces.kept`.
-    """
+    """The store of the visitor's data folder; when it is first opened, runs of crashed workers are failed."""
+    # Outside of a page run, such as in a download, the function that calls this must be wrapped in
+    # `workspaces.kept`.
     return _recovered(workspaces.here())
 
 
@@ -69,9 +68,8 @@ def _recovered(home: str | None) -> Store:
 
 @contextmanager
 def missing_as_error() -> Iterator[None]:
-    """Turn errors about data that is missing or cannot be read into Gone, which pages show; other errors are bugs.
-
-    FullError is not changed, because pages then offer to free up storage."""
+    """Turn errors about data that is missing or cannot be read into Gone, which pages show."""
+    # Other errors are bugs. FullError is not changed, because pages then offer to free up storage.
     try:
         yield
     except FullError:
@@ -81,10 +79,8 @@ def missing_as_error() -> Iterator[None]:
 
 
 def of_home(entries: int = EACH, spinner: str | bool = False, needs: str = "") -> Callable[[Any], Any]:
-    """Cache the results of a function of the visitor's data folder, separately per folder.
-
-    Errors are turned into Gone. needs: "scores" or "model", which the run in the first argument must have.
-    """
+    """Cache the results of a function of the visitor's data folder, separately per folder."""
+    # Errors are turned into Gone. needs: "scores" or "model", which the run in the first argument must have.
 
     def decorate(make: Callable[..., Any]) -> Any:
         def made(home: str, *arguments: Any) -> Any:

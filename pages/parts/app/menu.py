@@ -44,19 +44,19 @@ PLACES = {
         "experiments": Title("Experiments", "Experiments"),
     },
     "Inside training": {
-        "most_violated": Title("Most violated ranking", "Most violated ranking"),
+        "most_violated_ranking": Title("Most violated ranking", "Most violated ranking"),
         "assignment": Title("Ranking as assignment", "Assignment"),
         "speed_lab": Title("Inference timing", "Timing"),
     },
     "Sequences": {
-        "orders": Title("Sequence ranking", "Ranking"),
-        "search_tree": Title("MidRank search", "Search"),
+        "sequences": Title("Sequence ranking", "Ranking"),
+        "midrank_search": Title("MidRank search", "Search"),
         "lengths": Title("MidRank ablations", "Ablations"),
     },
     "Labels": {
-        "label_questions": Title("Interactive labelling", "Answer"),
+        "interactive_labelling": Title("Interactive labelling", "Answer"),
         "label_interactions": Title("Label interactions", "Interactions"),
-        "ask_simulation": Title("Labelling simulation", "Simulation"),
+        "labelling_simulation": Title("Labelling simulation", "Simulation"),
     },
 }
 PAGES = {name: title.page for place in PLACES.values() for name, title in place.items()}
@@ -69,13 +69,10 @@ def all_pages() -> list[st.Page]:
 
 
 def show_again() -> None:
-    """Show the menu again after a change of the URL. A fragment that changes the URL of its page ends with this,
-    because it runs without the page.
-
-    While the page runs, the fragment only creates the row, and the page fills it at its end. A fragment can write only
-    to outer containers that it has written to before. A container that is filled twice in one run shows nothing more,
-    so there is a second menu, and frame.css hides the first.
-    """
+    """Show the menu again after a change of the URL by a fragment, which runs without the page."""
+    # While the page runs, the fragment only creates the row, and the page fills it at its end. A fragment can
+    # write only to outer containers that it has written to before. A container that is filled twice in one
+    # run shows nothing more, so there is a second menu, and frame.css hides the first.
     row = st.session_state[keys.MENU_ROW]
     if row is None:
         row = st.session_state[keys.MENU].container(gap=None)
@@ -102,8 +99,8 @@ def draw(key: str) -> None:
 
 
 def _offer_lecture(here: str, key: str) -> None:
-    """The links that turn lecture mode on and off, and its styles: in frame.css they would slow every click, because
-    their selectors depend on the whole page."""
+    """The links that turn lecture mode on and off, and its styles."""
+    # In frame.css the styles would slow every click, because their selectors depend on the whole page.
     now = address.lecture()
     if st.session_state.setdefault(keys.LECTURE_SHOWN, now) != now:
         # Streamlit does not put the parameters of a link to the current page into the URL.

@@ -12,10 +12,8 @@ PRESS_SECONDS = 60.0
 
 
 def pressed(label: str, key: str, **given: Any) -> bool:
-    """Whether the button with this `key` was pressed; each press is reported exactly once.
-
-    Streamlit's return value is lost if the page is rerun before it reaches the button.
-    """
+    """Whether the button with this `key` was pressed; each press is reported exactly once."""
+    # Streamlit's return value is lost if the page is rerun before it reaches the button.
     st.button(label, key=key, on_click=_press, args=(key,), **given)
     when = st.session_state.pop(_pressed(key), None)
     return when is not None and time.monotonic() - when < PRESS_SECONDS

@@ -45,11 +45,12 @@ def used() -> bool:
 
 
 def is_loopback(listens_at: str | None) -> bool:
-    """Whether only this machine can reach a server that listens at that network address (None: all addresses).
+    """Whether only this machine can reach a server that listens at that network address.
 
     >>> is_loopback("localhost"), is_loopback("127.0.0.1"), is_loopback("0.0.0.0"), is_loopback(None)
     (True, True, False, False)
     """
+    # None: all addresses.
     if listens_at == "localhost":
         return True
     try:
@@ -108,10 +109,8 @@ def without_paths(message: str) -> str:
 
 
 def enter() -> None:
-    """Open the workspace in the URL, or a new one if the URL has none; ends the page if it does not exist.
-
-    If the workspace has changed, the session state is cleared.
-    """
+    """Open the workspace in the URL, or a new one if the URL has none; ends the page if it does not exist."""
+    # If the workspace has changed, the session state is cleared.
     if not used():
         return
     before: str | None = st.session_state.get(keys.IN_WORKSPACE)

@@ -25,10 +25,8 @@ Marks = Sequence[tuple[At, float]]
 
 
 def figure_of(curves: Sequence[Curve], measure: str, across: str, marks: Marks, of: str) -> go.Figure:
-    """Plot a line per curve with the error of each point; where settings are names, points beside the names.
-
-    marks: values of the paper. of: the data that they were measured on.
-    """
+    """Plot a line per curve with the error of each point; points only where settings are names."""
+    # marks: values of the paper. of: the data that they were measured on.
     named = isinstance(curves[0].at[0], str)
     figure = go.Figure()
     for number, curve in enumerate(curves):
@@ -76,8 +74,8 @@ def scaled(values: Sequence[float], measure: str) -> list[float]:
 
 
 def notice(curves: Sequence[Curve], measure: str) -> str:
-    """Return the greatest value of each curve and its setting; of times, those of the longest sequence that both
-    measured."""
+    """Return the greatest value of each curve and its setting; of times, those of one sequence."""
+    # That is the longest sequence that both measured.
     means = {curve.line: dict(zip(curve.at, curve.measures[measure].mean, strict=True)) for curve in curves}
     if measure == SECONDS:
         last = max(means[EXHAUSTIVE])

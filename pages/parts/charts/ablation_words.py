@@ -14,11 +14,12 @@ TAU = NAMES.tau
 
 @dataclass(frozen=True)
 class Words:
-    """question: of the ablation. paper: the paper's findings, a sentence each. of: the data of its marks. marks: its
-    printed values by measure."""
+    """The texts about an ablation."""
 
     question: str
+    # The paper's findings, a sentence each.
     paper: tuple[str, ...]
+    # The data of the paper's printed values, which are in `marks` by measure.
     of: str = ""
     marks: dict[str, Sequence[tuple[At, float]]] = field(default_factory=dict)
 

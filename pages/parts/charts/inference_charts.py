@@ -1,5 +1,8 @@
-"""Charts of loss-augmented inference: patterns of rankings, possible ranks, one function of the rank, the recursion of
-SELECT, and bins; for the lesson: all rankings as points, one curve per image, planes, and operations."""
+"""Charts of loss-augmented inference, one for each of its ideas.
+
+Patterns of rankings, possible ranks, one function of the rank, the recursion of SELECT, and bins; for the
+lesson: all rankings as points, one curve per image, planes, and operations.
+"""
 
 from __future__ import annotations
 
@@ -43,8 +46,9 @@ BY_SCORE = "irrelevant samples, the highest score first"
 
 
 def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) -> go.Figure:
-    """Plot ± patterns below each other, (name, interleaving ranks) each, with lines that join the irrelevant samples of
-    two successive patterns. Relevant samples also differ in sign and height."""
+    """Plot ± patterns below each other, (name, interleaving ranks) each."""
+    # Lines join the irrelevant samples of two successive patterns. Relevant samples also differ in sign and
+    # height.
     figure, n = go.Figure(), len(problem.scores)
     bases = [BAND * (len(rankings) - 1 - row) for row in range(len(rankings))]
     for (_, ranks), base in zip(rankings, bases, strict=True):
@@ -85,8 +89,8 @@ def patterns(problem: InferenceProblem, rankings: Sequence[tuple[str, Ints]]) ->
 def _join(
     figure: go.Figure, problem: InferenceProblem, pair: tuple[Ints, Ints], base: float, risen: str
 ) -> None:
-    """Join the irrelevant samples of two rankings by lines; those that move up have the colour `risen`, and thick lines
-    unless that is grey."""
+    """Join the irrelevant samples of two rankings by lines; those that move up have the colour `risen`."""
+    # Their lines are thick unless the colour is grey.
     if len(problem.negatives) > MAX_LINES:
         return
     before, after = (np.argsort(problem.order_of(ranks))[problem.negatives] + 1 for ranks in pair)
@@ -101,8 +105,8 @@ def _join(
 
 
 def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Figure:
-    """Plot the possible ranks of each irrelevant sample, with a frame around the block of the last step and a diamond
-    at its evaluation. Rank 1, above all relevant samples, is at the top."""
+    """Plot the possible ranks of each irrelevant sample; rank 1, above all relevant ones, is at the top."""
+    # A frame is around the block of the last step, and a diamond at its evaluation.
     low, high = trace.bounds_after(done, problem.highest)
     x, settled = np.arange(1, len(low) + 1), low == high
     figure = go.Figure()
@@ -142,8 +146,7 @@ def possible_ranks(problem: InferenceProblem, trace: Trace, done: int) -> go.Fig
 
 
 def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
-    """Plot f by rank for the sample or bin boundary that a step evaluated, with the ranks that it tried and the best
-    rank."""
+    """Plot f by rank for the sample or bin boundary that a step evaluated; mark tried ranks and the best."""
     j = step.position + 1
     values, ranks = problem.curve(j, step.score), np.arange(1, problem.highest + 1)
     figure = go.Figure()
@@ -167,8 +170,8 @@ def of_rank(problem: InferenceProblem, step: Step) -> go.Figure:
 
 
 def tree(trace: Trace, done: int) -> go.Figure:
-    """Plot the recursion of SELECT: a bar per block over its samples, a row per depth. Samples that are settled
-    without evaluation are below their block in another colour."""
+    """Plot the recursion of SELECT: a bar per block over its samples, a row per depth."""
+    # Samples that are settled without evaluation are below their block in another colour.
     figure, depths = go.Figure(), trace.depths()
     rows: dict[str, list[tuple[int, int, int, str]]] = {state: [] for state in TREE_STYLES}
     for number, (step, depth) in enumerate(zip(trace.steps, depths, strict=True), start=1):
@@ -243,8 +246,8 @@ def bins(problem: InferenceProblem, partition: Bins, trace: Trace) -> go.Figure:
 def all_rankings(
     worth: Sequence[tuple[float, float]], marked: Sequence[tuple[str, float, float]]
 ) -> go.Figure:
-    """Plot every ranking as a point by score and loss, with names at the marked ones (name, score, loss). Score plus
-    loss is constant along the dotted line, which goes through the most violated ranking."""
+    """Plot every ranking as a point by score and loss, with names at the marked ones (name, score, loss)."""
+    # Score plus loss is constant along the dotted line, which goes through the most violated ranking.
     scores, losses = (np.array(column) for column in zip(*worth, strict=True))
     best = float((scores + losses).max())
     figure = go.Figure()

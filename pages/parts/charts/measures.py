@@ -34,7 +34,8 @@ def show(ranked: Ranking, k: int) -> None:
 
 
 def ends(interval: Interval) -> str:
-    """
+    """Return the ends of an interval as text.
+
     >>> ends(Interval(0.05, -0.01, 0.11))
     '95% confidence interval −0.010 to +0.110'
     """

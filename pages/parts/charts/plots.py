@@ -42,8 +42,9 @@ def show(
     on_point: Callable[[Any], None] | None = None,
     top: int = 34,
 ) -> None:
-    """Show a figure. file: name of the image file that its menu saves. height, top: pixels of the figure and of its
-    upper margin. on_point: called with the custom data of a clicked point."""
+    """Show a figure."""
+    # file: name of the image file that its menu saves. height, top: pixels of the figure and of its upper
+    # margin. on_point: called with the custom data of a clicked point.
     if address.lecture():
         height, top = max(height, min(round(ENLARGED * height), HIGHEST)), max(top, 10)
         figure.update_layout(font_size=NUMBERS, legend_font_size=NUMBERS)
@@ -70,8 +71,8 @@ def show(
 
 
 def clicked_in(key: str) -> str | int | None:
-    """Return the custom data of the clicked point in the chart with this key; None if the click cleared the selection
-    or the browser sent something else."""
+    """Return the custom data of the clicked point in the chart with this key; None without one."""
+    # Without one: the click cleared the selection, or the browser sent something else.
     points = st.session_state[key]["selection"]["points"] if key in st.session_state else []
     clicked = points[0].get("customdata") if points else None
     if isinstance(clicked, list) and clicked:
@@ -151,8 +152,8 @@ def signed_bars(values: Sequence[float]) -> dict[str, Any]:
 
 
 def reach(values: Sequence[float], margin: float) -> list[float]:
-    """Return the range of an axis with space for numbers at the ends of bars: `margin` times the longest bar on each
-    side that has bars."""
+    """Return the range of an axis with space for numbers at the ends of bars."""
+    # The space is `margin` times the longest bar, on each side that has bars.
     longest = margin * max(1e-9, *(abs(float(value)) for value in values))
     low = min(values, default=0) < 0
     return [-longest if low else -0.1 * longest, longest if max(values, default=0) > 0 else 0.1 * longest]
@@ -171,11 +172,10 @@ def thinned(points: Sequence[Any]) -> list[Any]:
 
 
 def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> None:
-    """Show the curve with the chosen k marked on it.
-
-    Its steps have the height of the precision at each relevant sample, so that the area below is the average
-    precision. If there are too many steps to plot, each plotted step has the mean height of those that it replaces.
-    """
+    """Show the curve with the chosen k marked on it."""
+    # Its steps have the height of the precision at each relevant sample, so that the area below is the
+    # average precision. If there are too many steps to plot, each plotted step has the mean height of those
+    # that it replaces.
     figure = go.Figure()
     line(
         figure,
@@ -211,10 +211,8 @@ def precision_recall(precision: Floats, recall: Floats, k: int, key: str) -> Non
 def measure_by_place(
     values: Sequence[float], place: int, name: str, colour: str, key: str, stepped: bool = False
 ) -> None:
-    """Show a measure (n,) of rankings that differ in the rank of one image, 1 ... n; the rank `place` is marked.
-
-    The chart is low and its axes have no titles, so that four of them and their caption fit on one screen.
-    """
+    """Show a measure (n,) of rankings that differ in the rank of one image; rank `place` is marked."""
+    # The chart is low and its axes have no titles, so that four of them and their caption fit on one screen.
     figure = go.Figure()
     hover = f"rank %{{x}}: {name} %{{y:.3f}}<extra></extra>"
     shape = "hvh" if stepped else "linear"
@@ -239,8 +237,8 @@ def measure_by_place(
 
 
 def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float], key: str) -> None:
-    """Show what moving one image down by one rank costs: the decrease of AP and the increase of the error rate at the
-    cutoff. average_precision, zero_one: (n,) by rank."""
+    """Show what moving one image down by one rank costs, in AP and in the error rate at the cutoff."""
+    # average_precision, zero_one: (n,) by rank.
     figure = go.Figure()
     falls, rises = -np.diff(average_precision), np.diff(zero_one)
     steps = [f"{place} → {place + 1}" for place in range(1, len(average_precision))]
@@ -259,8 +257,8 @@ def cost_of_a_place(average_precision: Sequence[float], zero_one: Sequence[float
 def max_marginals(
     positive: Floats, negative: Floats, difference: Floats, relevant: Bools, place: int, key: str
 ) -> None:
-    """Show the max-marginals (n,) by rank, and below them their difference with the relevant samples marked. place:
-    rank of the selected sample, from 1."""
+    """Show the max-marginals (n,) by rank, and below them their difference with relevant samples marked."""
+    # place: rank of the selected sample, from 1.
     shown = np.array(thinned(range(len(difference))))
     marked = shown[relevant[shown]]
     figure = make_subplots(rows=2, cols=1, shared_xaxes=True, row_heights=[0.5, 0.5], vertical_spacing=0.06)
@@ -317,10 +315,8 @@ def parts_of_score(parts: Sequence[tuple[str, float]], score: float, key: str) -
 
 
 def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Callable[[str], None]) -> None:
-    """Show how many training and test samples each class has; the class `chosen` is marked.
-
-    on_choose: called with the class of a clicked bar. Use another key for another `chosen`.
-    """
+    """Show how many training and test samples each class has; the class `chosen` is marked."""
+    # on_choose: called with the class of a clicked bar. Use another key for another `chosen`.
     train, test = images.labels[~images.test].sum(axis=0), images.labels[images.test].sum(axis=0)
     order = np.argsort(-(train + test), kind="stable")[:MAX_CLASSES]
     order = _natural(order, images.classes)[::-1]

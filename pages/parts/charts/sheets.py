@@ -99,10 +99,8 @@ def comparison_sheet(
     selected: int,
     headline: str,
 ) -> bytes:
-    """Return the first `top` ranks of each ranking as PNG, with lines that join the samples of successive rankings.
-
-    selected: the number of the sample whose line is thick.
-    """
+    """Return the first `top` ranks of each ranking as PNG; lines join samples of successive rankings."""
+    # selected: the number of the sample whose line is thick.
     step = SIDE + FOOT + BAND
     sheet = Sheet(HEAD + top * SIDE + 2 * GAP, TOP + len(compared) * step - BAND + GAP)
     sheet.text(GAP, 12, headline, 20)
@@ -137,9 +135,9 @@ def sequence_sheet(
     strips: Sequence[Strip],
     headline: str,
 ) -> bytes:
-    """Return the true order of samples (n,) of an image set and the strips below it as PNG, with a line per sample;
-    lines of samples that are too late are dashed. relevance: (n,), of the samples; strips refer to samples by their
-    position in it."""
+    """Return the true order of samples (n,) and the strips below it as PNG, with a line per sample."""
+    # Lines of samples that are too late are dashed. relevance: (n,), of the samples; strips refer to samples
+    # by their position in it.
 
     def row(order: Sequence[int], top: int, height: int) -> None:
         for place, sample in enumerate(samples[list(order)].tolist()):

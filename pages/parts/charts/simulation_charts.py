@@ -19,11 +19,9 @@ def panel(
     styles: Mapping[str, LineStyle],
     reach: tuple[float, float],
 ) -> go.Figure:
-    """Plot means in percent over the number of questions, each with a band of one standard deviation over folds.
-
-    names: of the lines. styles: the line style of each name. reach: the lowest and the highest value of all panels, so
-    that they share a scale.
-    """
+    """Plot means in percent over the number of questions, each with a band."""
+    # A band is one standard deviation over folds. names: of the lines. styles: the line style of each name.
+    # reach: the lowest and the highest value of all panels, so that they share a scale.
     figure = go.Figure()
     questions = np.arange(len(curves[0].mean))
     # one fold has no band
@@ -62,8 +60,7 @@ def panel(
 
 
 def differences(by_strategy: Sequence[tuple[str, Difference]], styles: Mapping[str, LineStyle]) -> go.Figure:
-    """Plot the difference of two models in points with an interval over folds, a line per strategy in the given
-    style."""
+    """Plot the difference of two models in points with an interval over folds, a line per strategy."""
     figure = go.Figure()
     for number, (name, apart) in enumerate(by_strategy):
         style = styles[name]

@@ -121,8 +121,9 @@ def mover(pair: Pair, number: int, values: Floats | Ints) -> Tile:
 
 
 def plotted_points(relevance: Ints, places: Ints) -> Ints:
-    """The indices of the samples in a scatter plot: all if there are few; else at most MAX_POINTS relevant and as many
-    irrelevant samples, evenly spaced by their ranks (n,) in one of the rankings, including the first and the last."""
+    """The indices of the samples in a scatter plot: all if there are few, else an even choice."""
+    # At most MAX_POINTS relevant and the same number of irrelevant samples, evenly spaced by their ranks (n,)
+    # in one of the rankings, including the first and the last.
     if len(relevance) <= 2 * MAX_POINTS:
         return np.arange(len(relevance))
     kept = []

@@ -27,8 +27,8 @@ PAPER = ("SVM", "AP-SVM", "HOB-SVM", "HOAP-SVM")
 
 
 def choose() -> tuple[list[Run], DeltaGenerator]:
-    """Two to four training runs with scores, in the order of their rows, and the container beside them for another
-    control. Ends the page if there are fewer."""
+    """Two to four training runs with scores, in the order of their rows, and a container beside them."""
+    # The container is for another control. Ends the page if there are fewer runs.
     named = in_address()
     usable = {run.id: run for run in home.store().runs.all(task=SAMPLES) if _usable(run)}
     if not usable:
@@ -62,8 +62,8 @@ def subject_of(run: Run) -> Subject:
 
 
 def in_address() -> list[Run]:
-    """The training runs in the URL that can be compared with the first of them. The others are removed from the URL
-    with a message."""
+    """The training runs in the URL that can be compared with the first of them."""
+    # The others are removed from the URL with a message.
     text = address.get(keys.COMPARED)
     if not text:
         return []
@@ -110,8 +110,8 @@ def _usable(run: Run) -> bool:
 
 
 def by_subject(usable: Sequence[Run]) -> dict[Subject, list[Run]]:
-    """The training runs by image set and query, newest first; groups with the image set in the URL come first, then
-    the group with the newest run."""
+    """The training runs by image set and query, newest first."""
+    # Groups with the image set in the URL come first, then the group with the newest run.
     grouped: dict[Subject, list[Run]] = {}
     for run in sorted(usable, key=lambda run: run.settings["set"] != address.get(keys.SET)):
         grouped.setdefault(subject_of(run), []).append(run)
@@ -123,8 +123,7 @@ def _methods(listed: Sequence[Run]) -> set[str]:
 
 
 def _first_subject(subjects: dict[Subject, list[Run]]) -> Subject:
-    """The previous subject if all its compared runs were just deleted, else that of the run in the URL, else the
-    first."""
+    """The previous subject if its compared runs were just deleted, else that in the URL, else the first."""
     before = st.session_state.get(SUBJECT)
     if address.get(keys.COMPARED) is not None and before in subjects:
         return before
@@ -135,9 +134,10 @@ def _first_subject(subjects: dict[Subject, list[Run]]) -> Subject:
 
 
 def first_choice(listed: Sequence[Run], shown: str | None) -> list[str]:
-    """The ids of the default training runs: the run `shown` and the one whose settings were changed for it, if both
-    have a ranking; else the newest run with a ranking per method (for the method of `shown`, that run), in the order of
-    the paper; the two newest if all are of one method. Bundled runs are omitted where others suffice."""
+    """The ids of the default training runs, for example the newest run with a ranking per method."""
+    # The run `shown` and the one whose settings were changed for it, if both have a ranking; else the newest
+    # run with a ranking per method (for the method of `shown`, that run), in the order of the paper; the two
+    # newest if all are of one method. Bundled runs are omitted where others suffice.
     before = [run.id for run in listed if run.id in (shown, address.get(keys.LIKE)) and run.has_scores]
     if len(before) == 2:
         return before[::-1]
@@ -248,8 +248,8 @@ def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoRet
 
 
 def offer_missing(listed: Sequence[Run], primary: bool) -> None:
-    """A button that trains the missing methods of the paper on the images and features of the listed runs, with default
-    settings; nothing if no method is missing."""
+    """A button that trains the missing methods of the paper on the images and features of the listed runs."""
+    # With default settings; nothing if no method is missing.
     missing = [name for name in PAPER if name not in _methods(listed)]
     if not missing or not listed:
         return

@@ -20,21 +20,22 @@ COLOURS = {
 
 @dataclass(frozen=True)
 class Tile:
-    """A thumbnail. src: a data URL. left, right: texts below it. mark: shown as border and glyph.
-
-    box: left, top, width and height of a frame on the thumbnail, as fractions of the (square) tile.
-    card: (name, value) pairs that a grid shows beside the tile under the pointer or the focus.
-    corrected: in grids, the glyph of the sample's corrected label; "" without a correction.
-    """
+    """A thumbnail."""
 
     id: str
+    # A data URL.
     src: str
     alt: str
+    # Texts below the thumbnail.
     left: str = ""
     right: str = ""
+    # Shown as border and glyph.
     mark: Literal["relevant", "irrelevant"] | None = None
+    # Left, top, width and height of a frame on the thumbnail, as fractions of the (square) tile.
     box: tuple[float, float, float, float] | None = None
+    # (name, value) pairs that a grid shows beside the tile under the pointer or the focus.
     card: tuple[tuple[str, str], ...] = ()
+    # In grids, the glyph of the sample's corrected label; "" without a correction.
     corrected: str = ""
 
     def item(self) -> dict[str, Any]:

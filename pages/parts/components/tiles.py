@@ -28,10 +28,9 @@ def ranked_tiles(
     whole: bool = False,
     corrected: Mapping[str, bool] | None = None,
 ) -> list[Tile]:
-    """One tile per position in `places` (from 0) with rank and score, marked by relevance.
-
-    whole: show the whole image with the sample's box instead of the crop. corrected: corrected relevance by sample id.
-    """
+    """One tile per position in `places` (from 0) with rank and score, marked by relevance."""
+    # whole: show the whole image with the sample's box instead of the crop. corrected: corrected relevance by
+    # sample id.
     thumbnails, corrected = cache.thumbnails(images.key), corrected or {}
     shown = [_ranked_tile(images, thumbnails, ranked, place, whole) for place in places]
     return [_corrected(tile, corrected[tile.id]) if tile.id in corrected else tile for tile in shown]
@@ -98,12 +97,12 @@ def share_of_tile(images: ImageSet, row: int) -> tuple[float, float, float, floa
 
 
 def share_of(box: Sequence[int] | Ints, size: Ints, ratio: float = 1.0) -> tuple[float, float, float, float]:
-    """Left, top, width and height of a box in an image of that (width, height), in pixels, as shares of a tile of that
-    width / height into which the image is fitted.
+    """Left, top, width and height of a box of an image as shares of the tile that the image is fitted into.
 
     >>> share_of((0, 0, 50, 50), np.array([100, 50])), share_of((0, 0, 50, 50), np.array([100, 50]), 2.0)
     ((0.0, 0.25, 0.5, 0.5), (0.0, 0.0, 0.5, 1.0))
     """
+    # size: (width, height) of the image in pixels. ratio: width / height of the tile.
     (left, top, right, bottom), (width, height) = map(int, box), map(int, size)
     # Of the tile, in pixels of the image.
     across, down = (max(width, height * ratio), max(width / ratio, height))
@@ -239,8 +238,8 @@ def class_boxes(images: ImageSet, image: int, chosen: int | None = None) -> list
 
 
 def relevance_boxes(images: ImageSet, query: str, chosen: int, corrections: Sequence[str] = ()) -> list[Box]:
-    """All boxes of the image of sample `chosen`, marked by relevance to `query`; the box of `chosen` has a thicker
-    outline. corrections: as in `TrainSettings`."""
+    """All boxes of the image of sample `chosen`, marked by relevance to `query`."""
+    # The box of `chosen` has a thicker outline. corrections: as in `TrainSettings`.
     relevance = images.relevance(query, corrections)
     return [
         _marked_box(
@@ -270,8 +269,8 @@ def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
 
 
 def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int) -> list[Box]:
-    """All boxes of the image of sample `chosen`, marked by their label (n,). Boxes in `turning` (n,) have a thicker
-    outline and the text "selected" or "flips"."""
+    """All boxes of the image of sample `chosen`, marked by their label (n,)."""
+    # Boxes in `turning` (n,) have a thicker outline and the text "selected" or "flips".
     boxes = []
     for row in samples_of(images, int(images.image_of[chosen])):
         text = glyph(labels[row])
@@ -282,8 +281,9 @@ def labelled_boxes(images: ImageSet, labels: Bools, turning: Bools, chosen: int)
 
 
 def boxes_of(images: ImageSet, shown: Mapping[int, int], objects: Sequence[Ints] | None) -> Boxes:
-    """The boxes on tiles of whole images. shown: the image of each tile. objects: the boxes (k, 4) of the objects of
-    each image, which are dashed; None where they are not known."""
+    """The boxes on tiles of whole images."""
+    # shown: the image of each tile. objects: the boxes (k, 4) of the objects of each image, which are dashed;
+    # None where they are not known.
     sizes = {row: images.image_sizes[image] for row, image in shown.items()}
     ratio = float(np.clip(np.median([width / height for width, height in sizes.values()]), 0.5, 2.0))
     known = {} if objects is None else {row: objects[image] for row, image in shown.items()}

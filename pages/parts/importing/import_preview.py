@@ -1,4 +1,4 @@
-"""What an import has read: the recognised format, a few crops and the first problems; then add the set, or cancel."""
+"""How an import has read the files, a few crops and the first problems; then add the set, read again, or cancel."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pages.parts.app import address, forms, frame, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid
 from pages.parts.components.tile import Tile
-from pages.parts.importing import import_form, problem_table, table_columns, uploads
+from pages.parts.importing import import_form, problem_table, uploads
+from ranking.core import Decision
 from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class
-from ranking.formats.import_preview import ImportPreview
+from ranking.formats.import_preview import OF_ALTERNATIVE, ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
 from ranking.reports.markup import data_url
@@ -28,16 +29,20 @@ def show(run: Run, question: Question) -> None:
     file_name = ImportSettings.from_json(run.settings).file_name
     preview = ImportPreview.from_json(question.reading)
     st.markdown(f"#### {escaped(file_name)}{escaped(f': {preview.source}') if preview.source else ''}")
-    source = _choose_source(run, question, preview)
-    _show_reasons(preview)
-    values = _settings_of(run, question, preview, source) if source is not None else {}
     if preview.refused:
         st.error(escaped(preview.refused[0].upper() + preview.refused[1:]), icon=":material/error:")
     if preview.content is not None:
         _show_counts(preview, preview.content)
         _show_labels(preview.content)
+        _ask_open(run, question, preview, preview.content)
         _show_crops(preview.content.crops)
-    _decide(run, question, preview, source, values)
+    buttons = st.container(horizontal=True)
+    st.markdown("##### How your files were read")
+    source = _choose_source(run, question, preview)
+    _show_decisions(run, question, preview)
+    values = _settings_of(run, question, preview, source) if source is not None else {}
+    with buttons:
+        _offer_end(run, question, preview, source, values)
     if preview.content is not None:
         _show_problems(run, preview.content)
 
@@ -56,23 +61,61 @@ def _choose_source(run: Run, question: Question, preview: ImportPreview) -> str 
         on_change=_read_as,
         args=(run, question, key),
     )
+    why = {name: recognised.why for name, recognised in preview.detected.items()}
+    st.caption(escaped(why.get(str(preview.source), "Chosen by you; the files do not look like this format")))
+    for name, text in why.items():
+        if name != preview.source:
+            st.caption(escaped(f"Also possible: {name}: {text}"))
     return preview.source if chosen is not None else None
 
 
-def _show_reasons(preview: ImportPreview) -> None:
-    """Why this format was recognised, and which other formats are possible."""
-    why = {name: recognised.why for name, recognised in preview.detected.items()}
-    if preview.source in why:
-        unchanged = preview.detected[preview.source].settings.items() <= preview.source_settings.items()
-        instead = f": {escaped(preview.read_as)}" if preview.read_as else " (below)"
-        changed = "" if unchanged else f" Your settings override this{instead}."
-        st.caption(f"Recognised: {escaped(why[preview.source])}.{changed}")
-    elif preview.source is not None:
-        source = escaped(preview.source)
-        st.caption(f"You chose {source}. The files were not recognised as {source}.")
-    further = [f"{escaped(name)}: {escaped(text)}" for name, text in why.items() if name != preview.source]
-    if further:
-        st.caption("Also possible: " + "; or ".join(further) + ".")
+def _show_decisions(run: Run, question: Question, preview: ImportPreview) -> None:
+    """A row for each decision, with its evidence; another alternative reads the files again."""
+    for row in preview.content.reading.decisions if preview.content is not None else ():
+        said, evidence = st.columns([2, 3], vertical_alignment="bottom")
+        key = keys.widget(f"decision {row.about} {run.id} {question.number}")
+        with said:
+            if row.alternatives:
+                st.selectbox(
+                    row.about.capitalize(),
+                    [row.value, *row.alternatives],
+                    key=key,
+                    on_change=_read_with,
+                    args=(run, question, preview, row, key),
+                )
+            else:
+                st.markdown(f"**{escaped(row.about.capitalize())}**: {escaped(row.chosen)}")
+        evidence.caption(escaped(f"{row.chosen}: {row.evidence}" if row.alternatives else row.evidence))
+
+
+def _read_with(run: Run, question: Question, preview: ImportPreview, row: Decision, key: str) -> None:
+    if st.session_state[key] != row.value:
+        with frame.errors_in_place():
+            settings = {**preview.source_settings, row.setting: st.session_state[key]}
+            changes = {"source": preview.source, "source_settings": settings}
+            reply(run, Answer(question.number, False, changes))
+
+
+def _ask_open(run: Run, question: Question, preview: ImportPreview, content: SourcePreview) -> None:
+    """For each decision that a person has to take: crops as each alternative reads them."""
+    for row in preview.open_decisions:
+        st.warning(
+            escaped(
+                f"The {row.about} can be read in several ways: {row.evidence}. Choose the one that fits."
+            ),
+            icon=":material/help:",
+        )
+        readings = {row.value: content.crops[:OF_ALTERNATIVE]}
+        readings |= {
+            value: preview.alternatives.get(f"{row.setting}={value}", []) for value in row.alternatives
+        }
+        for value, crops in readings.items():
+            label = f"{row.about}: {value}"
+            if frame.pressed(f"Read as {escaped(value)}", f"read {label} {run.id} {question.number}"):
+                settings = {**preview.source_settings, row.setting: value}
+                uploads.answer(run, question, add=False, source=preview.source, source_settings=settings)
+            tiles = [_tile(crop, place) for place, crop in enumerate(crops)]
+            grid.image_grid(tiles, name=f"{keys.EXAMPLE} {label}", selected=None, label=label, kind="images")
 
 
 def _read_as(run: Run, question: Question, key: str) -> None:
@@ -87,10 +130,8 @@ def _settings_of(run: Run, question: Question, preview: ImportPreview, source: s
     owner = f"read {run.id} {question.number}"
     import_form.fill(owner, source, preview.source_settings)
     plugins = [(source, source_class(source))]
-    columns = table_columns.choose(keys.setting(owner, source, ""), preview) if preview.columns else {}
     more = f"More settings of {source}"
-    values = forms.settings_form(owner, plugins, more, shared=False, without=("folder", *columns))
-    return {**values[source], **columns}
+    return forms.settings_form(owner, plugins, more, shared=False, without=("folder",))[source]
 
 
 def _show_counts(preview: ImportPreview, content: SourcePreview) -> None:
@@ -107,12 +148,11 @@ def _show_labels(content: SourcePreview) -> None:
         named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in counts.classes.items())
         more = f" and {counted(counts.more_classes, 'class')} more" if counts.more_classes else ""
         st.markdown(f"Samples per class: {named}{more}.")
-    where = f": {escaped(counts.split_from)}" if counts.split_from else ""
     train, test = (
         f"**{number:,}** {split} {'image' if number == 1 else 'images'}"
         for split, number in (("training", counts.train), ("test", counts.test))
     )
-    st.markdown(f"Split: {train}, {test}{where}.")
+    st.markdown(f"Split: {train}, {test}.")
     if not counts.complete:
         done = counts.train + counts.test
         st.caption(
@@ -140,24 +180,24 @@ def _show_crops(crops: list[Crop]) -> None:
 def _tile(crop: Crop, number: int) -> Tile:
     numbers = [f"{name} {written(value)}" for name, value in crop.numbers.items()]
     label = ", ".join([*crop.classes, *numbers]) or "no class"
-    return Tile(str(number), data_url(crop.webp), f"sample of image {crop.image}, shows {label}", label)
+    return Tile(str(number), data_url(crop.thumbnail), f"sample of image {crop.image}, shows {label}", label)
 
 
-def _decide(
+def _offer_end(
     run: Run, question: Question, preview: ImportPreview, source: str | None, values: dict[str, Any]
 ) -> None:
     """The buttons: add the image set, or read again if the settings have changed; and cancel."""
-    with st.container(horizontal=True):
-        if source is not None and _differ(preview, source, values):
-            if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
-                uploads.answer(run, question, add=False, source=source, source_settings=values)
-        elif (
-            source is not None
-            and preview.content is not None
-            and frame.pressed("Add image set", "add set", type="primary", icon=":material/check_circle:")
-        ):
-            uploads.answer(run, question, source=source, source_settings=values)
-        uploads.offer_cancel(run)
+    if source is not None and _differ(preview, source, values):
+        if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
+            uploads.answer(run, question, add=False, source=source, source_settings=values)
+    elif (
+        source is not None
+        and preview.content is not None
+        and not preview.open_decisions
+        and frame.pressed("Add image set", "add set", type="primary", icon=":material/check_circle:")
+    ):
+        uploads.answer(run, question, source=source, source_settings=values)
+    uploads.offer_cancel(run)
 
 
 def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool:
@@ -166,8 +206,10 @@ def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool
 
 
 def _show_problems(run: Run, content: SourcePreview) -> None:
-    if not content.problems:
+    if not content.problem_count:
         st.success("No problems so far.", icon=":material/check_circle:")
         return
     caption = "found while creating this preview, and how an import would handle them."
-    problem_table.show_first(content.problems, content.problem_count, caption, f"preview-{run.id}.csv")
+    problem_table.show_first(
+        content.reading.problems, content.problem_count, caption, f"preview-{run.id}.csv"
+    )

@@ -45,8 +45,8 @@ def _import(run_id: str) -> Run:
 
 
 def _which_try(run: Run) -> str:
-    """The number of this attempt among the imports with the same settings, and when it ended, which distinguish
-    repeated failures; "" for the only attempt."""
+    """The number and the end of this attempt among the imports with the same settings."""
+    # They distinguish repeated failures; "" for the only attempt.
     tries = [equal.id for equal in home.store().runs.equal("import", run.settings)]
     if len(tries) == 1:
         return ""
@@ -63,8 +63,8 @@ def _ask(run: Run, question: Question) -> None:
 
 
 def _show_added(run: Run) -> None:
-    """What an import has added, its problems, and the button that undoes it. The tab that waited for it shows the image
-    set."""
+    """What an import has added, its problems, and the button that undoes it."""
+    # The tab that waited for it shows the image set.
     key, title = run.result["key"], escaped(run.result["title"])
     if key not in {row.key for row in home.store().sets.rows()}:
         st.markdown(f"The image set **{title}** of this import was deleted.")
@@ -82,4 +82,4 @@ def _show_added(run: Run) -> None:
         uploads.close(keys.IMPORT)
         if not known:
             trash.offer_undo(key)
-    problem_table.show_report(run)
+    problem_table.show_report(home.store().sets.folder(key))

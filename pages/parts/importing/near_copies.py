@@ -30,8 +30,7 @@ GAP = 4
 
 
 def show(run: Run, question: Question) -> None:
-    """The image set that an import has built, the near copies across its split, and the buttons that add it or
-    cancel."""
+    """The image set that an import has built, near copies across its split, and buttons to add or cancel."""
     st.markdown(f"#### {escaped(question.reading['title'])}: keep near copies together?")
     problem_table.show_counts(question.reading)
     together = None
@@ -54,7 +53,7 @@ def show(run: Run, question: Question) -> None:
         ):
             uploads.answer(run, question, together=together)
         uploads.offer_cancel(run)
-    problem_table.show_report(run)
+    problem_table.show_report(run.draft)
 
 
 def _show_examples(draft: ImageSet, thumbnails: Thumbnails) -> None:

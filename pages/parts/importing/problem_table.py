@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.app import downloads
+from pages.parts.app.frame import escaped
 from ranking.core import Problem
 from ranking.files.spreadsheets import rows_csv
-from ranking.storage.run import Run
+from ranking.storage.sets import reading_in
 
 # the fields of ranking.core.Problem
 COLUMNS = ("file", "expected", "came", "done")
@@ -31,19 +32,21 @@ def show_counts(result: Mapping[str, Any]) -> None:
         st.metric("Problems", f"{result['problems']:,}", width="content")
 
 
-def show_report(run: Run) -> None:
-    """All problems of an import that built an image set."""
+def show_report(folder: Path) -> None:
+    """How the import of the image set in `folder` read the files, and all problems."""
     try:
-        rows = json.loads(run.problems_file.read_text())
-        problems = [{name: str(row[name]) for name in COLUMNS} for row in rows]
-    except (OSError, ValueError, TypeError, KeyError, RecursionError):
-        st.warning("The report of this import cannot be read.", icon=":material/warning:")
+        reading = reading_in(folder)
+    except ValueError as error:
+        st.warning(escaped(str(error)), icon=":material/warning:")
         return
-    if not problems:
+    with st.expander(f"How the files were read ({reading.source})"):
+        for row in reading.decisions:
+            st.markdown(f"**{escaped(row.about.capitalize())}**: {escaped(f'{row.chosen}: {row.evidence}')}")
+    if not reading.problems:
         st.success("No problems found.", icon=":material/check_circle:")
         return
     caption = "Problems and how each was handled. Everything else was imported."
-    show(problems, caption, f"import-{run.id}.csv")
+    show([vars(row) for row in reading.problems], caption, f"import-{folder.name[:12]}.csv")
 
 
 def show(problems: Sequence[Row], caption: str, file_name: str) -> None:

@@ -36,11 +36,10 @@ def offer_drop(
     name: str,
     refused: str | None,
 ) -> None:
-    """An uploader; `begin` starts an import of each file immediately. The URL parameter `name` is then its id, or
-    `refused` if the file was refused. form: the name of the uploader in the session.
-
-    After each file the widget has a new key, so that the bytes of the file are freed.
-    """
+    """An uploader; `begin` starts an import of each file immediately."""
+    # The URL parameter `name` is then its id, or `refused` if the file was refused. form: the name of the
+    # uploader in the session. After each file the widget has a new key, so that the bytes of the file are
+    # freed.
     count = keys.uploads_of(form)
     key = keys.widget(f"{form} {st.session_state.get(count, 0)}")
     file = st.file_uploader(label, types, key=key)
@@ -66,8 +65,8 @@ def offer_path(
     path: str,
     ended: str = "",
 ) -> None:
-    """The field for a path, where one can be typed, and the button that begins an import of it. again: an import that
-    has failed, whose path was `path`; why is shown."""
+    """The field for a path, where one can be typed, and the button that begins an import of it."""
+    # again: an import that has failed, whose path was `path`; why is shown.
     typed = ""
     if paths_can_be_typed():
         forms.hold(key, path)

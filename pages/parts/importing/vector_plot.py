@@ -18,8 +18,9 @@ STYLES = ((IRRELEVANT, "x-thin-open", "other samples"), (RELEVANT, "circle", "")
 
 
 def show(images: ImageSet, plot: VectorPlot, otherwise: str) -> None:
-    """The samples of a plot, those of a chosen class highlighted. otherwise: an alternative explanation of nearest
-    neighbours that have the same class no more often than by chance."""
+    """The samples of a plot, those of a chosen class highlighted."""
+    # otherwise: an alternative explanation of nearest neighbours that have the same class no more often than
+    # by chance.
     rows = np.array(plot.samples)
     chosen = None
     if images.classes:

@@ -11,8 +11,8 @@ from ranking.storage.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 
 def csv_text(images: Mapping[str, ImageAnswers]) -> str:
-    """Return a line per answer or skip, image by image in the order of the questions. Answers that were undone are only
-    in the JSON lines."""
+    """Return a line per answer or skip, image by image in the order of the questions."""
+    # Answers that were undone are only in the JSON lines.
     return rows_csv(
         [
             {

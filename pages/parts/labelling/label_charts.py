@@ -78,11 +78,8 @@ def beside_the_data(pairs: LabelPairs, names: Sequence[str]) -> go.Figure:
 
 
 def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) -> go.Figure:
-    """Plot every pair by its co-occurrence in the data (x) and its learned interaction (y); the pairs `furthest` are
-    named.
-
-    The two quadrants in which the signs differ are grey.
-    """
+    """Plot every pair by its co-occurrence in the data (x) and its learned interaction (y)."""
+    # The pairs `furthest` are named. The two quadrants in which the signs differ are grey.
     figure = go.Figure()
     x, y = pairs.log_lift, pairs.weight
     wide, high = (9.2 * max(1e-9, float(np.abs(values).max(initial=0.0))) for values in (x, y))
@@ -129,8 +126,8 @@ def against_the_data(pairs: LabelPairs, words: Sequence[str], furthest: Ints) ->
 
 
 def most_against(pairs: LabelPairs) -> Ints:
-    """Return the positions of at most MAX_NAMED pairs that disagree most with the data, so far apart that all of their
-    names can be read."""
+    """Return the positions of at most MAX_NAMED pairs that disagree most with the data."""
+    # They are so far apart that all of their names can be read.
     named: list[int] = []
     across, up = (max(1e-9, float(np.ptp(values))) for values in (pairs.log_lift, pairs.weight))
     for place in np.argsort(-pairs.against, kind="stable"):

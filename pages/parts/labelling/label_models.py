@@ -108,8 +108,8 @@ def _baseline_of(run: Run) -> str:
 
 
 def baselines_of(run: Run) -> list[Run]:
-    """Return the other runs with the same images, features, projection and labels: first the runs of the other method,
-    then the newest."""
+    """Return the other runs with the same images, features, projection and labels."""
+    # First the runs of the other method, then the newest.
     same = ("set", "features", "min_images", "projection")
     baselines = [
         baseline_run
@@ -134,8 +134,7 @@ def choose_baseline(run: Run) -> Run | None:
 
 
 def players(run: Run, baseline_run: Run | None = None) -> list[Player]:
-    """The models that are shown, named as a projector has room for it; two of one method by the settings in which they
-    differ."""
+    """The models that are shown, with short names; two of one method by the settings in which they differ."""
     listed = [run] if baseline_run is None else [run, baseline_run]
     methods = [str(each.settings["method"]) for each in listed]
     names = [NAMES.get(method, method) for method in methods]

@@ -21,20 +21,20 @@ COLOURS = {"grey": GREY, "yes": RELEVANT_LABEL, "no": IRRELEVANT_LABEL}
 
 
 class Ranking(NamedTuple):
-    """The ranking of one model after some answers.
-
-    order: (L,) the labels from the top. before: (L,) the same before the last answer. shares: (L,) the signed length of
-    each bar, as a share of the longest. precision: the break-even precision; None without ground truth.
-    """
+    """The ranking of one model after some answers."""
 
     title: str
     colour: str
     note: str
     k: int
+    # (L,) the labels from the top.
     order: Ints
+    # (L,) the same before the last answer.
     before: Ints
+    # (L,) the signed length of each bar, as a share of the longest.
     shares: Floats
     position: Position
+    # The break-even precision; None without ground truth.
     precision: float | None
 
     def ranks(self, asked: int, truth: Bools | None) -> list[int]:
@@ -58,11 +58,9 @@ class Ranking(NamedTuple):
 def show(
     rankings: Sequence[Ranking], names: tuple[str, ...], asked: int, truth: Bools | None, everything: bool
 ) -> None:
-    """Show one ranking in two columns, or two side by side.
-
-    asked: the label of the question of the first, -1 without one. truth: (L,) labels to mark. everything: show all
-    ranks instead of those that matter.
-    """
+    """Show one ranking in two columns, or two side by side."""
+    # asked: the label of the question of the first, -1 without one. truth: (L,) labels to mark. everything:
+    # show all ranks instead of those that matter.
     columns = 3 - len(rankings)
     variables = "".join(f"--{name}: {colour};" for name, colour in COLOURS.items())
     sections = []
@@ -95,10 +93,8 @@ def _items(
     truth: Bools | None,
     columns: int,
 ) -> list[str]:
-    """Return a list item for each of `ranks`: rank, ground truth, answer, name, bar, and how far it has moved.
-
-    It glides from its place before the last answer.
-    """
+    """Return a list item for each of `ranks`: rank, ground truth, answer, name, bar, and its move."""
+    # It glides from its place before the last answer.
     old = {label: rank for rank, label in enumerate(ranking.before.tolist())}
     labels, rows = ranking.order[list(ranks)].tolist(), _rows(len(ranks), columns)
     places = {label: place for place, label in enumerate(sorted(labels, key=old.__getitem__))}

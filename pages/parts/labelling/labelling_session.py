@@ -33,8 +33,8 @@ class LabellingSession:
     def of(
         cls, player: Player, images: LabelSet, row: int, strategy: str, k: int, known: bool
     ) -> LabellingSession:
-        """Return a session about image `row` of `images`. k: the number of labels to predict. known: whether the labels
-        of the image are its ground truth."""
+        """Return a session about image `row` of `images`."""
+        # k: the number of labels to predict. known: whether the labels of the image are its ground truth.
         method, _ = cache.label_ranker(player.run)
         image, id = images.part([row]), str(images.ids[row])
         labelling_model = LabellingModel(method.prediction(image, k=k), _urgency(player.run, strategy, id))
@@ -53,8 +53,8 @@ class LabellingSession:
         return Position.of(self.names, answers.answers, answers.skipped)
 
     def played(self) -> list[float]:
-        """Return the break-even precision before the first question and after each answer of the ground truth; []
-        without ground truth."""
+        """Return the break-even precision before the first question and after each true answer."""
+        # [] without ground truth.
         if self.truth is None:
             return []
         return self.labelling_model.play(self._nothing(), self.truth, len(self.names))[1]

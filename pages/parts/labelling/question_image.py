@@ -19,15 +19,15 @@ from ranking.storage.run import Run
 
 
 class Shown(NamedTuple):
-    """The image that is asked about: row `row` of `images`, its data URL and size.
+    """The image that is asked about."""
 
-    known: whether its labels are known; without any label it has no break-even precision.
-    """
-
+    # The image is row `row` of `images`.
     images: LabelSet
     row: int
+    # A data URL.
     source: str
     size: tuple[int, int]
+    # Whether its labels are known; without any label it has no break-even precision.
     known: bool
 
 
@@ -51,8 +51,8 @@ def show(run: Run, images: LabelSet, uploaded: uploaded_image.UploadedImage | No
 
 
 def choose_image(images: LabelSet, queue: Ints, answers: dict[str, ImageAnswers]) -> int:
-    """Return the image of the URL, else the first image of the queue without an answer; show buttons to the previous
-    and the next image."""
+    """Return the image of the URL, else the first image of the queue without an answer."""
+    # Buttons lead to the previous and the next image.
     done = [bool(answers[id].answers) if id in answers else False for id in map(str, images.ids[queue])]
     first = done.index(False) if False in done else 0
     known = {str(id): row for row, id in enumerate(images.ids)}

@@ -30,21 +30,20 @@ LONGEST = 16
 
 @dataclass(frozen=True, eq=False)
 class Star:
-    """The plotted part of a C-star: labels `shown` (n,), those in the middle first, their places (n, 2), and their
-    interactions `pairs`.
-
-    middle: how many of `shown` are in the middle.
-    """
+    """The plotted part of a C-star."""
 
     pairs: LabelPairs
+    # (n,) labels, those in the middle first.
     shown: Ints
+    # (n, 2) of `shown`.
     places: Floats
+    # How many of `shown` are in the middle.
     middle: int
 
 
 def star_of(pairs: LabelPairs) -> Star:
-    """Choose and place labels: in the middle the core labels that are first in `pairs`, around them the labels with
-    the strongest interactions. All pairs within the middle are kept, however weak."""
+    """Choose and place labels: core labels in the middle, around them those that interact most strongly."""
+    # The core labels are those that are first in `pairs`. All pairs within the middle are kept, however weak.
     middle = np.array([label for label in pairs.core if label in pairs.first], np.int64)
     inner = np.isin(pairs.second, middle)
     order = np.argsort(-np.abs(pairs.weight), kind="stable")
@@ -65,10 +64,8 @@ def circle(count: int) -> Floats:
 
 
 def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Floats:
-    """Return the preferred place (n, 2) of each label of `outer`: near the labels of `middle` that it interacts with.
-
-    With a single label in the middle, its attractions are to the right and its repulsions to the left.
-    """
+    """Return the preferred place (n, 2) of each label of `outer`: near the labels that it interacts with."""
+    # With a single label in the middle, its attractions are to the right and its repulsions to the left.
     wanted = np.zeros((len(outer), 2))
     for at, label in enumerate(outer):
         ties = np.flatnonzero(pairs.second == label)
@@ -82,10 +79,8 @@ def towards(pairs: LabelPairs, outer: Ints, middle: Ints, places: Floats) -> Flo
 
 
 def arcs(wanted: Floats) -> Floats:
-    """Return places (n, 2) on a left and a right arc, at even heights from the top, in the order of `wanted`.
-
-    Even heights keep the names from overlapping, as they would on a circle.
-    """
+    """Return places (n, 2) on a left and a right arc, from the top, in the order of `wanted`."""
+    # Even heights keep the names from overlapping, as they would on a circle.
     places = np.zeros((len(wanted), 2))
     by_side = np.argsort(wanted[:, 0], kind="stable")
     for sign, side in zip((-1, 1), np.array_split(by_side, 2), strict=True):

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.parts.app import cache, home
 from ranking.core import LabelSet
 from ranking.features.projection import projected
+from ranking.files.files import IMAGE_SUFFIXES
 from ranking.storage.run import Run
 from ranking.storage.store import Store
 from ranking.storage.uploaded_image import described, name_of
@@ -30,8 +31,8 @@ class UploadedImage(NamedTuple):
 def choose(run: Run) -> UploadedImage | None:
     """Return the uploaded image with the features of the model of `run`; None if there is none."""
     file = st.file_uploader(
-        "Use your own image: JPEG, PNG or WebP",
-        type=["jpg", "jpeg", "png", "webp"],
+        "Use your own image",
+        type=[suffix.removeprefix(".") for suffix in IMAGE_SUFFIXES],
         max_upload_size=LARGEST,
     )
     st.caption(

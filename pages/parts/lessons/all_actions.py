@@ -1,5 +1,7 @@
-"""Test AP of each action of the bundled scenes and their average. data/ten_actions.py measures it; the values of a
-lesson's query are those of the lesson's own training runs."""
+"""Test AP of each action of the bundled scenes and their average, as measured by data/ten_actions.py.
+
+The values of a lesson's query are those of the lesson's own training runs.
+"""
 
 from __future__ import annotations
 
@@ -47,8 +49,8 @@ def of_runs(methods: Sequence[str], resampled: Resampled, pairs: Iterable[Pair])
 
 
 def measured(lesson: str, images: ImageSet, query: str, own: Action) -> Measured:
-    """Return the stored values of a lesson, with those of its own runs for its query; raise Gone if they were measured
-    on another image set."""
+    """Return the stored values of a lesson, with those of its own runs for its query."""
+    # Gone if they were measured on another image set.
     with home.missing_as_error():
         stored = json.loads(MEASURED.read_text())
     if stored["set"] != images.key:
@@ -83,14 +85,14 @@ def mean_precisions(actions: Measured, pair: Pair) -> list[float]:
 
 
 def on_average(actions: Measured, pairs: Sequence[Pair]) -> str:
-    """Say how much AP the second method of each pair gains on average over all actions, and for how many actions it
-    gains and loses significantly.
+    """Say how much AP the second method of each pair gains on average, and for how many actions.
 
     >>> values = {"a": 0.3, "b": 0.4}, {"a": 0.5, "b": 0.3}
     >>> gains = {("a", "b"): Interval(0.1, 0.05, 0.15)}, {("a", "b"): Interval(-0.2, -0.25, 0.25)}
     >>> on_average({str(n): Action(*of) for n, of in enumerate(zip(values, gains))}, [("a", "b")])
     'Average AP of 2 actions at default settings: a → b **−0.050** (1 significantly better, 0 worse).'
     """
+    # The last numbers: for how many actions it gains and loses significantly.
     texts = []
     for pair in pairs:
         gains = [action.gains[pair] for action in actions.values()]

@@ -31,33 +31,31 @@ CHOSEN, ANY = 3, 3
 
 
 class FirstAnswers(NamedTuple):
-    """What the true answer to C-star's first question changes in M scenes.
+    """What the true answer to C-star's first question changes in M scenes."""
 
-    questions: (M,) the labels of the questions. corrected: (M,) how many more of the first labels besides the answered
-    one are correct after the answer: of as many as fit into the top k with it. swaps: (M,) how many pairs of them
-    change their order.
-    """
-
+    # (M,) the labels of the questions.
     questions: Ints
+    # (M,) how many more of the first labels besides the answered one are correct after the answer: of as many
+    # as fit into the top k with it.
     corrected: Ints
+    # (M,) how many pairs of these labels change their order.
     swaps: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class LessonLabels:
-    """M test scenes with labels (M, L), and the predictions of both models without answers.
+    """M test scenes with labels (M, L), and the predictions of both models without answers."""
 
-    k is the number of labels of each scene, as in the paper. set: the key of the image set. scenes: (M,) the numbers of
-    the scenes in it. learned: the number of training scenes. gap: the larger relative duality gap of the two training
-    runs.
-    """
-
+    # The key of the image set, of which `scenes` (M,) are numbers.
     set: str
     names: tuple[str, ...]
     scenes: Ints
     labels: Bools
+    # k is the number of labels of each scene, as in the paper.
     predictions: dict[str, LabelPrediction]
+    # The number of training scenes.
     learned: int
+    # The larger relative duality gap of the two training runs.
     gap: float
 
     def labelling_model(self, model: str, row: int) -> LabellingModel:
@@ -74,8 +72,8 @@ class LessonLabels:
         return Position.of(self.names, {self.names[label]: answer for label, answer in answers.items()})
 
     def ties(self, label: int) -> list[tuple[int, float]]:
-        """Return (other label, F) of every pair that `label` interacts in, the greatest F first: with the core, or with
-        all labels if it is of the core."""
+        """Return (other label, F) of every pair that `label` interacts in, the greatest F first."""
+        # A label of the core interacts with all labels, any other with the core.
         whole = self.predictions[OWN]
         interactions = dict(zip(whole.core.tolist(), whole.interactions[:, label].tolist(), strict=True))
         if label in interactions:
@@ -85,8 +83,9 @@ class LessonLabels:
 
     @cached_property
     def examples(self) -> list[int]:
-        """Return the rows of the lesson's scenes: CHOSEN where the first answer corrects the most other labels, then
-        swaps the most pairs of them, each about another label; and the first ANY others."""
+        """Return the rows of the lesson's scenes: CHOSEN of large effect of an answer, and ANY others."""
+        # Where the first answer corrects the most other labels, then swaps the most pairs of them, each about
+        # another label; then the first others.
         first, best = self.first_answers, dict[int, int]()
         for row in np.lexsort((-first.swaps, -first.corrected)):
             best.setdefault(int(first.questions[row]), int(row))
@@ -119,8 +118,8 @@ class LessonLabels:
 
 @of_home(spinner="Computing features of the scenes …")
 def taught(own: Run, baseline: Run) -> LessonLabels:
-    """Return the test scenes and the predictions of two runs with the same labels, of C-star and of the independent
-    model."""
+    """Return the test scenes and the predictions of C-star and of the independent model."""
+    # Both runs have the same labels.
     (method, shown), (independent, _) = (cache.label_ranker(run) for run in (own, baseline))
     test = shown.part(shown.test)
     k = test.labels.sum(axis=1)
@@ -135,8 +134,8 @@ BY_CHANCE = f"{OWN}, random questions"
 
 @of_home(spinner="Asking about every test scene …")
 def curves(own: Run, baseline: Run) -> dict[str, Floats]:
-    """Return by model the precision (QUESTIONS + 1, M) on each scene after 0, 1, ... answers, and that of C-star with
-    random questions."""
+    """Return by model the precision (QUESTIONS + 1, M) on each scene after 0, 1, ... answers."""
+    # Also that of C-star with random questions.
     lesson = taught(own, baseline)
     by_name = {
         name: precisions(prediction, lesson.labels, closest_maxima, QUESTIONS)
@@ -148,10 +147,8 @@ def curves(own: Run, baseline: Run) -> dict[str, Floats]:
 
 
 def ranked(labelling_model: LabellingModel, position: Position) -> Ints:
-    """Return the labels (L,) from the top.
-
-    Labels that flip together have equal scores up to rounding; these are ordered by their unary scores.
-    """
+    """Return the labels (L,) from the top."""
+    # Labels that flip together have equal scores up to rounding; these are ordered by their unary scores.
     return labelling_model.order(np.round(labelling_model.scores(position), DIGITS), position)
 
 

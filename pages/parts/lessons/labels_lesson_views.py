@@ -87,12 +87,10 @@ def moves(
     k: int,
     partners: Sequence[int],
 ) -> go.Figure:
-    """Plot all labels before an answer at the left and after it at the right, each (L,) from the top, joined by lines
-    whose ends are filled where the image shows the label.
-
-    Other labels that moved up are blue, those that moved down dashed vermilion. Named are the answered label, its
-    `partners` and those that moved furthest, where there is room.
-    """
+    """Plot all labels before an answer at the left and after it at the right, joined by lines."""
+    # before, after: (L,) from the top. The ends of a line are filled where the image shows the label. Other
+    # labels that moved up are blue, those that moved down dashed vermilion. Named are the answered label, its
+    # `partners` and those that moved furthest, where there is room.
     was, now = np.argsort(before) + 1, np.argsort(after) + 1
     change = moved_among_others(before, after, answered)
     # what moved furthest lies above the rest
@@ -168,8 +166,8 @@ def ties(names: Sequence[str], interactions: Sequence[tuple[int, float]]) -> go.
 
 
 def maxima(names: Sequence[str], shown: Sequence[int], inside: Floats, outside: Floats) -> go.Figure:
-    """Plot the two max-marginals (L,) of the labels `shown`, the next question on top; the line between them is as long
-    as their difference."""
+    """Plot the two max-marginals (L,) of the labels `shown`, the next question on top."""
+    # The line between the two is as long as their difference.
     figure = go.Figure()
     rows = np.arange(len(shown))[::-1]
     for row, label in zip(rows, shown, strict=True):
@@ -332,12 +330,12 @@ def measured_on(taught: LessonLabels) -> str:
 
 
 def apart(differences: Floats) -> str:
-    """Return the mean of paired differences (M,) in points, with its 95% confidence interval over scenes and whether
-    that excludes 0.
+    """Return the mean of paired differences (M,) in points, with its interval, and whether it is significant.
 
     >>> apart(np.array([0.0, 0.02]))
     '+1.0 points (−1.0 to +3.0, not significant)'
     """
+    # The 95% confidence interval over scenes; significant: it excludes 0.
     mean, low, high = interval(differences)
     sure = "" if low > 0 or high < 0 else ", not significant"
     return f"{signed(mean, 1)} points ({signed(low, 1)} to {signed(high, 1)}{sure})"

@@ -16,28 +16,24 @@ from ranking.reports.prose import change
 
 @dataclass(frozen=True)
 class MethodResult:
-    """The results of a method.
-
-    zero_one: the weighted 0-1 loss. positive: how many of the `samples` have a score above 0; `relevant` of them are
-    relevant. Both use the scores of `labelling`.
-    first_mistake: the rank, from 1, of the first irrelevant sample above a relevant one; None if there is none.
-    """
+    """The results of a method."""
 
     method: str
     average_precision: float
+    # The weighted 0-1 loss. It and `positive` use the scores of `labelling`.
     zero_one: float
+    # How many of the `samples` have a score above 0; `relevant` of them are relevant.
     positive: int
     relevant: int
     samples: int
+    # The rank, from 1, of the first irrelevant sample above a relevant one; None if there is none.
     first_mistake: int | None
 
 
 def labelling(ranked: Ranking, trained: Ranking) -> Ranking:
-    """Return the test ranking with scores shifted so that a score above 0 predicts relevant.
-
-    The threshold minimises the weighted 0-1 loss on the training samples. A method that optimises 1 − AP needs it,
-    because that loss depends on the order only.
-    """
+    """Return the test ranking with scores shifted so that a score above 0 predicts relevant."""
+    # The threshold minimises the weighted 0-1 loss on the training samples. A method that optimises 1 − AP
+    # needs it, because that loss depends on the order only.
     return replace(ranked, scores=ranked.scores - best_threshold(trained.relevance, trained.scores))
 
 
@@ -55,14 +51,12 @@ def standing(method: str, ranked: Ranking) -> MethodResult:
 
 @dataclass(frozen=True)
 class LessonComparison:
-    """Two methods on the same samples.
-
-    gain, loss: AP and weighted 0-1 loss of the second method minus those of the first, with intervals by the paired
-    bootstrap over scenes.
-    """
+    """Two methods on the same samples."""
 
     first: MethodResult
     second: MethodResult
+    # AP and weighted 0-1 loss of the second method minus those of the first, with intervals by the paired
+    # bootstrap over scenes.
     gain: Interval
     loss: Interval
 
@@ -78,8 +72,8 @@ class LessonComparison:
 
 
 def loss_difference(relevance: Ints, scores: Floats, units: Ints) -> Interval:
-    """Return the weighted 0-1 loss of the second row of scores (2, n) minus that of the first, with its interval by the
-    paired bootstrap over `units` (n,)."""
+    """Return the weighted 0-1 loss of the second row of scores (2, n) minus that of the first."""
+    # With its interval by the paired bootstrap over `units` (n,).
     relevant = relevance > 0
     group_of = np.unique(units, return_inverse=True)[1]
     counts = resampled_counts(int(group_of.max()) + 1, DRAWS, np.random.default_rng(0))

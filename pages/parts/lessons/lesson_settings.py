@@ -1,5 +1,7 @@
-"""The training runs of the lessons. This module does not import Streamlit, so that the programs of `data/` can use
-it."""
+"""The training runs of the lessons.
+
+This module does not import Streamlit, so that the programs of `data/` can use it.
+"""
 
 from __future__ import annotations
 
@@ -18,8 +20,9 @@ class Lesson:
     features: tuple[str, ...] = ("HOG", "Colour")
 
     def settings_of(self, key: str, method: str) -> TrainSettings:
-        """Return the settings of the lesson's run by `method`. The worker adds the defaults of all other settings,
-        because reading them here would load the compiled code of the methods before the page is shown."""
+        """Return the settings of the lesson's run by `method`."""
+        # The worker adds the defaults of all other settings, because reading them here would load the
+        # compiled code of the methods before the page is shown.
         return TrainSettings(key, tuple((name, {}) for name in self.features), self.query, method)
 
 

@@ -30,8 +30,8 @@ def bundled(source: str) -> ImageSet:
 
 
 def begin(lesson: Lesson) -> dict[str, Run]:
-    """Return the training runs of a lesson by method. They come with the program; a run that was deleted is started
-    again."""
+    """Return the training runs of a lesson by method."""
+    # They come with the program; a run that was deleted is started again.
     images, _ = cache.ready_made()
     return {method: run_of(lesson.settings_of(images.key, method)) for method in lesson.methods}
 
@@ -86,8 +86,8 @@ class Step:
 
 
 def each_step(titles: Sequence[str], name: str) -> Iterator[Step]:
-    """Yield the steps to show: the step of the URL parameter `name`, with a control for the others and, beside it where
-    it never moves, a button for the next one; or all steps."""
+    """Yield the steps to show: the step of the URL parameter `name`, with controls for the others, or all."""
+    # Beside the control, where it never moves, is a button for the next step.
     if on_one_page():
         for number, title in enumerate(titles, start=1):
             st.header(title, anchor=False, divider="gray")
@@ -137,6 +137,6 @@ def on_one_page() -> bool:
 
 
 def by_itself(show: Callable[..., None]) -> Callable[..., Any]:
-    """Return `show` as a fragment, which runs again without its page; or `show` itself if all steps are on the page,
-    because other steps depend on its settings too."""
+    """Return `show` as a fragment, which runs again without its page, if only one step is on the page."""
+    # If all steps are on the page, other steps depend on its settings too.
     return show if on_one_page() else st.fragment(show)

@@ -26,8 +26,8 @@ OFF, LEARNED = 0.0, 1.0
 
 
 def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], Interval]) -> str:
-    """Return the AP of each pair of methods without and with neighbours, and whether the difference is significant.
-    precisions: by method; gains: by pair."""
+    """Return the AP of each pair of methods and whether it differs significantly."""
+    # Without and with neighbours. precisions: by method. gains: by pair.
     each = []
     for alone, with_graph in PAIRS:
         unsure = "" if gains[alone, with_graph].without_zero else ", not significant"
@@ -36,7 +36,7 @@ def compared(precisions: Mapping[str, float], gains: Mapping[tuple[str, str], In
 
 
 def shared(image_of: Ints) -> list[str]:
-    """Return a letter per scene for each sample that shares its scene with another one, and "" for the other samples.
+    """Return a letter per scene for each sample that shares its scene with another one, and "" for others.
 
     >>> shared(np.array([7, 3, 5, 3, 7, 7]))
     ['A', 'B', '', 'B', 'A', 'A']

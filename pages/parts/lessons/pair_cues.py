@@ -23,11 +23,13 @@ MAX_SEARCHED = 1000
 
 
 class Examples(NamedTuple):
-    """pairs: (m, 2) and sequence: (n,), samples in the true order. usual: (c,) the number of pairs that each cue
-    explains, averaged over all sampled sequences."""
+    """Samples in the true order."""
 
+    # (m, 2)
     pairs: Ints
+    # (n,)
     sequence: Ints
+    # (c,) the number of pairs that each cue explains, averaged over all sampled sequences.
     usual: Floats
 
 
@@ -38,13 +40,11 @@ def cues_of(webp: bytes) -> tuple[float, float]:
 
 
 def find_examples(numbers: Floats, cues: Floats, pairs: int = 3, length: int = 7, seed: int = 0) -> Examples:
-    """Choose pairs and a sequence of samples with numbers (n,), ordered from the highest, and with cues (n, c).
-
-    Each pair is in the true order by its numbers and by every cue; no sample is in two pairs. The sequence has
-    different numbers, spread over the whole range. Of the sampled sequences it is the one that the cues explain least
-    in either direction: for the cue that is farthest from half of the pairs, this distance is smallest. Raises
-    ValueError if there are too few such samples.
-    """
+    """Choose pairs and a sequence of samples with numbers (n,), from the highest, and with cues (n, c)."""
+    # Each pair is in the true order by its numbers and by every cue; no sample is in two pairs. The sequence
+    # has different numbers, spread over the whole range. Of the sampled sequences it is the one that the cues
+    # explain least in either direction: for the cue that is farthest from half of the pairs, this distance is
+    # smallest. ValueError if there are too few such samples.
     random = np.random.default_rng(seed)
     distinct = np.unique(numbers)
     if len(distinct) < length:
@@ -81,8 +81,8 @@ def explained(rows: Ints, cue: Floats) -> int:
 
 @of_home(entries=SOME, spinner="Looking for pairs …")
 def pair_examples(key: str, criterion: str) -> tuple[Examples, Floats]:
-    """Return pairs and a sequence of training samples for the lesson about pairs, and the cues of all samples, (n, 2),
-    NaN for samples that are not searched. Raises Gone if the image set has no such pairs."""
+    """Return pairs and a sequence of training samples for the lesson, and the cues (n, 2) of all samples."""
+    # Cues are NaN for samples that are not searched. Gone if the image set has no such pairs.
     images, thumbnails = cache.image_set(key), cache.thumbnails(key)
     numbers = images.numbers_of(criterion)
     rows = np.flatnonzero(~np.isnan(numbers) & ~images.test)[:MAX_SEARCHED]

@@ -110,10 +110,8 @@ def steps_of(places: int) -> str:
 
 
 def most_moved(model: Neighbourhood, test: bool, most: int, hurt: bool = False) -> Ints:
-    """At most `most` samples of a split that neighbours helped (or hurt), the largest effect first.
-
-    Samples without neighbours, which others merely passed, are omitted.
-    """
+    """At most `most` samples of a split that neighbours helped (or hurt), the largest effect first."""
+    # Samples without neighbours, which others merely passed, are omitted.
     connected = model.components.sizes[model.component_of] > 1
     rows = np.flatnonzero((model.test == test) & connected)
     helped = -model.helped[rows] if hurt else model.helped[rows]

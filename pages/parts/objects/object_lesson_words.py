@@ -59,7 +59,8 @@ def of_part(query: str, boxes: Ints, objects: Sequence[Ints], rows: Ints) -> str
 
 
 def area(box: Ints) -> float:
-    """
+    """Return the area of a box in pixels.
+
     >>> area(np.array([10, 10, 30, 20]))
     200.0
     """

@@ -72,7 +72,7 @@ def listed(row: ImageSetRow, query: str) -> list[Run]:
 
 def train_another(row: ImageSetRow, query: str) -> None:
     """Show a form for a run with other settings."""
-    names = method_names(ranks="bags")
+    names = method_names(ranks="windows")
     left, right = st.columns(2, gap="large")
     with left:
         bound = address.bound(keys.OBJECT_METHOD, address.one_of(names), OWN)

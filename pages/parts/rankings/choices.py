@@ -19,21 +19,24 @@ FIRST_WITH_NEIGHBOURS = "HOB-SVM"
 
 
 class Shown(NamedTuple):
-    """The shown page of the grid and the page of the selected sample (`here`), both from 1; the number of pages; the
-    position of the selected sample in the ranking, from 0; and the positions on the shown page."""
+    """The shown page of the grid, and the selected sample."""
 
+    # Both from 1; `here` is the page of the selected sample.
     page: int
     here: int
     pages: int
+    # The position of the selected sample in the ranking, from 0.
     place: int
+    # The positions on the shown page.
     places: Ints
 
 
 def where(
     images: ImageSet, ranked: Ranking, otherwise: int | None = None, among: Ints | None = None
 ) -> Shown:
-    """The page in the URL, else that of the selected sample. Without a selected sample, the position `otherwise` is
-    selected, or the first on the page. among: the positions that the grid shows; None for all."""
+    """The page in the URL, else that of the selected sample."""
+    # Without a selected sample, the position `otherwise` is selected, or the first on the page. among: the
+    # positions that the grid shows; None for all.
     among = np.arange(len(ranked)) if among is None else among
     chosen = address.read(keys.SAMPLE, lambda text: place_of(images, ranked, text), None)
     chosen = otherwise if chosen is None else chosen
@@ -67,8 +70,8 @@ def split(images: ImageSet, first: str = "test") -> str:
 
 
 def training(with_neighbours: bool = False) -> Run:
-    """The training run in the URL, or the newest with scores. with_neighbours: only runs of methods that use the
-    similarity graph."""
+    """The training run in the URL, or the newest with scores."""
+    # with_neighbours: only runs of methods that use the similarity graph.
     run_actions.show_errors()
     run = runs.chosen()
     scored = runs.with_scores()

@@ -29,16 +29,16 @@ TYPED_SCORES = "1.4 0.6 0.1", "1.1 0.8 0.3 -0.2 -0.7"
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """scores (n,) and relevant (n,). images, rows (n,): their samples, if they belong to an image set.
-
-    note: a remark about them, or "". run: whose scores they are.
-    """
+    """Scores (n,) and relevance (n,) of the samples of a problem."""
 
     scores: Floats
     relevant: Bools
+    # The image set and the rows (n,) of the samples, if they belong to one.
     images: ImageSet | None = None
     rows: Ints | None = None
+    # A remark about the scores, or "".
     note: str = ""
+    # Whose scores they are.
     run: Run | None = None
 
     @property
@@ -142,8 +142,8 @@ def so_far(run: Run, images: ImageSet) -> Scores:
 
 
 def thinned(images: ImageSet, ranked: Ranking) -> Scores:
-    """The samples of a ranking, in the order of the set, because sorting is part of the algorithms; at most
-    MAX_RELEVANT and MAX_IRRELEVANT, evenly spaced along the ranking."""
+    """The samples of a ranking, at most MAX_RELEVANT and MAX_IRRELEVANT, evenly spaced along the ranking."""
+    # In the order of the set, because sorting is part of the algorithms.
     if not 0 < ranked.positives < len(ranked):
         frame.show_empty_state(
             "This split has only relevant or only irrelevant samples. A violated ranking needs both",
@@ -157,8 +157,8 @@ def thinned(images: ImageSet, ranked: Ranking) -> Scores:
 
 
 def _evenly(ranked: Ranking, relevant: int, irrelevant: int, part: float = 1.0) -> Ints:
-    """Positions in a ranking: at most `relevant` and `irrelevant` samples, evenly spaced along the first `part` of
-    each."""
+    """Positions in a ranking: at most `relevant` and `irrelevant` samples, evenly spaced."""
+    # Along the first `part` of the relevant and of the irrelevant samples.
     kept = []
     for kind, most in ((ranked.relevance > 0, relevant), (ranked.relevance == 0, irrelevant)):
         places = np.flatnonzero(kind)

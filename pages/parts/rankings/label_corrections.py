@@ -33,8 +33,8 @@ def choose(images: ImageSet, query: str) -> tuple[str, ...]:
 
 
 def of_run(images: ImageSet, run: Run) -> dict[str, bool]:
-    """The corrected relevance of samples to a run's query, by id: the corrections of the run, overridden by the current
-    ones."""
+    """The corrected relevance of samples to a run's query, by id."""
+    # The corrections of the run, overridden by the current ones.
     query, used = run.settings["query"], run.corrections
     relevance, rows = images.relevance(query), np.flatnonzero(np.isin(images.ids, list(used)))
     in_run = {str(images.ids[row]): not relevance[row] for row in rows}
@@ -58,8 +58,8 @@ def say_labels(images: ImageSet, run: Run) -> None:
 
 
 def offer(images: ImageSet, query: str, rows: Ints) -> None:
-    """Buttons that mark the samples in these rows as relevant or irrelevant, and one that undoes the last correction of
-    any tab."""
+    """Buttons that mark the samples in these rows as relevant or irrelevant, and one that undoes."""
+    # Undo applies to the last correction of any tab.
     store, relevance = home.store().corrections, images.relevance(query) > 0
     undone = st.session_state.pop(keys.UNDO, None)
     if undone is not None and store.undo(images.key, undone):

@@ -15,11 +15,13 @@ from ranking.metrics.ranked import Ranking
 
 
 class Filter(NamedTuple):
-    """A filter. label: in the control. words: the samples that it shows, as text with the cutoff k. passes: from
-    whether samples are relevant (n,) and in the top k (n,) to whether they are shown (n,)."""
+    """A filter of a ranking."""
 
+    # In the control.
     label: str
+    # The samples that it shows, as text with the cutoff k.
     words: str
+    # From whether samples are relevant (n,) and in the top k (n,) to whether they are shown (n,).
     passes: Callable[[Bools, Bools], Bools]
 
 
@@ -76,12 +78,12 @@ def show_all() -> dict[str, None]:
 
 
 def scale(lowest: float, highest: float) -> tuple[float, float, float]:
-    """Ends and step of a range that contains these scores; the step is a power of ten, and there are at least STEPS.
-    If all scores are equal, both ends are this score.
+    """Ends and step of a range that contains these scores; the step is a power of ten.
 
     >>> scale(-0.123, 0.5)
     (-0.123, 0.5, 0.001)
     """
+    # There are at least STEPS steps. If all scores are equal, both ends are this score.
     if not lowest < highest:
         return lowest, highest, 0.0
     digits = -math.floor(math.log10((highest - lowest) / STEPS))

@@ -79,10 +79,8 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
 def hog_weights_of(
     features: Sequence[tuple[str, dict[str, object]]], direction: Floats, images: ImageSet | None = None
 ) -> list[HogWeights]:
-    """Return one Look per HOG feature of a run on `images`, with the colours of the same pixels.
-
-    Raises ValueError unless `direction` is finite and has one weight per column of the features.
-    """
+    """Return the weights of each HOG feature of a run on `images`, with the colours of the same pixels."""
+    # ValueError unless `direction` is finite and has one weight per column of the features.
     columns = feature_columns(features, images)
     size = columns[-1][1].stop if columns else 0
     if direction.shape != (size,) or not np.isfinite(direction).all():
@@ -172,11 +170,9 @@ def figure_of(learned: HogWeights, sign: int) -> go.Figure:
 
 
 def of_sign(learned: HogWeights, sign: int) -> tuple[Floats, Floats]:
-    """Return the ends (n, 4) and strengths (n,), from 0 to 1, of the STRONGEST strokes of one sign in each cell, the
-    faintest first.
-
-    Both signs share one scale. A strength is (weight / largest weight)^1.5, which emphasises large weights.
-    """
+    """Return ends (n, 4) and strengths (n,) of the STRONGEST strokes of one sign in each cell."""
+    # The faintest first. Both signs share one scale. A strength is (weight / largest weight)^1.5, from 0 to
+    # 1, which emphasises large weights.
     weights = sign * learned.strokes.weights
     most = np.abs(weights).max(initial=0)
     counts: dict[tuple[int, ...], int] = {}

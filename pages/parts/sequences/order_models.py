@@ -21,7 +21,7 @@ from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "MidRank", "RankSVM"
 PICKER = training_runs.Picker(
-    task="orders",
+    task="sequences",
     run=keys.ORDER_RUN,
     set=keys.ORDER_SET,
     own=OWN,
@@ -59,9 +59,9 @@ def choose_criterion(row: ImageSetRow) -> str:
 def choose_training(
     row: ImageSetRow, criterion: str, label: str = "Training run", methods: Sequence[str] | None = None
 ) -> Run:
-    """Choose a sequence-ranking run on an image set by a criterion. methods: the methods to offer; None: all
-    sequence-ranking methods."""
-    methods = method_names(ranks="orders") if methods is None else methods
+    """Choose a sequence-ranking run on an image set by a criterion."""
+    # methods: the methods to offer; None: all sequence-ranking methods.
+    methods = method_names(ranks="sequences") if methods is None else methods
     return PICKER.choose(
         [run for run in by_criterion(row, criterion) if run.settings["method"] in methods],
         label,

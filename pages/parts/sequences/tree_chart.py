@@ -29,8 +29,9 @@ def plotted_nodes(search: TreeSearch) -> Ints:
 
 
 def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
-    """Plot the search. words: the hover text of each plotted node. The custom data of a point is the number of its
-    order, from 1."""
+    """Plot the search."""
+    # words: the hover text of each plotted node. The custom data of a point is the number of its order, from
+    # 1.
     trees, nodes = search.trees, plotted_nodes(search)
     across = dict(zip(nodes.tolist(), places(trees, nodes).tolist(), strict=True))
     words_of = dict(zip(nodes.tolist(), words, strict=True))

@@ -41,15 +41,16 @@ ROUNDING = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class Example:
-    """A problem and its parts: kind, one of PROBLEMS, scores (n,), relevant (n,), k.
+    """A problem and its parts."""
 
-    violated: whether it asks for the most violated ranking.
-    """
-
+    # One of PROBLEMS.
     kind: str
+    # (n,)
     scores: Floats
+    # (n,)
     relevant: Bools
     k: int
+    # Whether it asks for the most violated ranking.
     violated: bool
     problem: Assignment
 
@@ -187,8 +188,9 @@ def show_matrix(
     columns: Sequence[str],
     titles: tuple[str, str],
 ) -> None:
-    """Show a matrix. values: (N, N) from the top. counted: (N, N), whether a cell is outlined and bold. titles: of the
-    rows and of the columns."""
+    """Show a matrix."""
+    # values: (N, N) from the top. counted: (N, N), whether a cell is outlined and bold. titles: of the rows
+    # and of the columns.
     most, n = max(1e-9, float(np.abs(values).max())), len(values)
     figure = go.Figure()
     figure.add_heatmap(

@@ -170,8 +170,8 @@ def offer(row: ImageSetRow, settings: ExperimentSettings) -> None:
 
 
 def cost(row: ImageSetRow, settings: ExperimentSettings) -> tuple[int, float]:
-    """Return the number of training runs in the folds and an estimate of their seconds; Gone if the settings are
-    invalid."""
+    """Return the number of training runs in the folds and an estimate of their seconds."""
+    # Gone if the settings are invalid.
     cost: tuple[int, float] = _cost(row.key, json.dumps(settings.to_json(), sort_keys=True))
     return cost
 
@@ -192,8 +192,8 @@ def _cost(key: str, settings: str) -> tuple[int, float]:
 
 
 def choose_queries(row: ImageSetRow, scale: str) -> list[str]:
-    """Choose the classes to rank, in the order of the set. The URL has them as JSON, because a class name may contain a
-    comma."""
+    """Choose the classes to rank, in the order of the set."""
+    # The URL has them as JSON, because a class name may contain a comma.
     first = list(first_queries(row, scale))
     bound = address.bound(keys.QUERIES, lambda text: _parse_queries(text, row.classes), first, json.dumps)
     chosen = st.multiselect("Queries: each class is ranked separately", list(row.classes), **bound)

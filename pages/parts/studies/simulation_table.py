@@ -45,11 +45,9 @@ def strategies_of(curves: Sequence[FoldCurve]) -> list[str]:
 
 
 def compared(curves: Sequence[FoldCurve]) -> list[tuple[str, str, Difference]]:
-    """Return (model, strategy, difference) of every other model minus the independent one, where both used the
-    strategy.
-
-    Empty where the independent model was simulated with several settings, because the baseline would be ambiguous.
-    """
+    """Return (model, strategy, difference) of every other model minus the independent one."""
+    # Where both used the strategy. Empty where the independent model was simulated with several settings,
+    # because the baseline would be ambiguous.
     base = [name for name in names_of(curves) if by_method(curves, name) == BASELINE]
     if len(base) != 1:
         return []
@@ -66,11 +64,9 @@ def by_method(curves: Sequence[FoldCurve], name: str) -> str:
 
 
 def as_markdown(curves: Sequence[FoldCurve]) -> dict[str, str]:
-    """Return a table per model and one per difference to the independent model, by title, with a row per strategy.
-
-    Means are in percent with standard deviations over folds; the best of each number of questions is bold. Differences
-    have intervals.
-    """
+    """Return by title a table per model and one per difference to the independent model."""
+    # A row is a strategy. Means are in percent with standard deviations over folds; the best of each number
+    # of questions is bold. Differences have intervals.
     shown, names = columns_of(curves), names_of(curves)
     best = {count: max(float(curve.mean[count]) for curve in curves) for count in shown}
     apart = {(name, strategy): gain for name, strategy, gain in compared(curves)}

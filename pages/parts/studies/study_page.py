@@ -17,21 +17,25 @@ from ranking.storage.run_settings import AnyStudySettings
 
 @dataclass(frozen=True)
 class StudyPage:
-    """task: of the runs of the page. run, set: the URL parameters of a run and of its image set, if it has one. box:
-    the label of the choice of a run. new: the title of the form for a new run. given: returns the settings of a run as
-    URL parameters. words: describes a run in one line, which does not change while it is running."""
+    """A page of a study, on which a run is chosen, started and shown."""
 
+    # Of the runs of the page.
     task: str
+    # The URL parameters of a run and of its image set, if it has one.
     run: str
     set: str | None
+    # The label of the choice of a run.
     box: str
+    # The title of the form for a new run.
     new: str
+    # Returns the settings of a run as URL parameters.
     given: Callable[[Run], dict[str, str]]
+    # Describes a run in one line, which does not change while it is running.
     words: Callable[[Run], str]
 
     def named(self) -> Run | None:
-        """Return the run in the URL, which then implies its settings; None without one. Ends the page if its image set
-        is missing."""
+        """Return the run in the URL, which then implies its settings; None without one."""
+        # Ends the page if its image set is missing.
         run = address.read(self.run, self.read, None)
         if run is None:
             return None
@@ -41,18 +45,16 @@ class StudyPage:
         return run
 
     def read(self, run_id: str) -> Run:
-        """Return the run with that id; ValueError if it is of another task, was deleted, or has settings that this
-        version cannot read."""
+        """Return the run with that id."""
+        # ValueError if it is of another task, was deleted, or has settings that this version cannot read.
         run = runs.kept_of_task(run_id, self.task)
         self.given(run)
         return run
 
     def choose(self, listed: Iterable[Run], named: Run | None, **along: str) -> Run | None:
-        """Return the `named` run, or one of the listed runs that are running or have results, by default the first;
-        None without any.
-
-        The run and the parameters `along` are written to the URL.
-        """
+        """Return the `named` run, or a chosen one that is running or has a result; None without any."""
+        # The first of the listed runs is the default. The run and the parameters `along` are written to the
+        # URL.
         known = {
             run.id: run
             for run in listed
@@ -84,8 +86,8 @@ class StudyPage:
         live: Callable[[Run], jobs_panel.Live] | None = None,
         more: Callable[[], None] | None = None,
     ) -> None:
-        """Show a run, or an invitation to start one; below it the form for a new run, `more` ways to start one, and the
-        trash. live: shows the events of a running run."""
+        """Show a run, or an invitation to start one; below it the form for a new run, and the trash."""
+        # more: further ways to start a run. live: shows the events of a running run.
         above, below = st.container(), st.container()
         with below:
             with st.expander(self.new, icon=":material/science:", expanded=run is None):

@@ -99,10 +99,9 @@ def axes_of(points: Sequence[Point], loss: str) -> dict[str, list[Point]]:
 
 
 def figure_of(points: Sequence[Point], highest: float, lowest: float) -> go.Figure:
-    """Plot the seconds of all calls of a training run along one axis.
-
-    Both axes are logarithmic; that of seconds goes from `lowest` to `highest`, so that figures can be compared.
-    """
+    """Plot the seconds of all calls of a training run along one axis."""
+    # Both axes are logarithmic; that of seconds goes from `lowest` to `highest`, so that figures can be
+    # compared.
     figure = go.Figure()
     for name in [timed.name for timed in points[0].timed]:
         colour, dash, symbol = STYLES[name]

@@ -89,8 +89,8 @@ def named(point: Point) -> dict[str, Timed]:
 
 
 def table(loss: str, point: Point | None) -> str:
-    """Return the seconds per training run, the milliseconds per call and the speed-up over greedy, as measured and as
-    printed in the paper."""
+    """Return seconds per run, milliseconds per call and the speed-up, as measured and as in the paper."""
+    # The speed-up is over greedy.
     here, paper = {} if point is None else named(point), PAPER.get(loss, {})
     columns = ("s per run", "ms per call", "speed-up over greedy")
     heads = ["", *(["calls", *(f"here: {name}" for name in columns)] if here else [])]

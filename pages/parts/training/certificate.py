@@ -147,8 +147,8 @@ def _bounds(proof: dict[str, float], convex: bool, counted_from: str) -> None:
 
 
 def _verdict(proof: dict[str, Any], tolerance: float | None, convex: bool) -> None:
-    """Whether a run converged, and what that proves about the optimum or, if the objective is not `convex`, about
-    another round."""
+    """Whether a run converged, and what that proves about the optimum."""
+    # If the objective is not `convex`, it is about another round.
     gap = proof["relative_gap"]
     where = "Converged" if convex else "Converged: no round can lower the objective"
     bound = "" if tolerance is None else f", below the tolerance of {percent(tolerance)}"

@@ -84,8 +84,9 @@ def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:
 
 
 def show_outcome(compared: Run, samples: int, omitted: str | None) -> None:
-    """Both solutions of a finished comparison. samples: the number of all training samples. omitted: of OMITTED; None
-    for the whole problem, whose time for all samples is extrapolated."""
+    """Both solutions of a finished comparison."""
+    # samples: the number of all training samples. omitted: of OMITTED; None for the whole problem, whose time
+    # for all samples is extrapolated.
     from ranking.experiments.cvxpy_comparison import Solved, seconds_for
 
     with home.missing_as_error():

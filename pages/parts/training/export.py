@@ -22,8 +22,8 @@ from ranking.storage.run_settings import TrainSettings
 
 
 def archive(run: Run) -> bytes:
-    """The ZIP file of a run with table and contact sheet. If one of these cannot be created, it is omitted, and the
-    reason is in run.json."""
+    """The ZIP file of a run with table and contact sheet."""
+    # If one of these cannot be created, it is omitted, and the reason is in run.json.
     views, omitted = {}, {}
     for name, make in (("ranking.csv", _table), ("ranking.png", _sheet)) if run.has_scores else ():
         try:
@@ -34,10 +34,9 @@ def archive(run: Run) -> bytes:
 
 
 def lacking(run: Run) -> dict[str, str]:
-    """The files that `archive` will omit of a run whose image set exists, and the reasons, as far as they are known.
-
-    The page shows them before the download, because the archive is created outside a page run and cannot show errors.
-    """
+    """The files that `archive` will omit of a run with an image set, and the reasons, as far as known."""
+    # The page shows them before the download, because the archive is created outside a page run and cannot
+    # show errors.
     if not run.has_scores or not runs.set_is_here(run):
         return {}
     reasons = {}
@@ -145,9 +144,8 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
 def offer_contact_sheet(
     label: str, thumbnails: Thumbnails, ranked: Ranking, title: str, file: str, **styles: Any
 ) -> None:
-    """The download button for a contact sheet; Gone if its crops cannot be read.
-
-    The sheet is created outside a page run, which cannot show errors, so a crop is read before the button is shown.
-    """
+    """The download button for a contact sheet; Gone if its crops cannot be read."""
+    # The sheet is created outside a page run, which cannot show errors, so a crop is read before the button
+    # is shown.
     thumbnails.crop(int(ranked.samples[0]))
     downloads.offer(label, lambda: sheets.contact_sheet(thumbnails, ranked, title), file, **styles)

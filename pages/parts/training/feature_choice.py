@@ -93,8 +93,8 @@ def by_words(features: Named, set_key: str) -> dict[str, dict[str, Any]]:
 
 
 def display_name(name: str, set_key: str) -> str:
-    """The label of an uploaded feature in lists of runs: its title, followed by a short id if another feature has the
-    same title; only the short id if the feature no longer exists."""
+    """The label of an uploaded feature in lists of runs: its title, or only its id if it no longer exists."""
+    # The title is followed by a short id if another feature has the same title.
     store = home.store()
     kept: list[KeptVectors | KeptNetwork] = [*store.features.vectors_of(set_key), *store.features.networks()]
     titles = {uploaded.name: readable(uploaded.title, LONGEST_TITLE) for uploaded in kept}

@@ -1,5 +1,8 @@
-"""Playback of training runs: two runs with the same image set and query, two orders of a test sequence, or the rounds
-of a localisation run."""
+"""Playback of training runs: one iteration after the other.
+
+Two runs with the same image set and query, two orders of a test sequence, or the rounds of a localisation
+run.
+"""
 
 from __future__ import annotations
 
@@ -89,8 +92,8 @@ def show(run: Run) -> bool:
 
 
 def show_sequence(listed: Sequence[Run], number: int) -> None:
-    """The playback of the orders of the test sequence with index `number` by the first LANES runs that recorded it; a
-    note if only other sequences are recorded."""
+    """The playback of the orders of a test sequence by the first LANES runs that recorded it."""
+    # number: the index of the sequence. A note is shown if only other sequences are recorded.
     known = [
         Recorded(run, frames) for run in listed if (frames := _read(cache.frames_of_sequence, run, number))
     ]
@@ -116,8 +119,8 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
 
 
 def show_images(run: Run, split: str) -> bool:
-    """The playback of a localisation run: the images of a split that are on top in the end, with their ranks and best
-    windows round by round; returns whether there is a recording."""
+    """The playback of a localisation run, by rounds; returns whether there is a recording."""
+    # It shows the images of a split that are on top in the end, with their ranks and best windows.
     if not (frames := _read(cache.frames_of_images, run, split)):
         return False
     images, query = cache.image_set(run.settings["set"]), run.settings["query"]
@@ -186,8 +189,8 @@ def violated_heading(run: Run) -> str:
 
 
 def words(frames: Sequence[Frame], measure: str, of: str, learned: str) -> str:
-    """What to notice: the recorded iteration with the highest value of a measure. of: what is measured. learned: what
-    the run is trained on."""
+    """What to notice: the recorded iteration with the highest value of a measure."""
+    # of: what is measured. learned: what the run is trained on.
     values = [(frame.measures[measure], frame.iteration) for frame in frames]
     known = [(value, iteration) for value, iteration in values if value is not None]
     if not known:

@@ -45,8 +45,9 @@ def act_on(chosen: Sequence[Run]) -> None:
 
 
 def manage(run: Run, name: str, set_name: str | None) -> None:
-    """Star, name or delete the run that a page shows. name, set_name: the URL parameters of the run and its image set;
-    after a deletion the page shows another run on the same images."""
+    """Star, name or delete the run that a page shows."""
+    # name, set_name: the URL parameters of the run and its image set; after a deletion the page shows another
+    # run on the same images.
     with st.container(horizontal=True):
         _star([run])
         _name(run)
@@ -172,10 +173,9 @@ def _delete_now(run_ids: Sequence[str], after: dict[str, str | None]) -> None:
 
 
 def _act(act: Callable[..., None], run_ids: Iterable[str], *arguments: Any) -> list[str]:
-    """Call `act` for each run and return the ids of the runs that still existed; errors are shown above the table.
-
-    Called before the page runs, because a page that is interrupted and run again loses the press of a button.
-    """
+    """Call `act` for each run and return the ids of the runs that still existed."""
+    # Errors are shown above the table. Called before the page runs, because a page that is interrupted and
+    # run again loses the press of a button.
     done = []
     with frame.errors_in_place():
         for run_id in run_ids:
@@ -198,8 +198,8 @@ def _remember_error(message: str) -> None:
 
 
 def offer_undo(run: Run, elsewhere: bool = False) -> None:
-    """Say that a training run was deleted and until when it can be restored, with a button that restores it, unless it
-    is `elsewhere` on the page."""
+    """Say that a training run was deleted and until when it can be restored, with a button for that."""
+    # elsewhere: the button is already on the page.
     deleted = datetime.fromtimestamp(run.deleted or 0.0)
     last = (deleted + timedelta(days=DELETED_DAYS)).strftime("%d %b")
     with st.container(border=True):

@@ -97,8 +97,8 @@ def _choose(ids: list[str], key: str) -> None:
 
 
 def chosen_by(rows: Sequence[int], ids: Sequence[str], shown: str | None) -> list[str]:
-    """The ids in those rows; without rows, that of the run that is `shown`, because a browser clears its selection when
-    the values of the table change."""
+    """The ids in those rows; without rows, that of the run that is `shown`."""
+    # A browser clears its selection when the values of the table change.
     return [ids[row] for row in rows] or ([shown] if shown else [])
 
 

@@ -14,6 +14,7 @@ from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.training import feature_choice, projections
 from ranking import method_names, methods
+from ranking.core import SampleMethod
 from ranking.core.settings import Settings, settings_dict, settings_of
 from ranking.experiments.sample_task import graph_in_use
 from ranking.features.graph.image_graph import graph_words
@@ -56,11 +57,9 @@ STATES = {
 
 
 def chosen() -> Run | None:
-    """Return the training run in the URL; None if the URL has no known run.
-
-    The run implies its settings, so the URL need not contain them. If the image set of the run is missing, image set
-    and query are not implied.
-    """
+    """Return the training run in the URL; None if the URL has no known run."""
+    # The run implies its settings, so the URL need not contain them. If the image set of the run is missing,
+    # image set and query are not implied.
     run = address.read(keys.RUN, lambda run_id: of_task(run_id, SAMPLES), None)
     given = {} if run is None else _given(run)
     if run is not None and not set_is_here(run):
@@ -123,12 +122,12 @@ def uses_graph(run: Run) -> bool:
 def has_loss(run: Run) -> bool:
     """Whether training computes most violated rankings; asked of every run in a list, so of the class only."""
     method = known_method(run.settings["method"])
-    return method is not None and method.loss is not None
+    return method is not None and issubclass(method, SampleMethod) and method.loss is not None
 
 
 def loss_of(run: Run) -> RankingLoss | None:
-    """Return the ranking loss of the method's most violated ranking, with its settings; None for a method without
-    loss-augmented inference."""
+    """Return the ranking loss of the method's most violated ranking, with its settings."""
+    # None for a method without loss-augmented inference.
     return methods.loss_of(run.settings["method"], run.settings["method_settings"])
 
 
@@ -179,8 +178,9 @@ def compared_methods(run: Run) -> list[str]:
 
 
 def labels(listed: Sequence[Run], name: Callable[[Run], str] | None = None) -> dict[str, str]:
-    """Return a unique label per training run by its id, for the options of a selectbox. listed: newest first. Of runs
-    with the same name, the oldest has no number, and later ones are numbered from 2."""
+    """Return a unique label per training run by its id, for the options of a selectbox."""
+    # listed: newest first. Of runs with the same name, the oldest has no number, and later ones are numbered
+    # from 2.
     # by name
     ids = dict[str, str]()
     for run in reversed(listed):
@@ -196,8 +196,8 @@ def _numbered(text: str) -> Iterator[str]:
 
 
 def name_of(run: Run) -> str:
-    """Describe a training run in one line; runs of labels and sequences with their non-default settings, because no
-    table shows them."""
+    """Describe a training run in one line."""
+    # Runs of labels and sequences with their non-default settings, because no table shows them.
     features = features_of(run)
     star = "★ " if run.star else ""
     changed = [", ".join(differing(run))] if run.is_training and run.task != SAMPLES else []
@@ -281,8 +281,8 @@ def differences(before: TrainSettings, after: TrainSettings) -> list[str]:
 
 
 def differing(run: Run, main: bool = False) -> list[str]:
-    """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]. main: also those
-    of its main settings that do not."""
+    """List the settings of a training run that differ from their defaults: ["Labels in the core = 0"]."""
+    # main: also those of its main settings that do not.
     given = [("", known_method(run.settings["method"]), run.settings.get("method_settings", {}))]
     features = feature_choice.by_words(run.settings.get("features", ()), run.settings["set"])
     given += [(f"{name}: ", known_feature(name), values) for name, values in features.items()]

@@ -51,8 +51,9 @@ def choose_among(
     run: Run | None,
     label_of: Callable[[ImageSetRow], str],
 ) -> ImageSetRow:
-    """The choice of one of the image sets that a page can use, with the URL parameter `name`; by default that of `run`,
-    the run in the URL, else a set of `source`, else the first. label_of: the label of a set."""
+    """The choice of one of the image sets that a page can use, with the URL parameter `name`."""
+    # By default that of `run`, the run in the URL, else a set of `source`, else the first. label_of: the
+    # label of a set.
     first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
     if run is not None and run.settings["set"] in known:
         first = run.settings["set"]
@@ -99,5 +100,5 @@ def need_classes(row: ImageSetRow) -> None:
         "which sequences can be ranked. Choose another image set, or rank its sequences.",
         icon="🔢",
     )
-    frame.next_step("Rank its sequences", "orders", order_set=row.key)
+    frame.next_step("Rank its sequences", "sequences", order_set=row.key)
     frame.end_page()

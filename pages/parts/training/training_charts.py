@@ -23,8 +23,8 @@ Event = dict[str, Any]
 def training_curve(
     iterations: Sequence[Event], tolerance: float | None, log_iterations: bool, key: str
 ) -> None:
-    """Show primal and dual with the gap between them, and below the duality gap with its tolerance. Needs at least one
-    iteration."""
+    """Show primal and dual with the gap between them, and below the duality gap with its tolerance."""
+    # Needs at least one iteration.
     shown, bounded, figure = _begin(iterations)
     x, dual, primal = (_column(bounded, name) for name in ("iteration", "dual", "primal"))
     line(figure, x, dual, VERMILLION, 3, "dash", name="dual (lower bound)", legendrank=2)
@@ -40,10 +40,8 @@ def training_curve(
 def training_stairs(
     iterations: Sequence[Event], tolerance: float | None, log_iterations: bool, key: str
 ) -> None:
-    """Show the objective by round with the bounds of the convex problem of each round, and below the gap of the round.
-
-    Needs at least one iteration; each belongs to a round.
-    """
+    """Show the objective by round with the bounds of each convex problem, and below the gap of the round."""
+    # Needs at least one iteration; each belongs to a round.
     shown, bounded, figure = _begin(iterations)
     rounds, bounded = by_round(iterations), apart(by_round(bounded))
     x, dual = _column(bounded, "iteration"), _column(bounded, "dual")
@@ -131,8 +129,9 @@ def _column(events: Sequence[Event], name: str) -> list[Any]:
 
 
 def lowest_bound(iterations: Sequence[Event]) -> float | None:
-    """Return the lowest dual that a logarithmic scale shows: its ratio to the least primal is that of the least to the
-    largest primal. None if a linear scale shows the gap well, or no dual is that high yet."""
+    """Return the lowest dual that a logarithmic scale shows; None if a linear scale is enough."""
+    # Its ratio to the least primal is that of the least to the largest primal. None if a linear scale shows
+    # the gap well, or no dual is that high yet.
     primals = [event["primal"] for event in iterations]
     least, most = min(primals), max(primals)
     if not 0 < FAR * least < most:

@@ -32,20 +32,20 @@ from ranking.storage.sets import ImageSetRow
 
 @dataclass(frozen=True)
 class Picker:
-    """The choice of a run on the pages of a task.
-
-    run, set: the URL parameters of the run and its image set. own, baseline: the methods that are trained first; by
-    default a run of `own` is shown. source: of the default image set. needs: the message if no image set can be used.
-    contrast: the difference between the two methods, as text.
-    """
+    """The choice of a run on the pages of a task."""
 
     task: str
+    # The URL parameters of the run and its image set.
     run: str
     set: str
+    # The methods that are trained first; by default a run of `own` is shown.
     own: str
     baseline: str
+    # Of the default image set.
     source: str
+    # The message if no image set can be used.
     needs: str
+    # The difference between the two methods, as text.
     contrast: str
     playing: Callable[[Run], None] = lambda run: None
 
@@ -66,11 +66,9 @@ class Picker:
         return sets.choose_among(known, self.set, self.source, self.named(), title)
 
     def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:
-        """Choose one of the listed runs, those of `own` first; if no run has a result, the page ends with a button that
-        trains both methods.
-
-        goal: what they learn, as text. usual: the default settings of a run of a method.
-        """
+        """Choose one of the listed runs, those of `own` first."""
+        # If no run has a result, the page ends with a button that trains both methods. goal: what they learn,
+        # as text. usual: the default settings of a run of a method.
         usable = sorted(
             (run for run in listed if run.usable), key=lambda run: run.settings["method"] != self.own
         )
@@ -122,8 +120,8 @@ class Picker:
             run_actions.manage(run, self.run, self.set)
 
     def show_new(self, listed: Sequence[Run]) -> None:
-        """The listed runs that are running, and the result of the run that this tab started last, until it is shown or
-        another run is started."""
+        """The listed runs that are running, and the result of the run that this tab started last."""
+        # Until it is shown or another run is started.
         live = [run for run in listed if run.state not in ENDED]
         watch(live, self.playing)
         run_id = st.session_state.get(keys.STARTED)
@@ -187,8 +185,8 @@ class Form(NamedTuple):
 def form(
     row: ImageSetRow, methods: Sequence[str], bound: dict[str, Any], warn: Callable[[str], None] | None = None
 ) -> Form:
-    """The method, its settings and its features. bound: arguments of the method's widget. warn: shows what speaks
-    against a method here."""
+    """The method, its settings and its features."""
+    # bound: arguments of the method's widget. warn: shows what speaks against a method here.
     left, right = st.columns(2, gap="large")
     with left:
         method, values = method_form(methods, bound, warn)
@@ -243,10 +241,8 @@ def start_all(every: Sequence[AnyTrainSettings]) -> list[Run]:
 
 
 def watch(live: Sequence[Run], playing: Callable[[Run], None]) -> None:
-    """The running runs, the oldest on top; the page runs again when one ends.
-
-    playing: as in `Picker`.
-    """
+    """The running runs, the oldest on top; the page runs again when one ends."""
+    # playing: as in `Picker`.
 
     def show(run: Run, seen: list[jobs_panel.Event]) -> None:
         _show_iteration(run, seen)

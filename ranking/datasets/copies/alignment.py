@@ -8,17 +8,16 @@ length, so that it does not depend on brightness or contrast.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 # (n, side, side) images
-Stack = npt.NDArray[np.floating[Any]]
+Stack = npt.NDArray[np.floating]
 # (n, side * side) the same images, one per row
-Rows = npt.NDArray[np.floating[Any]]
+Rows = npt.NDArray[np.floating]
 # (n, 2, 3)
-Warps = npt.NDArray[np.floating[Any]]
+Warps = npt.NDArray[np.floating]
 
 # the free entries of a warp without rotation: the size and the position of a crop
 CROP = (0, 2, 4, 5)

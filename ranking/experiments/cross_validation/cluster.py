@@ -9,7 +9,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from functools import cache
 from queue import Empty, SimpleQueue
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from threadpoolctl import ThreadpoolController
 
@@ -77,7 +77,7 @@ def _connected(address: str) -> Iterator[Client]:
     with client:
         try:
             client.wait_for_workers(1, timeout=CONNECT_SECONDS)
-            versions: set[Any] = {*client.run(_version).values()}
+            versions: set[object] = {*client.run(_version).values()}
         except TimeoutError as error:
             remedy = f"start some with `dask worker {address}`"
             raise InputError("workers", f"at least one at {address!r}", 0, remedy) from error

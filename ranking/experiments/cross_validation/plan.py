@@ -11,7 +11,6 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
@@ -202,7 +201,7 @@ def _samples(protocol: Protocol, image_set: ImageSet, split: Split, graph: str |
     features = [
         cache_name(image_set.key, feature) for feature, _ in feature_columns(protocol.features, image_set)
     ]
-    parts: list[Any] = [image_set.key, features, graph]
+    parts: list[object] = [image_set.key, features, graph]
     if (projection := whole_projection(protocol.projection)) is not None:
         parts.append(projection)
     content = hashlib.sha256(json.dumps(parts).encode())

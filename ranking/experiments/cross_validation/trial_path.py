@@ -6,7 +6,7 @@ A unit is a pure function of its samples and settings: its results do not depend
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -73,7 +73,7 @@ def train_trial(
     """
     graph = uses_graph(trial.method)
     samples = trial_data.training_set(trial.query, trial.fold, graph)
-    method: Any = make_method(trial.method, **trial.settings)
+    method = make_method(trial.method, **trial.settings)
     if not isinstance(method, LinearMethod):
         raise InputError("method", "a linear method, such as those of the SVM family", trial.method)
     recordings: list[Playback] = []

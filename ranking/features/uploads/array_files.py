@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from csv import reader
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -29,6 +29,9 @@ from ranking.core.text import readable
 from ranking.files import Limits, Unusable
 from ranking.files.limits import megabytes, variable
 from ranking.files.parquet import ROWS, batches, item_type, open_parquet
+
+if TYPE_CHECKING:
+    import pyarrow
 
 Array = AnyArray
 NUMBERS = "biuf"
@@ -212,7 +215,7 @@ class TableFile(ArrayFile):
     def batches(self, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
         """Yield the columns with these names of all rows, so many at a time."""
 
-    def _info(self, shown: str, type_: Any) -> ArrayInfo:
+    def _info(self, shown: str, type_: pyarrow.DataType) -> ArrayInfo:
         from pyarrow import types
 
         dtype = str(type_)[:80].replace("double", "float64").replace("halffloat", "float16")
@@ -365,13 +368,13 @@ class Safetensors(ArrayFile):
         return cells(self._tensor(name))
 
 
-def _is_number(type_: Any) -> bool:
+def _is_number(type_: pyarrow.DataType) -> bool:
     from pyarrow import types
 
     return bool(types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_))
 
 
-def _flat(column: Any, width: int, start: int) -> Any:
+def _flat(column: pyarrow.ListArray, width: int, start: int) -> pyarrow.Array:
     """Return the items of lists one after the other; Unusable if a list has another length. start: the first row."""
     from pyarrow import compute
 

@@ -20,7 +20,7 @@ from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.files.files import image_name
 from ranking.files.limits import Limits, variable
 from ranking.files.spreadsheets import guarded
-from ranking.formats.tree_source import bare, is_image
+from ranking.formats.file_names import bare, is_image
 
 # that are listed
 MAX_PROBLEMS = 200

@@ -38,7 +38,7 @@ from ranking.features.uploads.vector_matrix import (
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 from ranking.files import Limits, Unusable
 from ranking.files.tree import suffix
-from ranking.formats.tree_source import is_image
+from ranking.formats.file_names import is_image
 
 EXPECTED = (
     "an array of NumPy (.npy), several (.npz, .safetensors), a table (.parquet, .csv, .tsv) or, on your own computer, "

@@ -19,10 +19,8 @@ CARD = next(make_source("Digits").records()).data
 
 
 def source_of_cards(boxes: list[int], names: list[str] | None = None, features: Any = None) -> Records:
-    """Images `img/000.jpg`, ... of two classes in turn, with so many boxes; every third for testing.
-
-    features: of each image; none of any where it is None.
-    """
+    """Images `img/000.jpg`, ... of two classes in turn, with so many boxes; every third for testing."""
+    # features: of each image; None: no image has any.
     images = []
     for number, count in enumerate(boxes):
         name = names[number] if names else f"img/{number:03d}.jpg"

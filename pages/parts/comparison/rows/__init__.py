@@ -1,5 +1,7 @@
-"""Rankings of the same samples as rows of thumbnails (high-order, Fig. 1), with lines that connect a sample from row to
-row."""
+"""Rankings of the same samples as rows of thumbnails (high-order, Fig. 1).
+
+Lines connect a sample from row to row.
+"""
 
 from __future__ import annotations
 
@@ -28,22 +30,23 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Row:
-    """The top ranks of a ranking. notes: texts below its title, the first in bold. flagged: the index of the tile with
-    the first error, None if it is not shown. beyond: the tile of the selected sample if its rank is not shown."""
+    """The top ranks of a ranking."""
 
     title: str
+    # Texts below the title, the first in bold.
     notes: Sequence[str]
     style: LineStyle
     tiles: Sequence[Tile]
+    # The index of the tile with the first error, None if it is not shown.
     flagged: int | None = None
+    # The tile of the selected sample if its rank is not shown.
     beyond: Tile | None = None
 
 
 def rows(shown: Sequence[Row], *, name: str, selected: str, follow_all: bool, label: str) -> None:
-    """Show rankings with the same number of tiles. Selecting a sample writes its id to the URL parameter `name`.
-
-    follow_all: lines for all samples that are shown, not only for the selected sample.
-    """
+    """Show rankings with the same number of tiles; a selected sample is written to the URL."""
+    # name: of the URL parameter. follow_all: lines for all samples that are shown, not only for the selected
+    # sample.
     key = keys.widget(name)
     described = [
         {

@@ -1,6 +1,8 @@
-"""Predicted orders of a sequence as film strips below the true order. A line joins the positions of each image in the
-two orders, so crossing lines are misordered pairs. Images of equal grade have no order, and their lines do not cross.
-One strip can be rearranged by hand."""
+"""Predicted orders of a sequence as film strips below the true order.
+
+A line joins the positions of each image in the two orders, so crossing lines are misordered pairs. Images of
+equal grade have no order, and their lines do not cross. One strip can be rearranged by hand.
+"""
 
 from __future__ import annotations
 
@@ -58,11 +60,9 @@ def film(
     key: str,
     on_move: Callable[[], None] | None = None,
 ) -> None:
-    """Show `strips` below the strip `truth`; if that is None, without it and without captions.
-
-    token: identifies the frames; a new token resets the movable strip to its order. on_move: called after a move;
-    `own_order` returns the result.
-    """
+    """Show `strips` below the strip `truth`; if that is None, without it and without captions."""
+    # token: identifies the frames; a new token resets the movable strip to its order. on_move: called after a
+    # move; `own_order` returns the result.
     _mount(
         key=key,
         data={

@@ -35,13 +35,11 @@ def image_grid(
     several: bool = False,
     key: str | None = None,
 ) -> None:
-    """Show `tiles` with the tile `selected`, by default the one in the URL. Selecting another tile writes its id to the
-    URL parameter `name`.
-
-    kind: a "row" is as high as its few tiles; other kinds scroll, "short" after two rows. several: whether more than
-    one tile can be selected; the URL has the last of them, the session the others (see `together`). key: of the widget,
-    if a page has two grids for one parameter.
-    """
+    """Show `tiles` with the tile `selected`, by default the one in the URL."""
+    # Selecting another tile writes its id to the URL parameter `name`. kind: a "row" is as high as its few
+    # tiles; other kinds scroll, "short" after two rows. several: whether more than one tile can be selected;
+    # the URL has the last of them, the session the others (see `together`). key: of the widget, if a page has
+    # two grids for one parameter.
     if len(tiles) > PAGE_SIZE:
         raise ValueError(f"a grid shows at most {PAGE_SIZE} tiles, got {len(tiles)}; show them page by page")
     items = [tile.item() for tile in tiles]
@@ -72,10 +70,8 @@ def draw_line(name: str, id: str, label: str) -> None:
 
 
 def together(name: str, selected: str | None) -> list[str]:
-    """The ids that were selected together with `selected`, including itself; [] for None.
-
-    The URL has only `selected`. The session has the others, as long as `selected` is the same.
-    """
+    """The ids that were selected together with `selected`, including itself; [] for None."""
+    # The URL has only `selected`. The session has the others, as long as `selected` is the same.
     if selected is None:
         return []
     ids: list[str] = st.session_state.get(keys.TOGETHER, {}).get(name, [])
@@ -83,11 +79,9 @@ def together(name: str, selected: str | None) -> list[str]:
 
 
 def selection_message(key: str, token: str, selected: str | None, ids: list[str]) -> list[Any]:
-    """[number, id, ids]: the selection for the browser, which applies it if the number is new.
-
-    The browser shows a click immediately, so the message changes only if the selection differs from what the browser
-    shows; an unchanged message is not sent again.
-    """
+    """[number, id, ids]: the selection for the browser, which applies it if the number is new."""
+    # The browser shows a click immediately, so the message changes only if the selection differs from what
+    # the browser shows; an unchanged message is not sent again.
     memory = st.session_state.setdefault(keys.GRID_SENT, {})
     click = st.session_state[key]["selected"] if key in st.session_state else None
     before = memory.get(key)

@@ -41,27 +41,27 @@ _mount = st.components.v2.component(
 
 @dataclass(frozen=True)
 class Lane:
-    """One run. curves: one or two numbers of its frames, bounds or measures, which are plotted over the iterations.
-    round: the name of a round; "" for a method with a single round. violated: the heading of the samples that its most
-    violated ranking moves up; "" for a method without it."""
+    """One run."""
 
     title: str
     frames: Sequence[Frame]
+    # One or two numbers of the frames, bounds or measures, which are plotted over the iterations.
     curves: tuple[str, ...] = BOUNDS
+    # The name of a round; "" for a method with a single round.
     round: str = ""
+    # The heading of the samples that the most violated ranking moves up; "" for a method without it.
     violated: str = ""
 
 
 @dataclass(frozen=True)
 class Boxes:
-    """Boxes on tiles that are whole images, each as left, top, width and height in shares of the tile.
+    """Boxes on tiles that are whole images, each as left, top, width and height in shares of the tile."""
 
-    ratio: width / height of the tiles. known: by row, the dashed ones. share: maps a row and its box in a frame, in
-    pixels, to the solid one, which moves.
-    """
-
+    # Width / height of the tiles.
     ratio: float
+    # By row, the dashed boxes.
     known: Mapping[int, Sequence[Edges]]
+    # Maps a row and its box in a frame, in pixels, to the solid box, which moves.
     share: Callable[[int, Ints], Edges]
 
 
@@ -74,11 +74,10 @@ def play_bar(
     label: str,
     boxes: Boxes | None = None,
 ) -> None:
-    """Show the lanes side by side with one slider. tiles: by row, for all samples in the frames.
-
-    token: identifies the playback; while it is unchanged, the shown iteration is kept, also when frames are added.
-    boxes: for frames with boxes, whose iterations are rounds; each curve then has its own scale.
-    """
+    """Show the lanes side by side with one slider."""
+    # tiles: by row, for all samples in the frames. token: identifies the playback; while it is unchanged, the
+    # shown iteration is kept, also when frames are added. boxes: for frames with boxes, whose iterations are
+    # rounds; each curve then has its own scale.
     data = {
         "token": token,
         "label": label,

@@ -33,13 +33,10 @@ def strip(
     brackets: Mapping[str, str] | None = None,
     ratio: float = 0.8,
 ) -> None:
-    """Show `tiles` in rows of `columns`, on a phone of `narrow`. Tiles that change position between two runs move
-    there.
-
-    flags: text on the tile with that id. ends: text below the tile with that id, which is followed by a line. chosen:
-    the id of a highlighted tile. brackets: the letter of the tile with that id; a bracket joins adjacent tiles with
-    the same letter. ratio: width / height of the images.
-    """
+    """Show `tiles` in rows of `columns`, on a phone of `narrow`; tiles glide to their new positions."""
+    # flags: text on the tile with that id. ends: text below the tile with that id, which is followed by a
+    # line. chosen: the id of a highlighted tile. brackets: the letter of the tile with that id; a bracket
+    # joins adjacent tiles with the same letter. ratio: width / height of the images.
     flags, ends, brackets = flags or {}, ends or {}, brackets or {}
     letters = [brackets.get(tile.id, "") for tile in tiles]
     items = [

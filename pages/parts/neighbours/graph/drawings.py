@@ -78,11 +78,12 @@ def drawing(title: str, note: str, nodes: Sequence[Node], ties: Sequence[Tie]) -
 
 
 def circle(count: int) -> tuple[float, float, float, Floats]:
-    """Width, height, the side of a node and the (count, 2) centres of nodes; neither nodes nor captions overlap.
+    """Width, height, the side of a node and the (count, 2) centres of nodes, without overlaps.
 
     >>> circle(1)[3].tolist()
     [[130.0, 62.0]]
     """
+    # Neither nodes nor captions overlap.
     side = 104.0 if count <= 2 else 84.0 if count <= 4 else 62.0 if count <= 8 else 58.0
     if count <= 2:
         across = np.array([[130.0], [70.0, 190.0]][count - 1])
@@ -99,25 +100,26 @@ def circle(count: int) -> tuple[float, float, float, Floats]:
 
 
 def widths(values: Floats, largest: float, widest: float = WIDEST) -> Floats:
-    """(m,) widths of edges in pixels, linear in the absolute values of their penalties or interactions; `largest`, the
-    largest one of the model, has the width `widest`.
+    """(m,) widths of edges in pixels, linear in the absolute values of their penalties or interactions.
 
     >>> widths(np.array([0.0, -1.0, -2.0]), 2.0)
     array([1.5 , 4.75, 8.  ])
     """
+    # `largest`, the largest one of the model, has the width `widest`.
     share = np.abs(values) / largest if largest else np.zeros(len(values))
     scaled: Floats = THINNEST + (widest - THINNEST) * share
     return scaled
 
 
 def pages_of(sizes: Ints) -> list[range]:
-    """The components on each page, in their order, up to the limits of a page. sizes: (c,) samples per component.
+    """The components on each page, in their order, up to the limits of a page.
 
     >>> pages_of(np.array([300, 2, 1]))
     [range(0, 3)]
     >>> [len(page) for page in pages_of(np.full(30, 3))]
     [24, 6]
     """
+    # sizes: (c,) samples per component.
     pages: list[range] = []
     start, spare = 0, PAGE_NODES
     for place, size in enumerate(np.minimum(sizes, MAX_NODES).tolist()):

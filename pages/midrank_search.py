@@ -235,4 +235,4 @@ def csv_text(images: ImageSet, search: TreeSearch, samples: Ints, relevance: Int
     )
 
 
-frame.show_page("search_tree", "The orders of one search.", steps)
+frame.show_page("midrank_search", "The orders of one search.", steps)

@@ -57,10 +57,8 @@ def invite() -> None:
 
 
 def show_remaining_time(run: Run) -> jobs_panel.Live:
-    """Return a view of a running simulation that estimates the remaining time from the finished folds.
-
-    The page runs again when one more fold is finished, and shows its curves below.
-    """
+    """Return a view of a running simulation that estimates the remaining time from the finished folds."""
+    # The page runs again when one more fold is finished, and shows its curves below.
 
     def show(seen: list[jobs_panel.Event]) -> None:
         if home.store().runs.get(run.id).parts_done != run.parts_done:
@@ -74,8 +72,8 @@ def show_remaining_time(run: Run) -> jobs_panel.Live:
 
 
 def seconds_left(run: Run, seen: list[jobs_panel.Event]) -> float | None:
-    """Estimate the remaining seconds: the mean time of a fold times the folds that remain, the running one in part;
-    None before the first fold."""
+    """Estimate the remaining seconds by the mean time of a fold; None before the first fold is finished."""
+    # Of the folds that remain, the running one counts in part.
     took = [float(seconds) for seconds in run.result.get("seconds") or []]
     progress = [event for event in seen if event["event"] == "progress"]
     if not took or not progress:
@@ -148,8 +146,8 @@ def folds_in_words(run: Run) -> str:
 
 
 def show_panels(curves: list[FoldCurve]) -> list[figures_file.Shown]:
-    """Show a panel per strategy with a line per model, or a panel per model with a line per strategy, all on one
-    scale."""
+    """Show a panel per strategy with a line per model, or a panel per model with a line per strategy."""
+    # All panels have one scale.
     bound = address.bound(keys.PANELS, address.one_of(list(PANELS)), "strategy")
     by = st.segmented_control(
         "One panel per", list(PANELS), format_func=PANELS.__getitem__, required=True, **bound
@@ -207,4 +205,4 @@ def show_differences(curves: list[FoldCurve]) -> list[figures_file.Shown]:
     return shown
 
 
-frame.show_page("ask_simulation", "Models ask, the ground truth answers.", steps)
+frame.show_page("labelling_simulation", "Models ask, the ground truth answers.", steps)

@@ -126,8 +126,8 @@ def choose_truth(shown: question_image.Shown) -> bool:
 
 
 def way_of(run: Run, strategy: str) -> str:
-    """Return `strategy` if the model supports it, else its first strategy: a baseline may have no core labels to ask
-    about first."""
+    """Return `strategy` if the model supports it, else its first strategy."""
+    # A baseline may have no core labels to ask about first.
     able = strategies(run)
     return strategy if strategy in able else able[0]
 
@@ -204,7 +204,7 @@ def explain(run: Run) -> None:
 
 
 frame.show_page(
-    "label_questions",
+    "interactive_labelling",
     "Answers re-rank labels.",
     steps,
 )

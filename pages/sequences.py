@@ -37,13 +37,17 @@ MAX_SHOWN = 80
 
 
 class Task(NamedTuple):
-    """A test sequence: its number from 0, its samples and their relevance, (n,) each, the true order, and a token that
-    identifies it."""
+    """A test sequence."""
 
+    # From 0.
     number: int
+    # (n,)
     samples: Ints
+    # (n,)
     relevance: Ints
+    # The true order.
     true: tuple[int, ...]
+    # Identifies the sequence.
     token: str
 
 
@@ -55,7 +59,7 @@ def steps() -> None:
         row = order_models.choose_set()
         criterion = order_models.choose_criterion(row)
     with view:
-        run_actions.show_deleted(task="orders")
+        run_actions.show_deleted(task="sequences")
     with form, st.expander("A new training", icon=":material/model_training:"):
         train_another(row, criterion)
     with view:
@@ -80,7 +84,7 @@ def steps() -> None:
         offer_files(images, criterion, shown, ordered, task)
         order_models.PICKER.show_run(run)
     with form:
-        run_actions.show_trash(task="orders")
+        run_actions.show_trash(task="sequences")
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -90,7 +94,7 @@ def steps() -> None:
 
 def train_another(row: ImageSetRow, criterion: str) -> None:
     """Settings of the sequences, the features and the method, and the button."""
-    names = method_names(ranks="orders")
+    names = method_names(ranks="sequences")
     bound = address.bound(keys.ORDER_METHOD, address.one_of(names), order_models.OWN)
     form = training_runs.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
     more, usual = "More settings of the sequences", usual_drawing(cache.image_set(row.key), criterion)
@@ -100,7 +104,7 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     settings = OrderTrainSettings(
         row.key, form.features, criterion, form.method, form.method_settings, drawing, form.projection
     )
-    if training_runs.offer_start(settings, "train orders"):
+    if training_runs.offer_start(settings, "train sequences"):
         st.rerun()
     st.caption(
         "You can compare runs that are tested on the same sequences: they need the same criterion and the same "
@@ -127,8 +131,7 @@ def warn_of_few_grades(row: ImageSetRow, criterion: str, method: str) -> None:
 
 
 def choose_sequence(images: ImageSet, run: Run, ordered: Ordered) -> Task:
-    """Choose a test sequence by its number, with buttons for the next one and for those that the run orders worst and
-    best."""
+    """Choose a test sequence by its number, or the next one, or those that the run orders worst and best."""
     count, tau = len(ordered), ordered.measures.tau
     worst, best = int(np.argmin(tau)) + 1, int(np.argmax(tau)) + 1
     with st.container(horizontal=True, vertical_alignment="bottom"):
@@ -214,7 +217,7 @@ def own_strip(key: str, task: Task, revealed: bool) -> Strip:
     return Strip("Your order", note, order, movable=True)
 
 
-def in_words(measured: OrderMeasures) -> str:
+def in_words(measured: OrderMeasures[float]) -> str:
     return (
         f"{100 * measured.pairs:.0f}% of pairs correct · Kendall tau {measured.tau:.2f} · NDCG "
         f"{measured.ndcg_linear:.3f} (linear gain), {measured.ndcg_exponential:.3f} (exponential)"
@@ -264,8 +267,8 @@ def means_in_words(shown: dict[str, Run], ordered: dict[str, Ordered]) -> str:
 
 
 def show_means(shown: dict[str, Run], ordered: dict[str, Ordered], number: int) -> None:
-    """Show the mean measures of each run over all test sequences, and its pair accuracy on sequence `number`, from
-    0."""
+    """Show the mean measures of each run over all test sequences, and its pair accuracy on one of them."""
+    # number: from 0.
     st.markdown(f"### Over all {len(next(iter(ordered.values()))):,} test sequences")
     names = {key: escaped(order_models.short_name(run)) for key, run in shown.items()}
     means = {
@@ -334,8 +337,8 @@ def offer_files(
 
 
 def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> str:
-    """Return a line per sample of each test sequence, in the true order, with a column per run for its position in the
-    order of that run, from 1."""
+    """Return a line per sample of each test sequence, in the true order, with a column per run."""
+    # The column contains the position of the sample in the order of that run, from 1.
     values, rows = images.numbers_of(criterion), []
     first = next(iter(shown.values()))
     for number in range(len(first)):
@@ -358,4 +361,4 @@ def csv_text(images: ImageSet, criterion: str, shown: Mapping[str, Ordered]) -> 
     return rows_csv(rows)
 
 
-frame.show_page("orders", "Test sequences as each method orders them.", steps)
+frame.show_page("sequences", "Test sequences as each method orders them.", steps)

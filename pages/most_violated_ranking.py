@@ -216,5 +216,7 @@ def csv_text(traces: dict[str, Trace]) -> str:
 
 
 frame.show_page(
-    "most_violated", "Step through loss-augmented inference, which training runs at every iteration.", steps
+    "most_violated_ranking",
+    "Step through loss-augmented inference, which training runs at every iteration.",
+    steps,
 )

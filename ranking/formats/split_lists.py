@@ -1,0 +1,92 @@
+"""Lists of images in text files, which state the split: train.txt, val.txt and test.txt in any folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ranking.core import Problem
+from ranking.core.text import counted, listed, readable
+from ranking.files import FileTree, Unusable
+from ranking.files.tree import base, parent, suffix
+from ranking.formats.file_names import part_in_name
+from ranking.formats.image_names import ImageNames
+
+MAX_BYTES = 16 * 2**20
+SUFFIXES = (".txt", ".lst", ".list")
+# Of the lines of a list, those that name images of the tree; a long list may be that of a larger set.
+LEAST_NAMED, MANY_NAMED = 0.5, 20
+# The words of a line after the name, such as a class or 1 and -1, are ignored; a row of more words is no list.
+MAX_WORDS = 4
+WHICH = {"test": 2, "val": 1, "train": 0}
+
+
+class SplitLists(NamedTuple):
+    """files: the lists, by name in the tree. parts: the part of each image that they name. both: images in lists of
+    several parts; they count for test before val before train."""
+
+    files: tuple[str, ...]
+    parts: dict[str, str]
+    both: tuple[str, ...]
+
+    def in_words(self) -> str:
+        return listed([readable(name) for name in self.files])
+
+    def rows(self) -> Iterator[Problem]:
+        if self.both:
+            came = f"{counted(len(self.both), 'image')} in several lists: {listed(list(self.both))}"
+            yield Problem(self.in_words(), "an image in one list", came, "test goes before val before train")
+
+
+def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
+    """Return the lists of the folder whose lists name most images, the uppermost of equals; None if there are none.
+
+    A list is a text file whose name contains a word such as train, and whose lines begin with the names of images.
+    """
+    folders: dict[str, list[tuple[str, str, list[str]]]] = {}
+    for name in tree.names:
+        part = part_in_name(name)
+        if part is not None and suffix(name) in SUFFIXES and (images := _named_images(tree, name, index)):
+            folders.setdefault(parent(name), []).append((name, part, images))
+    found = [_joined(lists) for _, lists in sorted(folders.items(), key=lambda item: item[0].count("/"))]
+    best = max(found, key=lambda lists: len(lists.parts), default=None)
+    for name in best.files if best is not None else ():
+        tree.note_opened(name)
+    return best
+
+
+def _named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
+    """Return the images that the lines of a file name; [] if it is no list."""
+    try:
+        # not `read`, because it may be no list: that it was read is noted later
+        data = tree.head(name, MAX_BYTES)
+    except Unusable:
+        return []
+    lines = [line.strip() for line in data.decode("utf-8-sig", "surrogateescape").splitlines()]
+    images, count = [], 0
+    for line in filter(None, lines):
+        count += 1
+        words = line.split()
+        if len(words) > MAX_WORDS and not index.knows(line):
+            continue
+        for text in (line, words[0], line.partition(",")[0]):
+            if index.knows(text):
+                try:
+                    images.append(index.find(text, parent(name)))
+                except Unusable:
+                    continue
+                break
+    return images if len(images) >= min(LEAST_NAMED * count, MANY_NAMED) else []
+
+
+def _joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:
+    parts: dict[str, str] = {}
+    both: dict[str, None] = {}
+    # trainval repeats the images of train and val
+    for name, part, images in sorted(lists, key=lambda one: "trainval" in base(one[0]).lower()):
+        for image in images:
+            before = parts.setdefault(image, part)
+            if before != part and ("trainval" not in base(name).lower() or before == "test"):
+                both[image] = None
+                parts[image] = max(before, part, key=WHICH.__getitem__)
+    return SplitLists(tuple(name for name, _, _ in lists), parts, tuple(both))
