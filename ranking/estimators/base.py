@@ -24,6 +24,8 @@ DENSE = {"dtype": (np.float64, np.float32), "ensure_all_finite": False}
 
 
 FROM_SIZES = "these are sizes: pass qid=np.repeat(np.arange(len(sizes)), sizes)"
+
+
 M = TypeVar("M", bound=Method, covariant=True)
 
 

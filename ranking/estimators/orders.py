@@ -48,7 +48,7 @@ class OrderRanker(Ranker[OrderMethod]):
     ) -> Self:
         """Train on samples X (n, d) with grades y (n,); return self. LightGBM's group, sizes, is refused."""
         if others:
-            expected = "groups or qid, of shape (n,), one per sample"
+            expected = "groups or qid, one per sample"
             remedy = f"use qid=. If {next(iter(others))} has sizes, {FROM_SIZES}"
             raise InputError("fit", expected, ", ".join(others), remedy)
         method, groups = self._make(), _either(groups, qid)
