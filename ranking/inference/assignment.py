@@ -36,15 +36,14 @@ HEURISTICS = {f"quadratic_assignment, {method}": method for method in APPROXIMAT
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """The terms of g for N samples. linear, flow, design: (N, N) L, F and D.
+    """The terms of g for N samples."""
 
-    model: the same problem as `best_order` takes it, which is g without the constant.
-    """
-
+    # linear, flow, design: (N, N) L, F and D
     linear: Floats
     flow: Floats
     design: Floats
     constant: float
+    # the same problem as `best_order` takes it, which is g without the constant
     model: OrderModel
 
     @property
@@ -107,11 +106,10 @@ def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violat
 def c_star_assignment(
     scores: Floats, relevant: npt.ArrayLike, k: int, core: Ints, interactions: Floats, violated: bool
 ) -> Assignment:
-    """Return the same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5).
-
-    core, interactions: as in `OrderModel`. The loss 1 - p@k is added to the scores: s_i + (1 - z_i) / k (section 4).
-    Section 2's a_i = 1 - 1/k with b = z is not that loss: it grows with the relevant samples among the first k.
-    """
+    """Return the same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5)."""
+    # core, interactions: as in `OrderModel`. The loss 1 - p@k is added to the scores: s_i + (1 - z_i) / k
+    # (section 4). Section 2's a_i = 1 - 1/k with b = z is not that loss: it grows with the relevant samples
+    # among the first k.
     n = len(scores)
     if not 1 <= k <= n:
         raise InputError("k", f"1 to {n}, the number of samples", k)
@@ -124,12 +122,11 @@ def c_star_assignment(
 
 
 def ap_assignment(scores: Floats, relevant: npt.ArrayLike, violated: bool) -> Assignment:
-    """Return s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2).
-
-    Only pairs of relevant samples interact, so that all of those but one are the core of a c-star. Its D is (A + A')
-    / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i / 1'z. Section 2's
-    [3] has another score, sum_ij (s_i - s_j) R_ij, for which the most violated ranking is fast to find.
-    """
+    """Return s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2)."""
+    # Only pairs of relevant samples interact, so that all of those but one are the core of a c-star. Its D is
+    # (A + A') / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i
+    # / 1'z. Section 2's [3] has another score, sum_ij (s_i - s_j) R_ij, for which the most violated ranking
+    # is fast to find.
     n, marks = len(scores), _marks(relevant)
     A, c = precision_rows(n), 1.0 / np.arange(1, n + 1)
     linear = np.outer(scores, c)

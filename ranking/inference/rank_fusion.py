@@ -16,24 +16,21 @@ VOTES = (REMAINING, EXACT, KEPT)
 def weighted_votes(orders: Ints, values: Floats, starts: Ints, votes: str = REMAINING) -> Ints:
     """Return (N,) the fused orders of m sequences by weighted majority vote (midrank, section 3.4).
 
-    orders: (r, N) of r rankers, each sequence from 0 to its length. values: (r, m) of the orders, NaN where a ranker
-    has none. Position by position from the first, each ranker votes with the value of its order, and the sample with
-    the most votes takes the position. `votes` says for which sample a ranker votes once others have been placed:
-
-    - "remaining order": for the first of its order that has no position yet. The paper says "we eliminate this image
-      from the subsequence comparisons and continue iteratively"; this reads it as removing it from every order, so
-      that the samples behind it move up.
-    - "exact position": for the sample that its order has at this very position, even if that has been placed already.
-      Where no other sample has a vote, the ranker has no influence on this position.
-    - "kept": for all samples of its order up to this position. This is not in the paper.
-
-    Values below 0 have no vote; where no value is above 0, all votes have the same weight. Where votes are equal the
-    sample with the least weighted mean position comes first, then that with the lower number. ValueError where no
-    ranker has an order.
-
     >>> weighted_votes(np.array([[0, 1, 2], [1, 0, 2], [1, 2, 0]]), np.array([[3.0], [2.0], [2.0]]), np.array([0, 3]))
     array([1, 0, 2])
     """
+    # orders: (r, N) of r rankers, each sequence from 0 to its length. values: (r, m) of the orders, NaN where
+    # a ranker has none. Position by position from the first, each ranker votes with the value of its order,
+    # and the sample with the most votes takes the position. `votes` says for which sample a ranker votes once
+    # others have been placed:
+    # "remaining order": for the first of its order that has no position yet. The paper says "we eliminate
+    # this image from the subsequence comparisons and continue iteratively"; this reads it as removing it from
+    # every order, so that the samples behind it move up.
+    # "exact position": for the sample that its order has at this very position, even if that has been placed
+    # already. Where no other sample has a vote, the ranker has no influence on this position.
+    # "kept": for all samples of its order up to this position. This is not in the paper.
+    # Values below 0 have no vote; where no value is above 0, all votes have the same weight. Where votes are
+    # equal the sample with the least weighted mean position comes first, then that with the lower number.
     check_choice("votes", votes, VOTES)
     if np.isnan(values).all(axis=0).any():
         raise InputError(

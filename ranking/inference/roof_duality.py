@@ -28,14 +28,13 @@ ROUNDING = 2.0**-44
 
 
 class HalfLabelling(NamedTuple):
-    """A relaxed labelling. labels: (n,) in {0, 1/2, 1}, with halves in large components only.
+    """A relaxed labelling."""
 
-    differs: (m,) in {0, 1/2, 1}, whether the ends of an edge do. value: of both, linear in scores and penalties, and
-    at least that of any labelling.
-    """
-
+    # (n,) in {0, 1/2, 1}, with halves in large components only
     labels: Floats
+    # (m,) in {0, 1/2, 1}, whether the ends of an edge do
     differs: Floats
+    # of both, linear in scores and penalties, and at least that of any labelling
     value: float
 
 
@@ -99,12 +98,12 @@ def _checked(
 
 @dataclass(frozen=True, eq=False)
 class BoundedMaxMarginals:
-    """`MaxMarginals` whose values are upper bounds in large components, too large by at most `excess`.
+    """`MaxMarginals` whose values are upper bounds in large components, too large by at most `excess`."""
 
-    There `map` and `labelling` are the best known labellings, while `sums` and `values` are those of the relaxed
-    labellings that attain the bounds. `_doubled` are max-marginals of the doubled model; in its large components the
-    flips of the first copy of a sample lead to the labelling with y_i = 1, those of the second to that with y_i = 0.
-    """
+    # There `map` and `labelling` are the best known labellings, while `sums` and `values` are those of the
+    # relaxed labellings that attain the bounds. `_doubled` are max-marginals of the doubled model; in its
+    # large components the flips of the first copy of a sample lead to the labelling with y_i = 1, those of
+    # the second to that with y_i = 0.
 
     _original: PairwiseModel
     _doubling: Doubling
@@ -133,8 +132,7 @@ class BoundedMaxMarginals:
 
     @property
     def excess(self) -> Floats:
-        """(n,) by how much positive or negative may exceed the exact value: the component's bound minus its
-        labelling."""
+        """(n,) by how much positive or negative may exceed the exact value: bound minus labelling."""
         return self._rounded.excess
 
     @property
@@ -191,13 +189,12 @@ class BoundedMaxMarginals:
 
 
 class _Candidates(NamedTuple):
-    """For one component of s samples: the best known labelling, and (2, s, s) that with each label of each sample.
-
-    worth: (2, s) the values of those.
-    """
+    """For one component of s samples: the best known labelling, and the best per label of each sample."""
 
     map: Bools
+    # (2, s, s)
     best: Bools
+    # (2, s) the values of `best`
     worth: Floats
 
 
@@ -235,10 +232,8 @@ class _Rounded(NamedTuple):
 
 
 def _outvotable(model: PairwiseModel) -> PairwiseModel:
-    """Return the model with each score cut to a little more than what decides its sample against all penalties.
-
-    What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
-    """
+    """Return the model with each score cut to little more than decides its sample against all penalties."""
+    # What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
     touching = np.bincount(
         model.components.ends.ravel(), np.repeat(np.abs(model.penalty), 2), model.components.samples
     )

@@ -26,16 +26,15 @@ class WindowModel(NamedTuple):
 
 
 class SearchState(NamedTuple):
-    """The current order of a search in a sequence of n samples, the rows (n,) of the pool.
-
-    order: (n,) the samples by position. placed: (n, L) rows of the table in that order. sums, roots: (n - L + 1,) of
-    the windows; the roots sum to the value of the order (midrank, eq. 3).
-    """
+    """The current order of a search in a sequence of n samples, the rows (n,) of the pool."""
 
     model: WindowModel
     rows: Ints
+    # (n,) the samples by position
     order: Ints
+    # (n, L) rows of the table in that order
     placed: Floats
+    # sums, roots: (n - L + 1,) of the windows; the roots sum to the value of the order (midrank, eq. 3)
     sums: Floats
     roots: Floats
 
@@ -49,17 +48,19 @@ class Partners(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of search trees. starts: (trees, n). swaps: (trees, n, 2) positions. depths: (trees,) of swaps.
+    """The paths of search trees."""
 
-    complete: (trees,) whether the swaps of the last order were evaluated too. values: (trees,) of the last order.
-    walked: (n,) working memory.
-    """
-
+    # (trees, n)
     starts: Ints
+    # (trees, n, 2) positions
     swaps: Ints
+    # (trees,) of swaps
     depths: Ints
+    # (trees,) whether the swaps of the last order were evaluated too
     complete: Bools
+    # (trees,) of the last order
     values: Floats
+    # (n,) working memory
     walked: Ints
 
 
@@ -163,10 +164,8 @@ def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _swap_and_refresh(a, b, partners, state):  # type: ignore[no-untyped-def]
-    """Swap a and b; recompute the windows that hold them, and the best partners that this may change.
-
-    A gain changes only where one of its two positions shares a window with a or b.
-    """
+    """Swap a and b; recompute the windows that hold them, and the best partners that this may change."""
+    # A gain changes only where one of its two positions shares a window with a or b.
     gains, positions, stale = partners
     n, length = len(state.order), state.placed.shape[1]
     _swap(a, b, state)
@@ -200,12 +199,10 @@ def _after_swap(p, order, a, b):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
-    """Return whether one of the first trees visited `order` with positions a and b swapped (a = b: no swap).
-
-    A tree visited the orders on its path, and all orders one swap away from an expanded order. All orders on the path
-    are expanded, except the last one if the tree reached its maximum depth. So the function follows the path and counts
-    the positions that differ: none or two.
-    """
+    """Return whether one of the first trees visited `order` with a and b swapped (a = b: no swap)."""
+    # A tree visited the orders on its path, and all orders one swap away from an expanded order. All orders
+    # on the path are expanded, except the last one if the tree reached its maximum depth. So the function
+    # follows the path and counts the positions that differ: none or two.
     walked = paths.walked
     for tree in range(trees):
         differ = 0
@@ -226,11 +223,9 @@ def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _climb(tree, state, paths):  # type: ignore[no-untyped-def]
-    """From a start, make the best swap as long as the value grows, n times at most.
-
-    Orders that this tree has visited need no test: none has a greater value than the current order, which was the best
-    of them when it was chosen.
-    """
+    """From a start, make the best swap as long as the value grows, n times at most."""
+    # Orders that this tree has visited need no test: none has a greater value than the current order, which
+    # was the best of them when it was chosen.
     n = len(state.order)
     state.order[:] = paths.starts[tree]
     for p in range(n):
@@ -271,13 +266,11 @@ def _random(random_state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
-    """Write the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
-
-    The contribution of a sample at position p of the order is a sum over the positions that p can have in a window, a
-    difference of cumulative sums, so that no matrix is stored. Samples are added one by one in the order `first`, each
-    by a shortest path. Positions far from both ends are equivalent, so that for long sequences only the ends are
-    determined.
-    """
+    """Write the order with the greatest sum over windows without roots: linear assignment (Kuhn, Munkres)."""
+    # The contribution of a sample at position p of the order is a sum over the positions that p can have in a
+    # window, a difference of cumulative sums, so that no matrix is stored. Samples are added one by one in
+    # the order `first`, each by a shortest path. Positions far from both ends are equivalent, so that for
+    # long sequences only the ends are determined.
     n, length = len(rows), model.table.shape[1]
     cumulated = np.zeros((n, length + 1))
     for i in range(n):
@@ -314,10 +307,8 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[no-untyped-def]
-    """Write the start of a tree, an order that no tree visited; return the random state, and whether there is one.
-
-    `first`, then the best order without roots where windows are sums over samples, then random orders.
-    """
+    """Write the start of a tree, an order that no tree visited; return the random state and if one exists."""
+    # `first`, then the best order without roots where windows are sums over samples, then random orders.
     order = paths.starts[tree]
     order[:] = first
     if tree == 0:
@@ -339,10 +330,8 @@ def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
-    """Grow trees from `first` (n,) and from further orders not yet visited; return how many. Fills `paths`.
-
-    rows: (n,) of the pool. Random orders depend on the seed and `first` only.
-    """
+    """Fill `paths` with trees from `first` (n,) and from orders not yet visited; return how many."""
+    # rows: (n,) of the pool. Random orders depend on the seed and `first` only.
     state, random_state = _new_standing(model, rows), np.uint64(seed)
     for tree in range(len(paths.values)):
         random_state, has_start = _new_start(tree, model, rows, first, random_state, paths)
