@@ -152,18 +152,19 @@ class _Anchor:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Samples and edges by position: component after component, in each its samples and then its edges.
+    """Samples and edges by position: component after component, in each its samples and then its edges."""
 
-    starts: (c + 1,) first position of each component. samples: (c,) number of samples. score: (n + m,) which score of
-    the risk belongs to each position. ends: (n + m, 2) which samples of its component an edge joins. truth: (n + m,)
-    the true labels, and whether they differ. costs: (n + m,) of an incorrect label, 0 at edges.
-    """
-
+    # (c + 1,) first position of each component
     starts: Ints
+    # (c,) number of samples
     samples: Ints
+    # (n + m,) which score of the risk belongs to each position
     score: Ints
+    # (n + m, 2) which samples of its component an edge joins
     ends: Ints
+    # (n + m,) the true labels, and whether they differ
     truth: Bools
+    # (n + m,) of an incorrect label, 0 at edges
     costs: Floats
 
     @classmethod
@@ -209,18 +210,16 @@ class _Layout:
 
 @dataclass(eq=False)
 class _State:
-    """The dual: for each component its planes and their multipliers, and the weights that they imply.
-
-    planes: (SLOTS, n + m) by position, labelling - truth. losses, shares: (SLOTS, c) the loss and the multiplier of
-    each plane. used: (c,) how many slots hold planes. unary: (d,) v; bare: (d2,) w2 before its bound applies;
-    pairwise: (d2,) w2.
-    """
+    """The dual: for each component its planes and their multipliers, and the weights that they imply."""
 
     risk: LinearRisk
     layout: _Layout
+    # (SLOTS, n + m) by position, labelling - truth
     planes: Floats
+    # losses, shares: (SLOTS, c) the loss and the multiplier of each plane
     losses: Floats
     shares: Floats
+    # (c,) how many slots hold planes
     used: Ints
 
     @classmethod
@@ -252,6 +251,7 @@ class _State:
     @property
     def blocks(self) -> tuple[Block, Block]:
         """The risk's blocks; the second is empty where there is none."""
+        # (d,) v
         unary = Block(self.risk.features.rows, self.risk.features.scale)
         return unary, Block(unary.rows[:0, :0]) if self.risk.pairwise is None else self.risk.pairwise
 
@@ -262,6 +262,7 @@ class _State:
     def sweep(self, order: Ints, anchor: _Anchor) -> None:
         """Make the steps of each component in `order`; weights are updated incrementally until `refresh`."""
         self._hold(anchor)
+        # pairwise: (d2,) w2
         layout, (unary, pairwise) = self.layout, self.blocks
         labels = np.zeros(len(layout.score), np.bool_)
         large = layout.samples[order] > ENUMERATED
@@ -304,6 +305,7 @@ class _State:
         unary, pairwise = self.blocks
         samples = self.risk.samples
         self.unary = -unary.exact_normal(coefficients[:samples])
+        # (d2,) w2 before its bound applies
         self.bare = -pairwise.exact_normal(coefficients[samples:])
         self._hold(anchor)
         least = np.minimum(self.bare, 0.0)
@@ -327,11 +329,9 @@ class _State:
 
 
 def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
-    """Return `start` / C by position; ValueError unless it combines labellings of total C for each component.
-
-    Checked are conditions on the shares with which a sample has label 1 and an edge differs: the share of an edge
-    lies between the difference of its samples' shares and what their sum allows.
-    """
+    """Return `start` / C by position; ValueError unless it combines labellings of total C per component."""
+    # Checked are conditions on the shares with which a sample has label 1 and an edge differs: the share of
+    # an edge lies between the difference of its samples' shares and what their sum allows.
     if start.coefficients.shape != layout.score.shape:
         raise InputError(
             "start",

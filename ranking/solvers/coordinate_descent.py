@@ -70,11 +70,9 @@ def coordinate_descent(
 
 
 def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tuple[float, float]:
-    """Return the t >= 0 that minimises the primal at t w, and its value: exact, by one sort of the kinks.
-
-    Near the optimum many margins are missed by very little, which a large C makes expensive; slightly longer weights
-    reach all of them.
-    """
+    """Return the t >= 0 that minimises the primal at t w, and its value: exact, by one sort of the kinks."""
+    # Near the optimum many margins are missed by very little, which a large C makes expensive; slightly
+    # longer weights reach all of them.
     square = float(weights @ weights)
     positive = margins > 0
     # sample i counts while t < its kink

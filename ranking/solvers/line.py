@@ -52,10 +52,8 @@ class Line:
         self._remember(origin.cut)
 
     def search(self, first: float, close: float, trials: int) -> tuple[float, Point]:
-        """Return the best step found in `trials`, and the point there; 0 is the origin.
-
-        `first` is tried first; the search ends at a step within `close` of the least objective.
-        """
+        """Return the best step found in `trials`, and the point there; 0 is the origin."""
+        # `first` is tried first; the search ends at a step within `close` of the least objective.
         best_step, best_cut, best_value = 0.0, self.origin.cut, self.origin.objective
         step = first
         for _ in range(trials):

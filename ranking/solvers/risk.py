@@ -171,11 +171,9 @@ class Solution:
 def certified(
     risk: LinearRisk, weights: Floats, dual: Cut, tolerance: float, iterations: int, seconds: float
 ) -> Certificate:
-    """Return the certificate of `weights`: converged where the exact gap plus all rounding error is small enough.
-
-    Raises ArithmeticError if the dual exceeds the primal by more than rounding: then the cuts are not cuts of this
-    risk, and nothing is proven.
-    """
+    """Return the certificate of `weights`; converged where the exact gap plus rounding is small enough."""
+    # Raises ArithmeticError if the dual exceeds the primal by more than rounding: then the cuts are not cuts
+    # of this risk, and nothing is proven.
     primal, bound, rounding = risk.certify(weights, dual)
     if bound - primal > rounding + ROUNDING * abs(bound):
         raise ArithmeticError(

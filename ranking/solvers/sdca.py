@@ -38,17 +38,19 @@ SWEEPS = 4
 
 @dataclass(frozen=True, eq=False)
 class PositionHinges:
-    """The problem above. features: (n, d). rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs > 0.
+    """The problem above."""
 
-    constant: one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
-    """
-
+    # (n, d)
     features: Features
+    # (m, L)
     rows: Ints
+    # (p, L) M
     blocks: Floats
+    # deltas, costs: (m,), costs > 0
     deltas: Floats
     costs: Floats
     mu: float
+    # one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
     constant: float = 0.0
 
     def margins(self, position_weights: Floats, level: float) -> Floats:
@@ -97,12 +99,10 @@ def sdca(
     on_progress: OnProgress | None = None,
     seed: int = 0,
 ) -> PositionWeights:
-    """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
-
-    An iteration is SWEEPS passes over the subsequences that are not known to be at a bound. A small mu with examples
-    that cannot be separated takes many iterations: with few weights, cutting planes then take over; with many, the
-    certificate says whether the iterations were enough.
-    """
+    """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end."""
+    # An iteration is SWEEPS passes over the subsequences that are not known to be at a bound. A small mu with
+    # examples that cannot be separated takes many iterations: with few weights, cutting planes then take
+    # over; with many, the certificate says whether the iterations were enough.
     clock = Clock(on_progress)
     few = problem.blocks.shape[0] * problem.features.shape[1] < FEW_WEIGHTS
     ascended = _ascended(problem, tolerance, max_iterations, SLOW if few else max_iterations, clock, seed)
@@ -198,10 +198,9 @@ def _best_length(
 
 
 def _turned(problem: PositionHinges) -> PositionHinges:
-    """Return the same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
-
-    Inner products, and with them all dual variables, do not change; a pass costs L n instead of L d.
-    """
+    """Return the same problem for fewer samples than features, in coordinates of the space that they span."""
+    # X = (QR)'. Inner products, and with them all dual variables, do not change; a pass costs L n instead of
+    # L d.
     triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
     return PositionHinges(
         np.ascontiguousarray(triangle.T),

@@ -89,11 +89,10 @@ def top_k_planes(
     planes: Planes | None = None,
     number: int = 0,
 ) -> TopKSolution:
-    """Minimise `risk` until its `openness` is at most `tolerance`, the gap recomputed from its definition at the end.
-
-    start: weights at which outputs are computed first. planes: of another risk on the same images, whatever its C and
-    truth; they are changed in place. An iteration is one round. number: of the round of CCCP, for the clock.
-    """
+    """Minimise `risk` until its `openness` is at most `tolerance`."""
+    # The gap is recomputed from its definition at the end. start: weights at which outputs are computed
+    # first. planes: of another risk on the same images, whatever its C and truth; they are changed in place.
+    # An iteration is one round. number: of the round of CCCP, for the clock.
     clock = clock or Clock(None)
     planes = planes or Planes.at_truth(risk)
     few = risk.flat(risk.zero()).size <= FEW_WEIGHTS
