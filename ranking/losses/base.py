@@ -86,11 +86,7 @@ def _ideal(loss: RankingLoss, positives: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=8)
 def loss_tables(loss: RankingLoss, positives: int, negatives: int) -> tuple[Floats, Floats]:
-    """Return (|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only.
-
-    Raises ValueError where a gain is negative, the discount is not convex and non-increasing, or a value is not
-    finite.
-    """
+    """Return (|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only."""
     gains, steps = loss.gains(positives), loss.steps(positives + negatives)
     if not (np.isfinite(gains).all() and np.isfinite(steps).all()):
         raise InputError(

@@ -45,14 +45,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class AblationResult:
-    """The result of an ablation. proven: whether all training runs closed their duality gap to the tolerance.
+    """The result of an ablation."""
 
-    The error of a mean over sequences is half of its 95% confidence interval by the normal distribution; it covers
-    the sampling of sequences only, which share their images. That of a time is half of the interquartile range over
-    rounds.
-    """
+    # The error of a mean over sequences is half of its 95% confidence interval by the normal distribution; it
+    # covers the sampling of sequences only, which share their images. That of a time is half of the
+    # interquartile range over rounds.
 
     curves: list[Curve]
+    # whether all training runs closed their duality gap to the tolerance
     proven: bool
 
     def to_json(self) -> Json:

@@ -15,15 +15,14 @@ from ranking.metrics.ranked import Ranking
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """r rankings of the same n samples; `Comparison.of` checks that.
-
-    samples: (n,) rows of the image set, ascending. relevance: (n,). scores, ranks: (r, n) of each sample in each
-    ranking; ranks count from 1.
-    """
+    """r rankings of the same n samples; `Comparison.of` checks that."""
 
     rankings: tuple[Ranking, ...]
+    # (n,) rows of the image set, ascending
     samples: Ints
+    # (n,)
     relevance: Ints
+    # scores, ranks: (r, n) of each sample in each ranking; ranks count from 1
     scores: Floats
     ranks: Ints
 
@@ -75,11 +74,9 @@ class Comparison:
         return risen
 
     def gains(self, first: int, second: int) -> Floats:
-        """Return (n,) what each relevant sample adds to the AP of ranking `second` minus the AP of ranking `first`.
-
-        That is the difference of the precisions at its ranks over |P|; 0 for irrelevant samples. ValueError where
-        nothing is relevant, because AP is then not defined.
-        """
+        """Return (n,) what each relevant sample adds to the AP of `second` minus the AP of `first`."""
+        # That is the difference of the precisions at its ranks over |P|; 0 for irrelevant samples. ValueError
+        # where nothing is relevant, because AP is then not defined.
         positives = np.count_nonzero(self.relevance)
         if not positives:
             raise InputError("relevance", "at least one relevant sample", "none", "choose another split")

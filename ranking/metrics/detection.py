@@ -110,8 +110,9 @@ def detection_average_precision(
 def detection_curve(
     detections: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], objects: Sequence[npt.ArrayLike]
 ) -> tuple[Floats, Floats]:
-    """Return precision and recall, (k,) each, among the highest 1, 2, ... k detections, as in
-    `detection_average_precision`.
+    """Return precision and recall, (k,) each, among the highest 1, 2, ... k detections.
+
+    Arguments as in `detection_average_precision`.
 
     >>> detection_curve([([[0, 0, 2, 2], [5, 5, 6, 6]], [0.9, 0.8])], [[[0, 0, 2, 2], [7, 7, 9, 9]]])
     (array([1. , 0.5]), array([0.5, 0.5]))

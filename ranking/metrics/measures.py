@@ -258,12 +258,10 @@ def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, 
 
 
 def _ascents(numbers: Ints) -> int:
-    """Return in how many pairs the smaller number precedes the larger. O(n log n) for numbers of O(n).
-
-    Two different numbers first differ in some bit, counted from the highest. Bit by bit from the top, numbers that
-    agree in all higher bits form a block in their original order; there each 1 is preceded by a number of 0s, which
-    are counted.
-    """
+    """Return in how many pairs the smaller number precedes the larger."""
+    # O(n log n) for numbers of O(n). Two different numbers first differ in some bit, counted from the
+    # highest. Bit by bit from the top, numbers that agree in all higher bits form a block in their original
+    # order; there each 1 is preceded by a number of 0s, which are counted.
     pairs = 0
     for bit in reversed(range(int(numbers.max()).bit_length())):
         ones, block = (numbers >> bit) & 1, numbers >> (bit + 1)

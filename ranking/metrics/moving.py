@@ -14,10 +14,8 @@ from ranking.metrics.ranked import Ranking, zero_one_at_cut
 
 
 def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
-    """Return samples of `ranked` in the order `with_image_at(fixed, rank)`.
-
-    The moving image is the highest-ranked relevant sample; the others of each kind keep their order.
-    """
+    """Return samples of `ranked` in the order `with_image_at(fixed, rank)`."""
+    # The moving image is the highest-ranked relevant sample; the others of each kind keep their order.
     relevance = with_image_at(fixed, rank)
     right, wrong = (iter(ranked.samples[kind]) for kind in (ranked.relevance > 0, ranked.relevance == 0))
     mover = next(right)

@@ -14,13 +14,12 @@ from ranking.metrics import average_precision, ndcg, precision_recall_curve, ran
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Samples sorted by a method's scores, highest first; `Ranking.of` sorts them.
+    """Samples sorted by a method's scores, highest first; `Ranking.of` sorts them."""
 
-    samples: (n,) rows of the image set. relevance, scores: (n,) in this order. ValueError where lengths differ, or
-    where a score is higher than the one before.
-    """
-
+    # (n,) rows of the image set
     samples: Ints
+    # relevance, scores: (n,) in this order. ValueError where lengths differ, or where a score is higher than
+    # the one before.
     relevance: Ints
     scores: Floats
 
