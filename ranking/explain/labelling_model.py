@@ -46,9 +46,9 @@ class Position(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A label to ask about, -1 where all labels are answered or skipped, and the best values of the top k with the
-    label and without it."""
+    """A label to ask about, and the best values of the top k with the label and without it."""
 
+    # -1 where all labels are answered or skipped
     label: int
     inside: float
     outside: float
@@ -92,10 +92,9 @@ class LabellingModel:
         return Question(label, float(maxima.inside[0, label]), float(maxima.outside[0, label]))
 
     def play(self, position: Position, labels: Bools, questions: int) -> tuple[list[int], list[float]]:
-        """Ask `questions` questions of the ground truth `labels` (L,), beginning at `position`.
-
-        Returns the labels of the questions, and the break-even precision before the first and after each answer.
-        """
+        """Ask `questions` questions of the ground truth `labels` (L,), beginning at `position`."""
+        # Returns the labels of the questions, and the break-even precision before the first and after each
+        # answer.
         labels_of_questions = list[int]()
         precisions = [self.precision(labels, self.scores(position), position)]
         for _ in range(questions):
@@ -108,11 +107,9 @@ class LabellingModel:
         return labels_of_questions, precisions
 
     def _in_order(self, prediction: LabelPrediction, position: Position) -> Ints:
-        """Return the open labels in the order of the strategy's urgency; settled labels come last.
-
-        Among settled labels the one comes first whose unary score contradicts its state most: the image may have more
-        labels than k, or fewer.
-        """
+        """Return the open labels in the order of the strategy's urgency; settled labels come last."""
+        # Among settled labels the one comes first whose unary score contradicts its state most: the image may
+        # have more labels than k, or fewer.
         # All open labels are outside then, else inside.
         full = (position.answers > 0).sum() >= prediction.k[0]
         doubt = prediction.unary[0] if full else -prediction.unary[0]

@@ -76,10 +76,9 @@ def strategies_for(core_size: int) -> list[str]:
 
 
 def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int = 0) -> Urgency:
-    """Return the strategy `name` of `STRATEGIES` for a fitted method. training: the images that it was trained on.
-
-    ValueError for an unknown name, and for core first where the method has no core.
-    """
+    """Return the strategy `name` of `STRATEGIES` for a fitted method."""
+    # training: the images that the method was trained on. ValueError for core first where the method has no
+    # core.
     if name == "closest maxima":
         return closest_maxima
     if name == "entropy":
@@ -113,12 +112,10 @@ def core_first(prediction: LabelPrediction) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LabelEntropy:
-    """Urgency by the entropy of each label's probability, a logistic function of its unary score.
+    """Urgency by the entropy of each label's probability, a logistic function of its unary score."""
 
-    slopes, offsets: (L,), fitted on the scores of training images, which are somewhat overconfident. Answers do not
-    change the urgency. Labels that all or none of the training images have get entropy 0.
-    """
-
+    # slopes, offsets: (L,), fitted on the scores of training images, which are somewhat overconfident.
+    # Answers do not change the urgency. Labels that all or none of the training images have get entropy 0.
     slopes: Floats
     offsets: Floats
 
@@ -150,11 +147,9 @@ class LabelEntropy:
 
 
 def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int) -> Floats:
-    """Return (questions + 1,) the mean break-even precision after 0, 1, ... questions, with ground truth as answers.
-
-    k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images without labels
-    are omitted, because break-even precision is not defined for them.
-    """
+    """Return (questions + 1,) the mean break-even precision after each number of answers by ground truth."""
+    # k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images
+    # without labels are omitted, because break-even precision is not defined for them.
     labelled = images.part(images.labels.any(axis=1))
     if not len(labelled):
         raise InputError("images", "at least one image with a label, as break-even precision needs")
@@ -163,11 +158,9 @@ def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions:
 
 
 def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, questions: int) -> Floats:
-    """Return (questions + 1, M) the break-even precision of each image after 0, 1, ... questions.
-
-    labels: (M, L) ground truth, from which questions are answered; each image needs a label. prediction: of those
-    images, without answers.
-    """
+    """Return (questions + 1, M) the break-even precision of each image after 0, 1, ... questions."""
+    # labels: (M, L) ground truth, from which questions are answered; each image needs a label. prediction: of
+    # those images, without answers.
     curve = [_precisions(labels, prediction.scores)]
     for _ in range(questions):
         labels_of_questions = next_questions(prediction, urgency).labels

@@ -47,16 +47,14 @@ def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no
 
 
 class WeakRankers:
-    """Every feature over its standard deviation in the pool, and its negative: 2d rankers of the sequences.
-
-    scales: (2d,) the factor of each.
-    """
+    """Every feature over its standard deviation in the pool, and its negative: 2d rankers of sequences."""
 
     def __init__(self, sequences: SequenceSet, gains: Floats) -> None:
         self._sequences, self._gains = sequences, gains
         self._pool = sequences.features.astype(np.float64, copy=False)
         spread = self._pool[np.unique(sequences.members)].std(axis=0)
         factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        # (2d,) the factor of each
         self.scales = np.concatenate([factors, -factors])
         qualities = [self._ndcg(sign * factors * self._pool) for sign in (1.0, -1.0)]
         self._qualities = np.concatenate(qualities, axis=1, dtype=np.float32)

@@ -32,15 +32,15 @@ START_TOLERANCE = 1e-2
 
 
 class Descents(JoinedProgress):
-    """Descents of one problem from several starts, reported as one training run with the lowest objective so far.
+    """Descents of a problem from several starts, reported as one run with the lowest objective so far."""
 
-    One clock runs over all starts. at_zero: the objective at weights 0.
-    """
+    # One clock runs over all starts.
 
     def __init__(
         self, problem: BagProblem, tolerance: float, max_iterations: int, on_progress: OnProgress | None
     ) -> None:
         zero = np.zeros(problem.windows.shape[1])
+        # at_zero: the objective at weights 0
         self.problem, self.at_zero = problem, problem.at(zero).objective
         super().__init__(on_progress, ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero))
         # of the latest descent

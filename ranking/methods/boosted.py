@@ -30,15 +30,15 @@ FIXED = {
 
 
 class Boosting(NamedTuple):
-    """The arguments of LightGBM besides the features of the samples.
+    """The arguments of LightGBM besides the features of the samples."""
 
-    options: its parameters. rows: arguments of its Dataset. objective: None for a built-in one. loss: the loss of a
-    booster that has just grown a tree.
-    """
-
+    # its parameters
     options: Settings
+    # arguments of its Dataset
     rows: Json
+    # None for a built-in one
     objective: Objective | None
+    # the loss of a booster that has just grown a tree
     loss: Callable[[Any], float]
 
 

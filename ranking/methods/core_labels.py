@@ -9,16 +9,15 @@ from ranking.core.errors import InputError
 
 
 def core_labels(labels: Bools, size: int) -> list[int]:
-    """Return `size` labels whose joint configuration is most informative about the others, most informative first.
-
-    labels: (M, L). Each step adds the label c with the greatest sum over the labels i outside of the core of
-    I((t_core, t_c); t_i), the mutual information of the joint configuration and one label by the frequencies in
-    `labels`; of equal ones the lower number. The paper gives no formula beyond "joint mutual information, greedily";
-    this is the sum over pairs of the core and one other label.
+    """Return the `size` labels that are jointly most informative about the others, the best first.
 
     >>> core_labels(np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0]], bool), 1)
     [0]
     """
+    # labels: (M, L). Each step adds the label c with the greatest sum over the labels i outside of the core
+    # of I((t_core, t_c); t_i), the mutual information of the joint configuration and one label by the
+    # frequencies in `labels`; of equal ones the lower number. The paper gives no formula beyond "joint mutual
+    # information, greedily"; this is the sum over pairs of the core and one other label.
     images, count = labels.shape
     if not 0 <= size <= count:
         raise InputError("size of the core", f"0 to {count}, the number of labels", size)

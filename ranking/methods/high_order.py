@@ -21,12 +21,11 @@ from ranking.solvers.block import Block
 
 
 class HighOrderWeights(NamedTuple):
-    """Weights of samples and pairs. unary: (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4).
+    """Weights of samples and pairs."""
 
-    pairwise: (d2,) (eq. 5), <= 0 unless pairs may have either sign.
-    """
-
+    # (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4)
     unary: Floats
+    # (d2,) (eq. 5), <= 0 unless pairs may have either sign
     pairwise: Floats
 
 

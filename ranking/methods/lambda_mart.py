@@ -66,10 +66,8 @@ def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped
 
 @numba.njit(cache=True, nogil=True)
 def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: ignore[no-untyped-def]
-    """Add up the lambdas and their curvatures by row (n,); return the sum over the sequences of 1 - NDCG.
-
-    LightGBM's LambdarankNDCG::GetGradientsForOneQuery, with its normalisations.
-    """
+    """Add up the lambdas and their curvatures by row (n,); return the sum over the sequences of 1 - NDCG."""
+    # LightGBM's LambdarankNDCG::GetGradientsForOneQuery, with its normalisations.
     lost = 0.0
     for number in range(len(starts) - 1):
         first, length = starts[number], starts[number + 1] - starts[number]

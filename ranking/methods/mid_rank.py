@@ -156,12 +156,10 @@ class MidRank(MidRankSettings):
         return PositionHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
     def _choose_length(self, sequences: SequenceSet, progress: JoinedProgress) -> int:
-        """The length whose ranker has the greatest mean Kendall tau on held-out sequences, of equal ones the shortest.
-
-        By cross-validation over the training sequences (midrank, Fig. 4b). Sequences are held out whole; their samples
-        may still be in others. A length that can order no held-out sequence is not chosen; where no length can, or
-        where training is stopped, the shortest is.
-        """
+        """Return the length whose ranker has the greatest mean Kendall tau on held-out sequences."""
+        # By cross-validation over the training sequences (midrank, Fig. 4b); of equal ones the shortest.
+        # Sequences are held out whole; their samples may still be in others. A length that can order no
+        # held-out sequence is not chosen; where no length can, or where training is stopped, the shortest is.
         generator, lengths = np.random.default_rng(self.seed), self.lengths
         fold = generator.permutation(len(sequences)) % FOLDS
         sums, counts = np.zeros(len(lengths)), np.zeros(len(lengths))
@@ -334,8 +332,8 @@ class MidRank(MidRankSettings):
 
 
 def orders_by(sequences: SequenceSet, direction: Floats) -> Ints:
-    """Return the order (N,) of each sequence, as positions from 0, by decreasing inner products with `direction`
-    (d,)."""
+    """Return the order (N,) of each sequence by decreasing inner products with `direction`."""
+    # direction: (d,). Orders are positions from 0.
     sizes = np.diff(sequences.starts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     scores = sequences.features @ direction

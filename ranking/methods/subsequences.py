@@ -35,11 +35,9 @@ class Subsequences:
 
 
 def longest_subsequence(sequences: SequenceSet, ties: str) -> int:
-    """Return the length of the longest training subsequence.
-
-    That is the most samples of a sequence with at least two grades, or the most different grades where ties are
-    forbidden.
-    """
+    """Return the length of the longest training subsequence."""
+    # That is the most samples of a sequence with at least two grades, or the most different grades where ties
+    # are forbidden.
     levels = _Levels.of(sequences)
     return int(levels.longest(ties).max(initial=0))
 
@@ -53,14 +51,12 @@ def training_subsequences(
     seed: int = 0,
     ties: str = EQUAL,
 ) -> Subsequences:
-    """Sample `number` subsequences in which no grade increases, then the same number of scrambled subsequences.
-
-    spacing: "any" samples of the sequence, or "consecutive" samples. scrambled: "any order" in which a grade increases,
-    "one swap" of two different grades, or "reversed". ties: with "equal", samples of the same grade are in random
-    order, and if all samples have the same grade, one of them is replaced by a sample of another grade; with
-    "forbidden", all samples have different grades. Each sequence that is long enough is chosen with the same
-    probability. Raises ValueError if there is none.
-    """
+    """Sample `number` subsequences in which no grade increases, then as many scrambled subsequences."""
+    # spacing: "any" samples of the sequence, or "consecutive" samples. scrambled: "any order" in which a
+    # grade increases, "one swap" of two different grades, or "reversed". ties: with "equal", samples of the
+    # same grade are in random order, and if all samples have the same grade, one of them is replaced by a
+    # sample of another grade; with "forbidden", all samples have different grades. Each sequence that is long
+    # enough is chosen with the same probability.
     for name, chosen, choices in (
         ("drawn", spacing, SPACINGS),
         ("scrambled", scrambled, SCRAMBLED),
@@ -103,17 +99,19 @@ def _too_long(levels: _Levels, length: int, ties: str) -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Members sorted by sequence and falling grade; level l holds sorted[starts[l]:starts[l + 1]], of one grade.
+    """Members sorted by sequence and falling grade: level l holds sorted[starts[l]:starts[l + 1]]."""
 
-    level: (N,) of each sorted member. first: (sequences,) the number of each sequence's first level. counts:
-    (sequences,) the number of its levels. begin, sizes: (sequences,) where its members begin, and how many it has.
-    """
+    # Members of a level have one grade.
 
     sorted: Ints
+    # (N,) of each sorted member
     level: Ints
     starts: Ints
+    # (sequences,) the number of each sequence's first level
     first: Ints
+    # (sequences,) the number of its levels
     counts: Ints
+    # begin, sizes: (sequences,) where its members begin, and how many it has
     begin: Ints
     sizes: Ints
 
@@ -147,10 +145,9 @@ class _Levels:
         return rows
 
     def with_two_grades(self, chosen: Ints, positions: Ints, generator: np.random.Generator) -> Ints:
-        """Return (m, L) the sorted members `positions` (m, L) of the sequences `chosen`, of two grades at least.
-
-        Where all have one grade, one of them is replaced by a sample of another grade of the sequence.
-        """
+        """Return (m, L) the sorted members `positions` of the sequences `chosen`, of at least two grades."""
+        # positions: (m, L). Where all have one grade, one of them is replaced by a sample of another grade of
+        # the sequence.
         level = self.level[positions]
         alone = np.flatnonzero((level == level[:, :1]).all(axis=1))
         own, single_level = chosen[alone], level[alone, 0]
@@ -247,14 +244,13 @@ def in_order(grades: Ints) -> Bools:
 def deltas(grades: Ints, disagreement: str) -> Floats:
     """Return (m,) delta of eq. 4 for subsequences with grades (m, L), of at least two grades in each row.
 
-    1 where no grade rises. Elsewhere minus the size of the disagreement with the correct order: 1 for "zero-one"; the
-    share of incorrect ones among the pairs of different grades, (1 - tau) / 2, for "Kendall tau"; for "NDCG" the loss
-    1 - NDCG over that of the reversed order, where the gain of a sample is the number of samples of lower grades. So
-    the reversed order has -1 for all three.
-
     >>> deltas(np.array([[5, 3, 1], [3, 5, 1], [1, 3, 5]]), "Kendall tau").round(3)
     array([ 1.   , -0.333, -1.   ])
     """
+    # 1 where no grade rises. Elsewhere minus the size of the disagreement with the correct order: 1 for
+    # "zero-one"; the share of incorrect ones among the pairs of different grades, (1 - tau) / 2, for "Kendall
+    # tau"; for "NDCG" the loss 1 - NDCG over that of the reversed order, where the gain of a sample is the
+    # number of samples of lower grades. So the reversed order has -1 for all three.
     check_choice("disagreement", disagreement, DISAGREEMENTS)
     length = grades.shape[1]
     if disagreement == "zero-one":

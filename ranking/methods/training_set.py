@@ -14,17 +14,20 @@ from ranking.core.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """features: (n, d). relevant: (n,). parts: the rows of each query. graph: of all samples, or None.
+    """The samples of all queries that a method is trained on."""
 
-    With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
-    fingerprint: a hash of everything, by which runs on the same samples are recognised.
-    """
+    # With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
 
+    # (n, d)
     features: Features
+    # (n,)
     relevant: Bools
+    # the rows of each query
     parts: tuple[slice, ...]
+    # a hash of everything, by which runs on the same samples are recognised
     fingerprint: int
     # None where no query has one
+    # of all samples, or None
     graph: SimilarityGraph | None = None
 
     @property

@@ -109,11 +109,9 @@ def _interval(
 def _decide_by_sign(
     problem: InferenceProblem, scores: list[float], inside: Bound, steps: list[Step], ranks: Ints
 ) -> None:
-    """Rank the samples of a bin with two possible ranks by the sign of the derivative.
-
-    The derivative is bounded with the most and the fewest samples above that the bin allows. Samples whose sign remains
-    unknown are ranked by `select`.
-    """
+    """Rank the samples of a bin with two possible ranks by the sign of the derivative."""
+    # The derivative is bounded with the most and the fewest samples above that the bin allows. Samples whose
+    # sign remains unknown are ranked by `select`.
     start, end, low, high = inside
     base = float(problem.relevant[low - 1])
     largest_drop, smallest_drop = (

@@ -13,8 +13,9 @@ What = Literal["sample", "median", "edge", "bin"]
 
 
 class Bound(NamedTuple):
-    """The irrelevant samples `start` to `end` - 1, numbered from 0 by decreasing score, have interleaving ranks from
-    `low` to `high`."""
+    """The interleaving ranks of the irrelevant samples `start` to `end` - 1 are from `low` to `high`."""
+
+    # Samples are numbered from 0 by decreasing score.
 
     start: int
     end: int
