@@ -26,8 +26,8 @@ MOVERS = 6
 
 
 def comparison_html(shown: Compared, crops: Crops, top: int = TOP) -> str:
-    """Return the file as text. crops: thumbnails of the samples. top: samples per row; P@top must be among the measures
-    of `shown`."""
+    """Return the file as text."""
+    # crops: thumbnails of the samples. top: samples per row; P@top must be among the measures of `shown`.
     album = Album(crops)
     styles = of_methods(
         {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}

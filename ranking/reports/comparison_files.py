@@ -45,8 +45,8 @@ def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> s
 
 
 def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:
-    """Return one line per run and measure: its value with its 95% confidence interval, and its difference to the first
-    run on the same resamples."""
+    """Return a line per run and measure: the value, and the difference to the first run."""
+    # Both have a 95% confidence interval, the difference on the same resamples.
     rows = []
     for number, name in enumerate(names):
         for measure in measures:

@@ -39,10 +39,9 @@ LATEX = {
 
 
 def trial_rows(results: Results) -> list[Json]:
-    """Return one row per finished trial: its place, every measure, and its certificate.
-
-    fold is None for trials trained on all training samples and evaluated on the test split. Missing measures are None.
-    """
+    """Return one row per finished trial: its place, every measure, and its certificate."""
+    # fold is None for trials trained on all training samples and evaluated on the test split. Missing
+    # measures are None.
     grids = dict.fromkeys(name for method in results.compared_methods for name, _ in method.points[0])
     rows = []
     for place, outcome in results.outcomes.items():
@@ -102,8 +101,6 @@ def plain(table: Table) -> str:
 def latex(table: Table) -> str:
     r"""Return a table as LaTeX for the package booktabs, its best values bold.
 
-    A table of more than MAX_ACROSS columns is transposed, because pages are higher than wide.
-
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
     \caption{AP \& co}
@@ -117,6 +114,7 @@ def latex(table: Table) -> str:
     \end{table}
     <BLANKLINE>
     """
+    # A table of more than MAX_ACROSS columns is transposed, because pages are higher than wide.
     # only now, because nothing else needs it
     from pandas import DataFrame
 

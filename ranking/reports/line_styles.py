@@ -37,14 +37,13 @@ STYLES = (
 def line_styles(
     names: Mapping[str, str], known: Sequence[str], palette: Sequence[LineStyle] = STYLES
 ) -> dict[str, LineStyle]:
-    """Return the appearance of each name by its kind, such as its method, of which the `known` ones have their own.
-
-    A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if possible none of
-    a known kind; all are reused if there are more names.
+    """Return the appearance of each name by its kind, such as its method; `known` kinds have their own.
 
     >>> [look.dash for look in line_styles({"mine": "b", "again": "b", "new": "c"}, ["a", "b"]).values()]
     ['dash', 'dashdot', 'dot']
     """
+    # A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if
+    # possible none of a known kind; all are reused if there are more names.
     own_styles = dict(zip(known, palette, strict=False))
     styles: dict[str, LineStyle] = {}
     for name, kind in names.items():

@@ -42,12 +42,12 @@ def signed(value: float, digits: int = 3, form: str = "f") -> str:
 
 
 def change(before: float, after: float, digits: int = 3) -> str:
-    """Return `after` minus `before` with its sign, where both are shown beside it with the same digits; with "≈" where
-    the difference of the shown values is another one.
+    """Return `after` minus `before` with its sign, where both are shown beside it with the same digits.
 
     >>> change(0.5, 0.544), change(0.5, 0.25), change(0.6266, 0.8034)
     ('+0.044', '−0.250', '≈ +0.177')
     """
+    # "≈" stands before it where the difference of the shown values is another one.
     first, last, difference = (float(f"{value:.{digits}f}") for value in (before, after, after - before))
     text = signed(after - before, digits)
     return text if round(last - first - difference, digits) == 0 else f"≈ {text}"
@@ -63,12 +63,12 @@ def signed_end(value: float) -> str:
 
 
 def inline(markdown: str) -> Markup:
-    """Convert a caption from markdown to HTML: bold, italic, and backslash escapes. Links, images and HTML are not
-    supported and show as written.
+    """Convert a caption from markdown to HTML: bold, italic, and backslash escapes.
 
     >>> inline(r"**a\\_b** <img>")
     '<strong>a_b</strong> &lt;img&gt;'
     """
+    # Links, images and HTML are not supported and show as written.
     return Markup(_markdown().renderInline(markdown))
 
 

@@ -41,8 +41,9 @@ HEAD, ROW = 120, 40
 
 
 def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: str = "") -> str:
-    """Return the file as text. rows: the `differences` of the findings. crops: thumbnails of the samples. name: the
-    user's name for the experiment."""
+    """Return the file as text."""
+    # rows: the `differences` of the findings. crops: thumbnails of the samples. name: the user's name for the
+    # experiment.
     results, album = findings.results, Album(crops)
     title = (
         name or f"{findings.images.title}: {', '.join(method.name for method in results.compared_methods)}"
@@ -175,8 +176,8 @@ def _galleries(findings: Findings, album: Album) -> Markup:
 
 
 def _iterations(findings: Findings, album: Album) -> Markup:
-    """Show iterations of the final models of the first query only, so that the file has few more images; nothing if
-    none was recorded."""
+    """Show iterations of the final models of the first query; nothing if none was recorded."""
+    # One query only, so that the file has few more images.
     query = findings.results.queries[0]
     rows = iterations(findings, query, album)
     if rows is None:
