@@ -54,12 +54,9 @@ def set_of(store: Store, text: str) -> ImageSet:
 def import_path(
     store: Store, path: str, source: str | None = None, title: str = "", group: str | None = None
 ) -> str:
-    """Import the folder or file at `path`, and return the key of the image set.
-
-    source: the format; recognised by default. title: the name of the folder or file by default. group: which images
-    stay on one side of the split; the default of the source. ValueError for unreadable files; NotFinished if the
-    import did not finish.
-    """
+    """Import the folder or file at `path`, and return the key of the image set."""
+    # source: the format; recognised by default. title: the name of the folder or file by default. group:
+    # which images stay on one side of the split; the default of the source.
     place = str(Path(path).expanduser().resolve())
     if source in file_sources():
         if group is not None:

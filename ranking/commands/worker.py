@@ -104,8 +104,8 @@ def _hold_lock(run: Run) -> None:
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Json | None]:
-    """Execute `run`; return its final state, the reason, and the result; None keeps the result that is already
-    in its record."""
+    """Execute `run`; return its final state, the reason, and the result."""
+    # The result None keeps the result that is already in the run's record.
     works = {"import": import_, "train": train, "study": study}
     memory = IMPORT_MEMORY if run.is_import else None
     try:
@@ -182,9 +182,8 @@ def _within_limits(store: Store, report: Report) -> OnStep:
 
 
 def import_(store: Store, run: Run, report: Report) -> Json:
-    """Import what the user uploads, as in `ranking.storage.importing`.
-
-    Only its work has a time limit and a place in the queue; while it waits for an answer it has neither."""
+    """Import what the user uploads, as in `ranking.storage.importing`."""
+    # Only its work has a time limit and a place in the queue; while it waits for an answer it has neither.
     steps = steps_of(store, run, _within_limits(store, report))
     answer: Answer | None = None
     for number in itertools.count(1):
@@ -206,8 +205,8 @@ def import_(store: Store, run: Run, report: Report) -> Json:
 
 
 def train(store: Store, run: Run, report: Report) -> Json:
-    """Train as in `ranking.experiments.task`. The model is saved before it is evaluated, so that it survives a failed
-    evaluation."""
+    """Train as in `ranking.experiments.task`."""
+    # The model is saved before it is evaluated, so that it survives a failed evaluation.
     settings = train_settings(run.settings)
     report.progress("Reading the image set", 0, 1)
     # only now, so that the first event does not wait for it
@@ -264,8 +263,8 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
 
 
 def study(store: Store, run: Run, report: Report) -> Json:
-    """Run a study as in `ranking.experiments.study`. Partial results are written as they are ready, and kept however
-    the run ends."""
+    """Run a study as in `ranking.experiments.study`."""
+    # Partial results are written as they are ready, and kept however the run ends.
     settings = study_settings(run.settings)
     report.progress("Reading the image set" if settings.set else "Starting", 0, 1)
     from ranking.experiments import studies
