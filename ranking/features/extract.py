@@ -167,10 +167,8 @@ def cached_vectors_file(cache: Path, set_key: str, name: str) -> Path:
 def _compute(
     image_set: ImageSet, features: Sequence[Feature], on_progress: OnFeatures | None
 ) -> list[Matrix]:
-    """Return one matrix per feature; each image is decoded once and each box cropped once.
-
-    Threads process the images and fill different rows, so that their number does not change the result.
-    """
+    """Return one matrix per feature; each image is decoded once and each box cropped once."""
+    # Threads process the images and fill different rows, so that their number does not change the result.
     matrices = [np.empty((len(image_set), feature.size), np.float32) for feature in features]
     if not features:
         return matrices
@@ -189,11 +187,9 @@ def _compute(
 
 
 def by_threads(work: Callable[[int, Event], T], total: int, on_count: OnCount | None) -> Iterator[T]:
-    """Yield work(0, stop), ..., work(total - 1, stop) in this order, computed by THREADS threads.
-
-    `on_count` is called after each and every BEAT seconds; an exception that it raises ends the computation. Work that
-    takes long should end early when `stop` is set.
-    """
+    """Yield work(0, stop), ..., work(total - 1, stop) in this order, computed by THREADS threads."""
+    # `on_count` is called after each and every BEAT seconds; an exception that it raises ends the
+    # computation. Work that takes long should end early when `stop` is set.
     report = on_count or (lambda *_: None)
     numbers, waiting, done, stop = iter(range(total)), deque[Future[T]](), 0, Event()
     with ThreadPoolExecutor(THREADS) as pool:

@@ -129,12 +129,10 @@ class ImageHOG(HOG):
 
 @njit(cache=True, nogil=True)
 def _histograms(grey: npt.NDArray[np.uint8], cell: int, orientations: int) -> Floats:
-    """Return (rows, columns, orientations) the mean length of the gradients in each cell by direction.
-
-    grey: (side, side), side a multiple of `cell`. Opposite gradients have the same direction: directions cover half a
-    turn. A border pixel lacks a neighbour, and so has no gradient across the border. Differences are of whole numbers,
-    so that equal slopes have exactly the same direction.
-    """
+    """Return (rows, columns, orientations) the mean length of the gradients in each cell by direction."""
+    # grey: (side, side), side a multiple of `cell`. Opposite gradients have the same direction: directions
+    # cover half a turn. A border pixel lacks a neighbour, and so has no gradient across the border.
+    # Differences are of whole numbers, so that equal slopes have exactly the same direction.
     level = grey.astype(np.int64)
     side, width = len(grey), 180 / orientations
     total = np.zeros((side // cell, side // cell, orientations))

@@ -34,8 +34,8 @@ def is_large(shape: Sequence[int]) -> bool:
 
 
 def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
-    """Return the finite matrix in `path`, mapped if it is large; None if there is no file, or, with a warning in the
-    log, if it is not valid."""
+    """Return the finite matrix in `path`, mapped if it is large; None without a valid file."""
+    # A file that is not valid leaves a warning in the log.
     try:
         matrix: Matrix = np.load(path, allow_pickle=False, mmap_mode="r" if is_large(shape) else None)
     except FileNotFoundError:
@@ -58,8 +58,8 @@ def store(path: Path, matrix: Matrix) -> Matrix:
 
 
 def store_joined(path: Path, parts: Sequence[Matrix], on_rows: Callable[[int], None]) -> Matrix:
-    """Write `joined` of large parts to `path`, by blocks of rows; return it, mapped. on_rows: called with the number of
-    rows written so far."""
+    """Write `joined` of large parts to `path`, by blocks of rows; return it, mapped."""
+    # on_rows: called with the number of rows written so far.
     shape = (len(parts[0]), sum(part.shape[1] for part in parts))
 
     def blocks() -> Iterator[Matrix]:
@@ -103,9 +103,11 @@ def joined(parts: Sequence[Matrix]) -> Matrix:
 
 
 def rows_of(features: Features, rows: Bools) -> Features:
-    """Return (k, d) the `rows` (n,) of features. If these are mapped and the rows many, the result is mapped too: as
-    part of the same file if the rows are consecutive, otherwise as an unnamed file that exists as long as it is
-    used."""
+    """Return (k, d) the `rows` (n,) of features, mapped if the features are mapped and the rows many.
+
+    It is part of the same file if the rows are consecutive, otherwise an unnamed file that exists as long as
+    it is used.
+    """
     whole: Any = features.base
     if isinstance(whole, np.memmap) and _place(whole) == _place(features):
         # a `BagSet` has it as a plain array

@@ -22,13 +22,11 @@ SPLITS = ("train", "test", "all")
 
 @dataclass(frozen=True, eq=False)
 class OpenImageSet:
-    """An image set and the folder that contains it and its features.
-
-    problems: the import report; empty for an image set that was imported before.
-    """
+    """An image set and the folder that contains it and its features."""
 
     images: ImageSet
     folder: Path
+    # the import report; empty for an image set that was imported before
     problems: tuple[Problem, ...] = ()
     # deleted together with this object
     _temporary: tempfile.TemporaryDirectory[str] | None = None
@@ -40,12 +38,11 @@ class OpenImageSet:
     def query(
         self, name: str, split: str = "train", features: Sequence[str] | None = None, graph: str = FIRST_GRAPH
     ) -> Query:
-        """Return the samples of a split with their relevance for a class, features and similarity graph.
-
-        name: one of `classes`. split: "train", "test" or "all". features: names of `ranking.features.feature_names`, by
-        default the app's default features. graph: which samples are neighbours, one of
-        `ranking.features.graph.image_graph.GRAPHS`; methods without a similarity graph ignore it.
-        """
+        """Return the samples of a split with their relevance for a class, features and similarity graph."""
+        # name: one of `classes`. split: "train", "test" or "all". features: names of
+        # `ranking.features.feature_names`, by default the app's default features. graph: which samples are
+        # neighbours, one of `ranking.features.graph.image_graph.GRAPHS`; methods without a similarity graph
+        # ignore it.
         if split not in SPLITS:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
         relevance = self.images.relevance(name)
@@ -59,11 +56,9 @@ class OpenImageSet:
 def open_image_set(
     path: str | Path, source: str | None = None, folder: str | Path | None = None
 ) -> OpenImageSet:
-    """Open the images at `path` with their labels: a folder, a ZIP file, or an image set that was imported before.
-
-    source: the format, by default the one that recognises the files best. folder: for the image set and its features,
-    by default a temporary folder. ValueError if it cannot be read.
-    """
+    """Open the images at `path` with their labels: a folder, a ZIP file, or an imported image set."""
+    # source: the format, by default the one that recognises the files best. folder: for the image set and its
+    # features, by default a temporary folder.
     given, temporary = Path(path).expanduser(), None
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="ranking-")

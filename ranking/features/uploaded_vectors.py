@@ -28,8 +28,9 @@ ROWS_BYTES = 2**25
 @FEATURES.register("Own vectors")
 @dataclass
 class OwnVectors(Feature):
-    """One row of length 1 (0 stays 0) per sample, read by `ranking.features.uploads`. They cannot be computed for other
-    images.
+    """One row of length 1 (0 stays 0) per sample, read by `ranking.features.uploads`.
+
+    They cannot be computed for other images.
     """
 
     order: ClassVar[int] = 30

@@ -52,8 +52,8 @@ def edges_name(edges: Ints) -> str:
 
 
 def checked_edges(edges: Ints) -> Ints:
-    """Return `edges` as (m, 2) int64; ValueError unless they are at most MAX_PAIRS pairs in ascending order, each pair
-    once with its lower sample first."""
+    """Return `edges` as (m, 2) int64; ValueError unless they are at most MAX_PAIRS valid pairs."""
+    # Valid are pairs in ascending order, each once with its lower sample first.
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
         came = f"{edges.dtype} of shape {edges.shape}"
         raise InputError("pairs", "(m, 2) integers", came, "read them from a CSV")
@@ -77,16 +77,16 @@ def checked_edges(edges: Ints) -> Ints:
 def edges_from_csv(
     source: str | Path | IO[bytes], ids: Sequence[object] | npt.NDArray[np.generic], most: int | None = None
 ) -> Ints:
-    """Return the pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are ignored.
-
-    source: the text, the Path of a UTF-8 file, or a stream of its bytes. ids: (n,) different names of the samples; the
-    CSV may also contain them as `spreadsheets.guarded`. most: the limit of pairs, in addition to MAX_OTHER_LINES lines
-    without a pair. ValueError, with the line number, if a line does not have two different samples, or repeats a pair.
-    Memory: some 60 bytes per pair, in addition to the source.
+    """Return the pairs that a CSV lists in its columns i and j, by the ids of the samples.
 
     >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
     array([[0, 1]])
     """
+    # Other columns are ignored. source: the text, the Path of a UTF-8 file, or a stream of its bytes. ids:
+    # (n,) different names of the samples; the CSV may also contain them as `spreadsheets.guarded`. most: the
+    # limit of pairs, in addition to MAX_OTHER_LINES lines without a pair. ValueError, with the line number,
+    # if a line does not have two different samples, or repeats a pair. Memory: some 60 bytes per pair, in
+    # addition to the source.
     number_of = {str(name): number for number, name in enumerate(ids)}
     if len(number_of) != len(ids):
         raise InputError("ids", f"{len(ids):,} different ids", len(number_of))

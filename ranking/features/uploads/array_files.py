@@ -44,12 +44,13 @@ NO_FEATURES = LABELS | SIDES | BOXES
 
 @dataclass(frozen=True)
 class ArrayInfo:
-    """An array of a file, or a column of a table. shape: () if it is unknown. why: why it can be used neither for
-    vectors nor for ids; "" if it can."""
+    """An array of a file, or a column of a table."""
 
     name: str
+    # () if it is unknown
     shape: tuple[int, ...]
     dtype: str
+    # why it can be used neither for vectors nor for ids; "" if it can
     why: str = ""
     # or "text"
     holds: str = "numbers"
@@ -75,8 +76,10 @@ class ArrayFile(ABC):
 
     @abstractmethod
     def numbers(self, name: str, ids: str) -> Array:
-        """Return (n, d) the numbers of an array; Unusable if it cannot be read. ids: the array that names the samples,
-        which is excluded."""
+        """Return (n, d) the numbers of an array; Unusable if it cannot be read.
+
+        ids: the array that names the samples, which is excluded.
+        """
 
     @abstractmethod
     def texts(self, name: str) -> list[str]:

@@ -43,11 +43,13 @@ class InvalidVectors(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """rows: (n,) the row of each sample; None if rows are in the order of the samples. words: a description. problems:
-    table rows about ignored rows."""
+    """How the rows of a file belong to samples."""
 
+    # (n,) the row of each sample; None if rows are in the order of the samples
     rows: Ints | None
+    # a description
     words: str
+    # table rows about ignored rows
     problems: Sequence[Problem] = ()
 
 
@@ -68,10 +70,8 @@ def by_order(images: ImageSet, count: int) -> Match:
 
 
 def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
-    """Return the match by `ids` (m,) of samples, or of images with one sample each.
-
-    InvalidVectors if a sample has no row, or two rows.
-    """
+    """Return the match by `ids` (m,) of samples, or of images with one sample each."""
+    # InvalidVectors if a sample has no row, or two rows.
     names = _names(images)
     named = [_row_of(text, names) for text in ids]
     if not any(row is not None for row in named):
@@ -101,7 +101,8 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
 
 
 def _without_ending(name: str) -> str:
-    """
+    """Return the name without the ending of an image file.
+
     >>> _without_ending("a.1.jpg"), _without_ending("a.1")
     ('a.1', 'a.1')
     """
@@ -122,8 +123,8 @@ def _stem(text: str) -> str:
 
 
 def _names(images: ImageSet) -> dict[str, int]:
-    """Return samples by their ids, and by the names of images with one sample, with or without folder and suffix, if no
-    other image has the name."""
+    """Return samples by their ids, and by the names of images with one sample."""
+    # An image's name may lack folder and suffix, if no other image has that name.
     ids = {str(name): row for row, name in enumerate(images.ids)}
     alone = np.bincount(images.image_of, minlength=len(images.image_names))[images.image_of] == 1
     rows_of: dict[str, set[int]] = {}
@@ -179,8 +180,9 @@ class VectorMatrix:
 def write_matrix(
     numbers: AnyArray, match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
 ) -> VectorMatrix:
-    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, if a number is not finite,
-    no column differs between samples, or the matrix would exceed the limits."""
+    """Write the matrix of the samples to `target`; InvalidVectors, with nothing written, if it is invalid."""
+    # It is invalid if a number is not finite, no column differs between samples, or it would exceed the
+    # limits.
     if numbers.shape[1] > MAX_COLUMNS:
         raise InvalidVectors(
             f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, for example by PCA"

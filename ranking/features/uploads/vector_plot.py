@@ -22,17 +22,18 @@ LEAST_ABOVE = 3.0
 
 @dataclass(frozen=True)
 class VectorPlot:
-    """samples: (m,) the plotted samples, evenly spaced. points: (m, 2) their first two principal components. explained:
-    the share of variance of each component.
+    """The plot of some vectors of an image set."""
 
-    agreeing: the share of these samples whose nearest neighbour among them has exactly the same classes. by_chance:
-    that share for random neighbours. None if the set has no classes, or all samples have the same.
-    """
-
+    # (m,) the plotted samples, evenly spaced
     samples: list[int]
+    # (m, 2) their first two principal components
     points: list[list[float]]
+    # the share of variance of each component
     explained: list[float]
+    # the share of these samples whose nearest neighbour among them has exactly the same classes; None if the
+    # set has no classes, or all samples have the same
     agreeing: float | None = None
+    # the share for random neighbours; None as `agreeing`
     by_chance: float | None = None
 
     @property
@@ -58,11 +59,9 @@ def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> V
 
 
 def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
-    """Return (m, 2) the first two principal components of rows (m, d), and the share of variance of each.
-
-    Computed from the inner products, which are few, because the rows may be long. If rows lie on a line or a point, the
-    missing components are 0. The largest value of each component is positive.
-    """
+    """Return (m, 2) the first two principal components of rows (m, d), and the share of variance of each."""
+    # Computed from the inner products, which are few, because the rows may be long. If rows lie on a line or
+    # a point, the missing components are 0. The largest value of each component is positive.
     centred = rows - rows.mean(axis=0)
     products = centred @ centred.T
     whole, few = float(np.trace(products)), min(2, len(rows))

@@ -32,13 +32,12 @@ log = logging.getLogger(__name__)
 def windows_of(
     image_set: ImageSet, settings: WindowSettings, cache: Path, on_count: OnCount | None = None
 ) -> BagSet:
-    """Return one bag per image, in the order of `image_set.image_names`, which are the ids; without relevance.
-
-    The features are a mapped file in `cache`: float32, or float16 if the windows allowed by `settings` could have more
-    than HALF bytes. If it does not exist, windows are computed and written image after image; `on_count` is called
-    after each image and every BEAT seconds, and an exception that it raises ends the computation. InputError for a
-    damaged image, and for a set that was imported with features, because its images are placeholders.
-    """
+    """Return one bag per image, without relevance, in the order of `image_set.image_names`, their ids."""
+    # The features are a mapped file in `cache`: float32, or float16 if the windows allowed by `settings`
+    # could have more than HALF bytes. If it does not exist, windows are computed and written image after
+    # image; `on_count` is called after each image and every BEAT seconds, and an exception that it raises
+    # ends the computation. InputError for a damaged image, and for a set that was imported with features,
+    # because its images are placeholders.
     if image_set.image_features is not None:
         expected = f"images, but {image_set.title} was imported with features and has placeholders"
         raise InputError("images with windows", expected, remedy="choose a set that was imported with images")
