@@ -179,10 +179,9 @@ class ImageSetWriter:
         return columns
 
     def _numbers(self) -> npt.NDArray[np.floating[Any]]:
-        """Return (n, criteria) the values of the samples; unknown values are NaN, always with the same bits.
-
-        float32, or float64 if float32 would make two different values equal, such as days written as 20261122.
-        """
+        """Return (n, criteria) the values of the samples; unknown values are NaN, always the same bits."""
+        # float32, or float64 if float32 would make two different values equal, such as days written as
+        # 20261122.
         numbers = np.full((len(self._rows), len(self.criteria)), np.nan)
         for sample, (_, _, box, _) in enumerate(self._rows):
             for criterion, number in box.numbers.items():
@@ -213,8 +212,8 @@ def _write(folder: Path, title: str, classes: list[str], columns: Columns) -> No
 
 
 def set_split(folder: Path, test: Bools, groups: Ints | None) -> ImageSet:
-    """Give the set in `folder`, which must not be in use yet, another split (m,) and other groups of images (m,), None
-    for none; return the set, which has a new key."""
+    """Give the set in `folder` another split and other groups; return the set, which has a new key."""
+    # The set must not be in use yet. test: (m,) images. groups: of images (m,), None for none.
     title, classes, _, columns = _read(folder)
     columns["image_test"] = test
     columns.pop("image_groups", None)

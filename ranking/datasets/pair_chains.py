@@ -21,13 +21,12 @@ def sequences_of_pairs(
     chains: str = "longest",
     seed: int = 0,
 ) -> SequenceSet:
-    """Return ordered sequences from pairs (m, 2) of rows, the better row first, by transitivity (midrank, section 1).
-
-    A sequence is a path of pairs. "longest": a longest path down from each of the `number` samples with the longest
-    paths below them. "sampled": random paths to the end, from random samples that are not below another sample. The
-    grade of a sample is the length of the longest path below it. The seed decides between equal candidates. InputError
-    names a cycle if the pairs form one.
-    """
+    """Return ordered sequences from pairs (m, 2) of rows, the better row first."""
+    # By transitivity (midrank, section 1): a sequence is a path of pairs. "longest": a longest path down from
+    # each of the `number` samples with the longest paths below them. "sampled": random paths to the end, from
+    # random samples that are not below another sample. The grade of a sample is the length of the longest
+    # path below it. The seed decides between equal candidates. InputError names a cycle if the pairs form
+    # one.
     check_choice("chains", chains, CHAINS)
     given = np.asarray(pairs)
     if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer) or not len(given):

@@ -27,10 +27,11 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Drawing:
-    """How sequences are sampled. Any samples: `length` different samples of a split. One of each group: one sample from
-    each of `length` groups, such as one image each of eight public figures. Whole groups: each group is a sequence that
-    is used once, such as the documents of one query; `length` has no effect.
-    """
+    """How sequences are sampled."""
+
+    # Any samples: `length` different samples of a split. One of each group: one sample from each of `length`
+    # groups, such as one image each of eight public figures. Whole groups: each group is a sequence that is
+    # used once, such as the documents of one query; `length` has no effect.
 
     name: ClassVar[str] = "Sequences"
 
@@ -113,17 +114,15 @@ class SampledSequences(NamedTuple):
 def draw_sequences(
     image_set: ImageSet, features: Features, criterion: str, drawing: Drawing | None = None
 ) -> tuple[SampledSequences, SampledSequences]:
-    """Return training sequences and test sequences, each over the pool of its split: the two share no image.
-
-    features: (n, d) of the samples, from `ranking.features.load_features`. Samples with an unknown value are in no
-    pool. Grades are the dense ranks of the known values in the whole set, from 0, so that they mean the same in both
-    splits; in chains of pairs, the grade is the length of the longest chain below. The highest grade is the first.
-    Every sequence has at least two different grades, because otherwise there is no order to learn or to evaluate:
-    sequences without are sampled again, and such whole groups are dropped.
-
-    ValueError for another criterion, features of other samples, or a split with too few samples, groups or different
-    values.
-    """
+    """Return training sequences and test sequences, each over the pool of its split."""
+    # The two share no image. features: (n, d) of the samples, from `ranking.features.load_features`. Samples
+    # with an unknown value are in no pool. Grades are the dense ranks of the known values in the whole set,
+    # from 0, so that they mean the same in both splits; in chains of pairs, the grade is the length of the
+    # longest chain below. The highest grade is the first. Every sequence has at least two different grades,
+    # because otherwise there is no order to learn or to evaluate: sequences without are sampled again, and
+    # such whole groups are dropped.
+    # ValueError for another criterion, features of other samples, or a split with too few samples, groups or
+    # different values.
     drawing = drawing or Drawing()
     check_settings(drawing)
     if drawing.pairs and drawing.of == GROUPS:

@@ -21,11 +21,10 @@ AGAIN = "import the image set again"
 
 
 def thumbnail(picture: Image.Image, side: int) -> bytes:
-    """Return an image as WebP whose longest side is at most `side`; the aspect ratio does not change.
-
-    An image of at most half of ENLARGED_SIDE is enlarged by a whole factor without smoothing, so that the pixels that
-    the method uses stay visible; such blocks are stored without loss (smaller and sharper than lossy).
-    """
+    """Return an image as WebP whose longest side is at most `side`; the aspect ratio does not change."""
+    # An image of at most half of ENLARGED_SIDE is enlarged by a whole factor without smoothing, so that the
+    # pixels that the method uses stay visible; such blocks are stored without loss (smaller and sharper than
+    # lossy).
     width, height = picture.size
     factor = ENLARGED_SIDE // max(width, height)
     if factor > 1:
@@ -67,11 +66,10 @@ class PackWriter:
 
 
 class Pack:
-    """The byte strings that a PackWriter wrote, by number, without reading the whole file.
+    """The byte strings that a PackWriter wrote, by number, without reading the whole file."""
 
-    ValueError if the files are damaged or missing. They are read, not mapped into memory, because a mapped file that
-    another process shortens would kill this process.
-    """
+    # ValueError if the files are damaged or missing. They are read, not mapped into memory, because a mapped
+    # file that another process shortens would kill this process.
 
     def __init__(self, stem: Path) -> None:
         self.stem = stem

@@ -32,8 +32,8 @@ DAMPING = 1e-3
 
 
 def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequence[int]) -> Warps:
-    """Return improved `warps`, by which the warped `second` resembles `first`. free: which of the six entries
-    change."""
+    """Return improved `warps`, by which the warped `second` resembles `first`."""
+    # free: which of the six entries change.
     count = len(first)
     target = unit(first.reshape(count, -1))
     slopes = _slopes(first, target)[:, list(free)]

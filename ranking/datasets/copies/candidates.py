@@ -27,12 +27,14 @@ BLOCK = 1_000_000
 
 
 class Candidates(NamedTuple):
-    """first, second: (p,) rows of fingerprints. position: (p,) the symmetry that makes the second resemble the first.
-    warps: (p, 2, 3) its crop after that."""
+    """Pairs of images that may be near copies."""
 
+    # first, second: (p,) rows of fingerprints
     first: Ints
     second: Ints
+    # (p,) the symmetry that makes the second resemble the first
     position: Ints
+    # (p, 2, 3) the crop of the second after that
     warps: Warps
 
     def rows(self, rows: Ints | slice) -> Candidates:
@@ -62,10 +64,8 @@ def each_turned(images: Stack, positions: Ints) -> Stack:
 def candidates(
     hashes: npt.NDArray[np.bool_], greys: npt.NDArray[np.uint8], framed: Bools, image_of: Ints
 ) -> Iterator[Candidates]:
-    """Yield the candidates among f fingerprints of n images, in blocks. hashes: (f, side, side). image_of: (f,).
-
-    BLOCK and MAX_COARSE bound the memory for any images.
-    """
+    """Yield the candidates among f fingerprints of n images, in blocks."""
+    # hashes: (f, side, side). image_of: (f,). BLOCK and MAX_COARSE bound the memory for any images.
     words = [_words(turned(hashes, position)) for position in POSITIONS]
     coarse = [unit(turned(_small(greys, COARSE), position).reshape(len(greys), -1)) for position in POSITIONS]
     crops = Crops.of(greys)
@@ -124,8 +124,7 @@ class Crops(NamedTuple):
         return cls(warps, np.stack(rows).reshape(len(warps), *small.shape))
 
     def like(self, first: Ints, second: Ints, position: Ints) -> Candidates:
-        """Return the pairs in which one image is similar to the whole other image or to a crop of it, with that
-        crop."""
+        """Return the pairs in which an image is similar to the other one or to its crop, with the crop."""
         best, warps = np.empty(len(first), np.float32), np.empty((len(first), 2, 3), np.float32)
         for number in POSITIONS:
             rows = np.flatnonzero(position == number)

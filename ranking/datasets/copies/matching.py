@@ -52,11 +52,13 @@ class Copies(NamedTuple):
 
 
 class Match(NamedTuple):
-    """How two aligned images match. detail: (p,) the correlation of their differences from the surroundings. patches:
-    the share of patches with detail that match independently. moved: the largest absolute entry of warp - identity."""
+    """How two aligned images match."""
 
+    # (p,) the correlation of their differences from the surroundings
     detail: Floats
+    # the share of patches with detail that match independently
     patches: Floats
+    # the largest absolute entry of warp - identity
     moved: Floats
 
 
