@@ -1,4 +1,6 @@
-"""The process that executes an import, a training run or a study: ``python -m ranking.commands.worker HOME RUN_ID``.
+"""The process that executes a run: ``python -m ranking.commands.worker HOME RUN_ID``.
+
+A run is an import, a training run or a study.
 
 It reports progress in events.jsonl, writes the run's final state at its end, and stops soon after a SIGTERM. If it is
 killed or crashes, `ranking.storage.jobs` writes the final state instead.
@@ -94,7 +96,8 @@ def _wait_for_turn(store: Store, run: Run, report: Report) -> None:
 
 
 def _hold_lock(run: Run) -> None:
-    """Hold the lock handed over by `ranking.storage.jobs`, or take it if started by hand, until the process ends."""
+    """Hold the lock handed over by `ranking.storage.jobs` until the process ends."""
+    # If the process was started by hand, it takes the lock.
     inherited = os.environ.pop(LOCK_VARIABLE, None)
     if inherited is None:
         take_lock(run.folder)
@@ -245,7 +248,7 @@ def train(store: Store, run: Run, report: Report) -> Json:
 
 
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
-    """Return the trained method of the run that `settings` names as warm start; None where it names no run."""
+    """Return the trained method of the run that `settings` names as warm start, or None."""
     from ranking.experiments.sample_task import training_signature
     from ranking.methods import load_method
 

@@ -93,7 +93,8 @@ def _read(data: Path | bytes | LateFile, most: int) -> bytes:
 
 
 def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int]:
-    """Return the image as RGB, the file extension of its real format, whatever its name, and its orientation."""
+    """Return the image as RGB, the file extension of its real format, and its orientation."""
+    # The format does not follow from its name.
     expected = "an intact JPEG, PNG or WebP image"
     _check_pixels(webp_size(data) or (0, 0), most)
     if is_animated(data):
@@ -140,7 +141,8 @@ def _orientation(picture: Image.Image) -> int:
 
 
 def _is_already_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
-    """Return whether the boxes of `record` refer to the image rotated by `orientation`, not to the stored pixels."""
+    """Return whether the boxes of `record` refer to the image rotated by `orientation`."""
+    # Otherwise they refer to the stored pixels.
     if all(box.box is None for box in record.boxes):
         return True
     if orientation in LYING and size[0] != size[1] and record.size in (size, size[::-1]):

@@ -93,7 +93,8 @@ class ImageSetWriter:
         return len(self._rows)
 
     def add(self, image: CheckedImage) -> None:
-        """Write one image and its boxes. File names are numbers, so that no imported name reaches the disk."""
+        """Write one image and its boxes."""
+        # File names are numbers, so that no imported name reaches the disk.
         row = len(self._records)
         file = f"images/{row + 1:06d}{image.stored.extension}"
         (self.folder / file).write_bytes(image.stored.data)
@@ -135,7 +136,8 @@ class ImageSetWriter:
             )
 
     def _add_features(self, record: SourceImage) -> None:
-        """Add the features of one image; either all images of a set have features of equal length, or none has any."""
+        """Add the features of one image."""
+        # Either all images of a set have features of equal length, or none has any.
         features = np.array(record.features or (), np.float32)
         if self._features and len(features) != len(self._features[0]):
             expected = f"{len(self._features[0]):,} numbers, as of the first image"
@@ -246,7 +248,8 @@ def load_image_set(folder: Path) -> ImageSet:
 
 
 def _read(folder: Path) -> tuple[str, list[str], str, Columns]:
-    """Return title, classes, key and columns of the set in `folder`; raise ValueError as `load_image_set` does."""
+    """Return title, classes, key and columns of the set in `folder`."""
+    # Raises ValueError as `load_image_set` does.
     again = "import the image set again"
     where = str(folder)
     try:

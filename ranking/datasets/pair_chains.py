@@ -1,4 +1,7 @@
-"""Ordered sequences from pairs, by transitivity (midrank, section 1), so that MidRank can train on pairs alone."""
+"""Ordered sequences from pairs, by transitivity (midrank, section 1).
+
+MidRank can then train on pairs alone.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +84,7 @@ def _circle(below: list[Ints], above: Ints) -> list[int]:
 def _longest_paths(
     below: list[Ints], grades: Ints, _: Ints, number: int, generator: np.random.Generator
 ) -> Iterator[Ints]:
-    """Return paths that lose one grade per step, from the samples with the highest grades; ties are random."""
+    """Return paths that lose one grade per step, from the highest grades; ties are random."""
     heads = np.lexsort((generator.random(len(grades)), -grades))
     for head in heads[: min(number, np.count_nonzero(grades))]:
         path = [int(head)]

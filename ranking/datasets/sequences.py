@@ -96,11 +96,12 @@ class Drawing:
 
     @property
     def tested_on(self) -> tuple[str, str, int, int, int]:
-        """The settings that determine the test sequences: if they are equal, scores on one image set can be compared.
+        """Return the settings that determine the test sequences.
 
         >>> Drawing(train=10, scale="as they are").tested_on == Drawing().tested_on
         True
         """
+        # If they are equal, scores on one image set can be compared.
         return self.first, self.of, self.length, self.test, self.seed
 
 
@@ -167,7 +168,7 @@ def unit_rows(features: Features) -> Features:
 
 
 class Pool(NamedTuple):
-    """The samples of a split with known values: their grades (n,), their groups (n,), and the name of the split."""
+    """The samples of a split with known values: grades (n,), groups (n,), and the name of the split."""
 
     grades: Rows
     groups: Ints
@@ -187,7 +188,7 @@ class Pool(NamedTuple):
         return rows.ravel(), np.arange(count + 1, dtype=np.int64) * drawing.length
 
     def pairs(self, count: int, criterion: str, random: np.random.Generator) -> Rows:
-        """Return (m, 2) the pairs with different grades among `count` random pairs, the higher grade first."""
+        """Return (m, 2) those of `count` random pairs with different grades, the higher grade first."""
         self._check_order(criterion)
         pairs = random.integers(len(self.grades), size=(count, 2))
         graded = self.grades[pairs]

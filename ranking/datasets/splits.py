@@ -72,11 +72,12 @@ def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tupl
 
 
 def units_of(groups: Sequence[Sequence[str]]) -> Ints:
-    """Return (n,) the number of each image's unit: images that share a group, also by a chain of images, are a unit.
+    """Return (n,) the number of each image's unit.
 
     >>> units_of([["a"], ["a", "b"], ["b"], []]).tolist()
     [0, 0, 0, 1]
     """
+    # Images that share a group, also by a chain of images, are a unit.
     first: dict[str, int] = {}
     pairs = [
         (image, first.setdefault(group, image)) for image, of_image in enumerate(groups) for group in of_image
@@ -133,11 +134,12 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
 
 
 def moved_words(test: Bools, moved: Bools) -> str:
-    """Return as text how many images changed sides. test: (m,) the split before. moved: (m,) which images changed.
+    """Return as text how many images changed sides.
 
     >>> moved_words(np.array([True, True, False]), np.array([True, False, False]))
     'kept on one side: 1 test image moved to training'
     """
+    # test: (m,) the split before. moved: (m,) which images changed.
     parts = [
         f"{counted(int((moved & side).sum()), name)} moved to {to}"
         for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))

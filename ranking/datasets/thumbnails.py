@@ -111,7 +111,7 @@ class Thumbnails:
         self._images = Pack(folder / "thumbs")
 
     def crop(self, i: int) -> bytes:
-        """Return the WebP of sample i's box, longest side at most 160 px; IndexError if there is no such sample."""
+        """Return the WebP of sample i's box, longest side at most 160 px; IndexError without a sample."""
         return self._crops[i]
 
     def image(self, j: int) -> bytes:

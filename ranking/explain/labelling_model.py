@@ -30,7 +30,7 @@ class Position(NamedTuple):
         answers: Mapping[str, bool],
         skipped: set[str] | frozenset[str] = frozenset(),
     ) -> Position:
-        """Return the position for answers and skips by label name; names that the model does not have are ignored.
+        """Return the position for answers and skips by label name, without names unknown to the model.
 
         >>> Position.of(("sea", "sand", "sky"), {"sky": True, "sea": False}, {"sand"}).answers.tolist()
         [-1, 0, 1]
@@ -56,8 +56,9 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabellingModel:
-    """A label ranker that asks about one image. alone: its prediction (1, L) without answers."""
+    """A label ranker that asks about one image."""
 
+    # its prediction (1, L) without answers
     alone: LabelPrediction
     urgency: Urgency
 
@@ -120,7 +121,7 @@ class LabellingModel:
 
 
 def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
-    """Return (L,) the labels from the top. Equal scores, as of settled labels: yes first, no last, then by `unary`.
+    """Return (L,) the labels from the top.
 
     >>> settled, unary = np.array([np.inf, 0.5, np.inf]), np.array([1.0, 9.0, 2.0])
     >>> ranked_labels(settled, unary, np.array([0, 0, 0], np.int8)).tolist()
@@ -128,6 +129,7 @@ def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
     >>> ranked_labels(settled, unary, np.array([1, 0, 0], np.int8)).tolist()
     [0, 2, 1]
     """
+    # Equal scores, as of settled labels: yes first, no last, then by `unary`.
     return np.lexsort((-unary, -answers, -scores))
 
 

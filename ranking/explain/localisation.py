@@ -1,4 +1,4 @@
-"""What a localisation run located: the best window of each image, detections, and the same from each start."""
+"""What a localisation run located: best windows, detections, and the same from each start."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ class Localisation:
 
     @classmethod
     def of(cls, method: BagMethod, bags: BagSet, scores: Floats, searched: Ints) -> Self:
-        """Return what a fitted method located. scores: (rows,) of all windows; searched: images with detections."""
+        """Return what a fitted method located."""
+        # scores: (rows,) of all windows; searched: images with detections.
         boxes = bags.boxes.astype(np.int32)
         ends = [
             best_windows(method.window_scores(bags, weights), bags.starts)

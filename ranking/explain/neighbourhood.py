@@ -1,4 +1,4 @@
-"""The effect of the similarity graph on each sample: its rank with and without edges, and the parts of its score."""
+"""The effect of the similarity graph on each sample: ranks with and without edges, parts of scores."""
 
 from __future__ import annotations
 
@@ -137,7 +137,8 @@ class Neighbourhood:
         return Ranking.of(rows, self.relevant[rows].astype(np.int64), scores[rows])
 
     def turning(self, i: int) -> Bools:
-        """Return (n,) whether a sample flips with sample i: its label differs between the two labellings of i."""
+        """Return (n,) whether a sample flips with sample i."""
+        # It does if its label differs between the two labellings of i.
         differs: Bools = self.marginals.labelling(i, True) != self.marginals.labelling(i, False)
         return differs
 
@@ -176,7 +177,8 @@ class Neighbourhood:
 
 
 def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
-    """Return (n,) ranks within the split, and (n,) how many of the other relevance are on the incorrect side."""
+    """Return (n,) ranks within the split, and (n,) how many of the other relevance are misplaced."""
+    # Misplaced: on the incorrect side of the sample.
     ranks, wrong = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for split in (False, True):
         rows = np.flatnonzero(test == split)

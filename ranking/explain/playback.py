@@ -104,7 +104,7 @@ def read_playback(file: Path, samples: int) -> Playback | None:
 
 
 def read_arrays(file: Path) -> Json:
-    """Return the arrays by name in a file of a run. Raises InputError if it does not exist or is damaged."""
+    """Return the arrays by name in a file of a run."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
@@ -120,7 +120,7 @@ def read_arrays(file: Path) -> Json:
 
 
 class Lift(NamedTuple):
-    """An irrelevant training sample that the most violated ranking moves above `passed` more relevant ones."""
+    """An irrelevant training sample that the most violated ranking moves above `passed` relevant ones."""
 
     sample: int
     passed: int
@@ -272,8 +272,8 @@ def lifts(
     >>> lifts(np.array([3.0, 2.0, 1.0, 2.9]), np.array([True, True, False, False]), "ap")
     ((3, 1),)
     """
-    # scores: (n,). At most LIFTED rows, each with the number of relevant rows that it passes. Without the loss,
-    # equal scores rank the irrelevant first.
+    # scores: (n,). At most LIFTED rows, each with the number of relevant rows that it passes. Without the
+    # loss, equal scores rank the irrelevant first.
     # Compiled: pages import this file before they show anything.
     from ranking.inference import most_violated_ranking
 
@@ -287,11 +287,12 @@ def lifts(
 
 
 def spread_geometrically(iterations: Sequence[T], count: int) -> list[T]:
-    """Return at most `count` of the iterations: the first, the last, and those between at ratios of their position.
+    """Return at most `count` of the iterations, spread geometrically.
 
     >>> spread_geometrically(list(range(60)), 5)
     [0, 2, 7, 21, 59]
     """
+    # They are the first, the last, and those between at ratios of their position.
     last = len(iterations) - 1
     places = np.geomspace(1, last + 1, count).round().astype(int) - 1 if last > 0 else [last]
     return [iterations[place] for place in sorted({int(place) for place in places if place >= 0})]

@@ -17,7 +17,9 @@ EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-9, "tol_f
 
 
 class Optimum(NamedTuple):
-    """The optimal value of a program, and the variables that attain it: weights, or multipliers of a dual program."""
+    """The optimal value of a program, and the variables that attain it."""
+
+    # They are weights, or multipliers of a dual program.
 
     value: float
     variables: Floats
@@ -89,7 +91,8 @@ def hoap_round(
 
 
 def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
-    """RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second. Weights: (d,)."""
+    """Solve RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second."""
+    # Weights: (d,).
     # takes a second to load
     import cvxpy as cp
 
@@ -112,7 +115,8 @@ def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
 
 
 def planes_dual(normals: Floats, losses: Floats, C: float) -> Optimum:
-    """The dual of `planes_primal` for one query, with the same value. Multipliers: (m,), one per plane."""
+    """The dual of `planes_primal` for one query, with the same value."""
+    # Multipliers: (m,), one per plane.
     # takes a second to load
     import cvxpy as cp
 

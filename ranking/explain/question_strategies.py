@@ -19,10 +19,13 @@ Urgency = Callable[[LabelPrediction], Floats]
 
 
 class Strategy(NamedTuple):
-    """A question strategy. summary: which label is next. why: the reason for a question. needs_core: of the method."""
+    """A question strategy."""
 
+    # which label is next
     summary: str
+    # the reason for a question
     why: str
+    # of the method
     needs_core: bool = False
 
 
@@ -48,7 +51,9 @@ STRATEGIES = {
 
 
 class Questions(NamedTuple):
-    """For each of M images the next label, -1 where all are answered, and its inside and outside maxima (M,)."""
+    """For each of M images the next label, -1 without one, and its inside and outside maxima (M,)."""
+
+    # There is none where all labels are answered.
 
     labels: Ints
     inside: Floats
@@ -99,12 +104,12 @@ def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int 
 
 
 def closest_maxima(prediction: LabelPrediction) -> Floats:
-    """Return (M, L) minus the distance of the inside and outside maxima: the least certain label is the most urgent."""
+    """Return (M, L) minus the distance of the inside and outside maxima: the least certain is most urgent."""
     return -np.abs(prediction.scores)
 
 
 def core_first(prediction: LabelPrediction) -> Floats:
-    """Return (M, L) the core labels in their order before all others, which are ordered as in `closest_maxima`."""
+    """Return (M, L) the core labels in their order, then all others as in `closest_maxima`."""
     urgency = closest_maxima(prediction)
     urgency[:, prediction.core] = 1.0 + np.arange(len(prediction.core))[::-1]
     return urgency

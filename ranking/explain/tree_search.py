@@ -59,7 +59,7 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
 
 
 def shown_nodes(trees: SearchTrees, children: int) -> Ints:
-    """Return the nodes to plot: roots, nodes on paths, and for each node its `children` best other children."""
+    """Return the nodes to plot: roots, nodes on paths, and their best `children` other children."""
     is_shown = trees.path | (trees.parents < 0)
     order = np.argsort(-trees.values, kind="stable")
     of_parent: dict[int, int] = {}

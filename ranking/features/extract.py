@@ -1,4 +1,7 @@
-"""The feature matrix of an image set: each part is computed once and stored under a hash of all that it depends on."""
+"""The feature matrix of an image set.
+
+Each part is computed once and stored under a hash of all that it depends on.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +45,9 @@ def load_features(
     cache: Path,
     on_progress: OnFeatures | None = None,
 ) -> Matrix:
-    """Return (n, d) float32: the parts, e.g. [("HOG", {}), ("Colour", {"bins": 4})], side by side, rows of length 1.
+    """Return (n, d) float32: the parts side by side, rows of length 1.
+
+    parts: e.g. [("HOG", {}), ("Colour", {"bins": 4})].
 
     Each part has rows of length 1 (0 if a box has no structure), and so has their concatenation: all parts have the
     same weight, whatever their length. Parts that `cache` lacks are computed together, and each image is decoded once.
@@ -92,7 +97,7 @@ def _files(
 
 
 def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> list[Matrix | None]:
-    """Return the matrix of each part from the image set or its file; None for a part that must be computed."""
+    """Return the matrix of each part from the set or its file, None where it must be computed."""
     return [
         feature.vectors
         if isinstance(feature, Given)
@@ -102,13 +107,14 @@ def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[P
 
 
 def _whole(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> Matrix | None:
-    """Return the concatenation that `_joined` stored; None if it is too small to be stored, or not stored yet."""
+    """Return the concatenation that `_joined` stored; None where it is too small or not stored yet."""
     shape = (len(image_set), sum(feature.size for feature in features))
     return matrix_files.read(_joined_file(paths), shape) if matrix_files.is_large(shape) else None
 
 
 def _joined(parts: Sequence[Matrix], paths: Sequence[Path], on_progress: OnFeatures | None) -> Matrix:
-    """Return the parts side by side, rows of length 1; a large result is stored beside their files and mapped."""
+    """Return the parts side by side, rows of length 1."""
+    # A large result is stored beside their files and mapped.
     count = len(parts[0])
     if not matrix_files.is_large((count, sum(part.shape[1] for part in parts))):
         return matrix_files.joined(parts)
@@ -154,7 +160,7 @@ def _for_set(feature: Feature, image_set: ImageSet | None) -> Feature:
 
 
 def cache_name(set_key: str, feature: Feature) -> str:
-    """Return the file name of one part: a hash of the image set, the feature, its version and all its settings."""
+    """Return the file name of a part: a hash of the image set, the feature, its version and settings."""
     content = [set_key, feature.name, feature.version, settings_dict(feature)]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest() + ".npy"
 

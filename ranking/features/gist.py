@@ -1,4 +1,4 @@
-"""GIST (Oliva and Torralba, IJCV 2001): the layout of a scene, as the energy of oriented filters in a coarse grid."""
+"""GIST (Oliva and Torralba, IJCV 2001): the layout of a scene, as energies of oriented filters in a grid."""
 
 from __future__ import annotations
 
@@ -184,7 +184,8 @@ def _evened(wide: Plane, smoother: Plane) -> Plane:
 
 @njit(cache=True, nogil=True)
 def _smoothed(plane: Plane, smoother: Plane) -> Plane:
-    """Return smoother @ plane @ smoother, without BLAS, whose threads would compete with the threads of `extract`."""
+    """Return smoother @ plane @ smoother, without BLAS."""
+    # Its threads would compete with the threads of `extract`.
     for _ in range(2):
         product = np.zeros_like(plane)
         for row in range(len(plane)):

@@ -145,7 +145,8 @@ def _mapped(path: Path) -> Matrix:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a file to write to, which is then renamed to `path`, so that readers never see an incomplete matrix."""
+    """Yield a file that is renamed to `path` when written."""
+    # Readers then never see an incomplete matrix.
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, half_written = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:

@@ -179,7 +179,10 @@ class OnnxModel(Feature):
         return self.columns
 
     def open(self, folder: Path) -> None:
-        """Open the model in `folder`, so that images can be described. InputError if it is missing."""
+        """Open the model in `folder`, so that images can be described.
+
+        InputError if it is missing.
+        """
         path = model_file(folder, self.model)
         if not path.is_file():
             raise InputError(

@@ -219,7 +219,7 @@ def _moments(features: Features, rows: AnyArray, mean: Floats) -> tuple[Floats, 
 
 
 def make_projection(settings: GivenSettings | None) -> PCA | None:
-    """Return the PCA that settings describe; None for no projection. ValueError for an unknown kind or setting.
+    """Return the PCA that settings describe; None for no projection.
 
     >>> make_projection({"kind": "PCA", "components": 8})
     PCA(components=8, whiten=False)

@@ -15,9 +15,11 @@ LENGTH = 0.92
 
 
 class Strokes(NamedTuple):
-    """ends: (n, 4) x1, y1, x2, y2 in cells, y downwards. weights: (n,) of the strokes, weakest first."""
+    """The weights of HOG as strokes to plot."""
 
+    # (n, 4) x1, y1, x2, y2 in cells, y downwards
     ends: Floats
+    # (n,) of the strokes, weakest first
     weights: Floats
 
 

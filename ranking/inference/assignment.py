@@ -60,11 +60,14 @@ class Assignment:
 
 
 class AssignmentSolution(NamedTuple):
-    """The result of a solver. exact: whether it is proven optimal. positions: (N,) of the samples. value: g."""
+    """The result of a solver."""
 
     solver: str
+    # whether it is proven optimal
     exact: bool
+    # (N,) of the samples
     positions: Ints
+    # g
     value: float
 
 
@@ -75,7 +78,7 @@ def permutation_matrix(positions: Ints) -> Floats:
 
 
 def precision_rows(n: int) -> Floats:
-    """Return (n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is the precision at each k."""
+    """Return (n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is all p@k."""
     rows: Floats = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
     return rows
 
@@ -98,7 +101,8 @@ def average_precision(relevant: npt.ArrayLike, positions: Ints) -> float:
 
 
 def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violated: bool) -> Assignment:
-    """Return s' Pi c with c = 1 at the first k positions, plus 1 - p@k where `violated`: linear (sections 2 and 4)."""
+    """Return s' Pi c with c = 1 at the first k positions, plus 1 - p@k where `violated`."""
+    # The problem is linear (sections 2 and 4).
     n = len(scores)
     return c_star_assignment(scores, relevant, k, np.array([], np.int64), np.empty((0, n)), violated)
 
@@ -149,7 +153,8 @@ def all_orders(n: int) -> Ints:
 
 
 def solutions(problem: Assignment, seed: int = 0) -> list[AssignmentSolution]:
-    """Return the solution of each solver, enumeration first; `linear_sum_assignment` for linear problems only."""
+    """Return the solution of each solver, enumeration first."""
+    # `linear_sum_assignment` solves linear problems only.
     orders = all_orders(len(problem.linear))
     best = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
     if problem.is_linear:

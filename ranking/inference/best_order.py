@@ -23,9 +23,11 @@ APPROXIMATIONS = ("faq", "2opt")
 
 @dataclass(frozen=True, eq=False)
 class BestOrder:
-    """An order of N items. positions: (N,) the position of each item, 0 at the top. value: f of it."""
+    """An order of N items."""
 
+    # (N,) the position of each item, 0 at the top
     positions: Ints
+    # f of it
     value: float
 
 

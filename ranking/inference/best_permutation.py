@@ -70,7 +70,7 @@ class WindowScores:
         return WindowModel(self.table, float(self.offset), self.features, self.pooled)
 
     def windows(self, orders: Ints) -> Floats:
-        """Return (m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, from the definition."""
+        """Return (m, n - L + 1) s of each window of m orders (m, n) of rows of `table`, by definition."""
         # (m, windows, L)
         spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)
         sums: Floats = self.offset + self.table[spans, np.arange(self.length)].sum(axis=2)
@@ -96,9 +96,11 @@ class WindowScores:
 
 @dataclass(frozen=True, eq=False)
 class BestPermutations:
-    """orders: (N,) the best orders of m sequences, concatenated, each from 0 to its length. values: (m,)."""
+    """The best orders of m sequences."""
 
+    # (N,) concatenated, each from 0 to the length of its sequence
     orders: Ints
+    # (m,)
     values: Floats
 
 
@@ -144,7 +146,7 @@ def best_permutations(
 def exhaustive_permutations(
     scores: WindowScores, members: Ints, starts: Ints, first: Ints
 ) -> BestPermutations:
-    """Return the best of all orders, for at most MAX_EXHAUSTIVE samples; arguments as for `best_permutations`."""
+    """Return the best of all orders of at most MAX_EXHAUSTIVE samples; arguments as `best_permutations`."""
     _check(scores, starts, first)
     if len(starts) > 1 and np.diff(starts).max() > MAX_EXHAUSTIVE:
         raise InputError(
@@ -169,12 +171,13 @@ def as_good(values: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
 
 
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:
-    """Run the same search on one sequence, the rows of `scores`, and record all visited orders, O(n^3) per tree.
+    """Run the same search on one sequence, the rows of `scores`, and record all visited orders.
 
     >>> search = search_trees(WindowScores(np.array([[0.0, 1.0], [1.0, 0.0]])), np.array([0, 1]), trees=1)
     >>> search.orders.tolist(), search.values.tolist(), search.parents.tolist()
     ([[0, 1], [1, 0]], [0.0, 1.4142135623730951], [-1, 0])
     """
+    # O(n^3) per tree.
     n = len(scores.table)
     _check(scores, np.array([0, n]), first)
     paths = new_paths(trees, n)
@@ -207,7 +210,7 @@ class _Record:
         self.path: set[int] = set()
 
     def visit(self, orders: Ints, parent: int, depth: int, tree: int) -> int:
-        """Record those of `orders` that are new as children of a node; return the number of the last of them."""
+        """Record those of `orders` that are new as children of a node; return the number of the last."""
         for order in orders:
             if self.known.setdefault(order.tobytes(), len(self.orders)) == len(self.orders):
                 self.orders.append(order)

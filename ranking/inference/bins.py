@@ -76,7 +76,7 @@ def bin_grid(scores: Floats) -> Grid | None:
 
 @nb.njit(cache=True, nogil=True)
 def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
-    """Write the bin of every sample; return the number of samples per bin, and whether all scores are usable."""
+    """Write the bin of every sample; return how many each bin has, and whether all scores are usable."""
     top, scale, last = grid.top, grid.scale, float(grid.bins - 1)
     counts = np.zeros(grid.bins, np.int32)
     unusable = 0

@@ -146,7 +146,7 @@ def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
 
 
 def _copies(starts: Ints) -> Ints:
-    """Return (2, .) positions of the first and second copy of each entry, per component all first copies first."""
+    """Return (2, .) positions of both copies of each entry, per component all first copies first."""
     sizes = np.diff(starts)
     first = np.arange(starts[-1]) + np.repeat(starts[:-1], sizes)
     return np.stack([first, first + np.repeat(sizes, sizes)])

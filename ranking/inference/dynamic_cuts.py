@@ -1,4 +1,4 @@
-"""Dynamic cuts: one largest flow for the best labelling, and from it a small flow for each sample's other label.
+"""Dynamic cuts: a largest flow for the best labelling, and a small flow for each sample's other label.
 
 After the cut, a sample of label 0 that is forced to label 1 becomes an unlimited source. The cost of the change is the
 flow that it can still send, through samples of label 0, to sinks with spare capacity. The samples that it still reaches
@@ -271,7 +271,7 @@ def _start_at_open_sinks(flow: Flow) -> int:
 
 @nb.njit(cache=True, nogil=True)
 def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tuple[int, int, bool]:
-    """Extend queue[begin:count] by a level; return where it begins and ends, and whether it meets `ends` or a sink."""
+    """Extend queue[begin:count] by a level; return its bounds, and whether it meets `ends` or a sink."""
     met, end = False, count
     for tail in flow.queue[begin:end]:
         for arc in range(flow.first[tail], flow.first[tail + 1]):
@@ -285,7 +285,7 @@ def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tu
 
 @nb.njit(cache=True, nogil=True)
 def _step_back(flow: Flow, begin: int, count: int, steps_left: int) -> tuple[int, int, bool]:
-    """Extend ends[begin:count] back by a level; return where it begins and ends, and whether it meets the queue."""
+    """Extend ends[begin:count] back by a level; return its bounds, and whether it meets the queue."""
     met, end = False, count
     for head in flow.ends[begin:end]:
         for arc in range(flow.first[head], flow.first[head + 1]):

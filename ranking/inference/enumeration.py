@@ -101,7 +101,8 @@ def _best(
 
 @nb.njit(cache=True, nogil=True)
 def _fill_values(unary: Floats, penalty: Floats, ends: Ints, values: Floats, buffer: Floats) -> None:
-    """Write the value of every labelling, as sum_i y_i (unary_i + sum_e penalty_e) - 2 sum_e penalty_e y_i y_j."""
+    """Write the value of every labelling."""
+    # It is sum_i y_i (unary_i + sum_e penalty_e) - 2 sum_e penalty_e y_i y_j.
     size = len(unary)
     alone = unary.copy()
     together = np.zeros((size, size))

@@ -1,4 +1,4 @@
-"""Max-marginals as flips: the best labelling, and as bits which samples of its component flip with each sample.
+"""Max-marginals as flips: the best labelling, and as bits which samples of a component flip together.
 
 The best labelling has one of the two labels at each sample, so each sample needs only one more labelling: the best
 one with its other label. Max-marginals are values of labellings in float64, whatever algorithm found these.
@@ -45,10 +45,10 @@ class MaxMarginals(Protocol):
         """Return (n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Return weighted sums of one best labelling per sample, (n,) and (m,): see `PairwiseMaxMarginals`."""
+        """Return weighted sums of a best labelling per sample, (n,) and (m,): `PairwiseMaxMarginals`."""
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """Return (n,) the value of each sample's best labelling in another model: see `PairwiseMaxMarginals`."""
+        """Return (n,) the value of each best labelling in another model: see `PairwiseMaxMarginals`."""
 
 
 def bounds_of(marginals: MaxMarginals) -> Bounds:
@@ -84,7 +84,8 @@ class PairwiseMaxMarginals:
 
     @classmethod
     def of(cls, model: PairwiseModel, labels: Bools, words: Ints, flips: Ints) -> Self:
-        """Return the max-marginals for the best labelling (n,) by position; flips gain more than 0 by rounding only."""
+        """Return the max-marginals for the best labelling (n,) by position."""
+        # Flips gain more than 0 by rounding only.
         parts, gains = model.components, np.zeros(len(labels))
         gain_flips(
             model.unary, model.penalty, labels, words, flips,
@@ -204,7 +205,8 @@ class PairwiseMaxMarginals:
 
 
 def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sample") -> Floats:
-    """Return `values` as (length,) float64; InputError about `name` unless finite and real. each: "per sample"."""
+    """Return `values` as (length,) float64; InputError about `name` unless finite and real."""
+    # each: "per sample".
     array = np.asarray(values)
     if array.shape != (length,):
         raise InputError(name, f"the shape ({length},), one {each}", array.shape)

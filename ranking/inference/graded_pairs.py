@@ -54,7 +54,8 @@ def _sum(tree, key):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
-    """Do the same as `_compare` by sorting. `lower` distinguishes grades: it is larger where the grade is lower."""
+    """Do the same as `_compare` by sorting."""
+    # `lower` distinguishes grades: it is larger where the grade is lower.
     length = len(scores)
     order = np.argsort(scores)
     tree = np.zeros(length + 1, np.int64)

@@ -185,7 +185,7 @@ def _median(a: float, b: float, c: float) -> float:
 
 @nb.njit(cache=True, nogil=True)
 def _partition(scores: Floats, numbers: Ints, start: int, end: int, pivot: float) -> tuple[int, int]:
-    """Rearrange start ... end into higher, equal and lower than `pivot`; return the bounds of the equal ones."""
+    """Rearrange start ... end into higher, equal and lower than `pivot`; return the bounds of the equal."""
     higher, k, lower = start, start, end
     while k < lower:
         score = scores[k]

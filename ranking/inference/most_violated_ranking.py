@@ -47,7 +47,7 @@ class MostViolatedRanking:
 
 
 def algorithms_for(loss: str | RankingLoss) -> list[str]:
-    """Return the ALGORITHMS that find the most violated ranking for a loss, or the registered loss of that name.
+    """Return the ALGORITHMS that find the most violated ranking for a loss, or for the loss of that name.
 
     >>> algorithms_for("ndcg")
     ['auto', 'greedy', 'select', 'buckets']
@@ -109,7 +109,8 @@ def _terms(loss: str | RankingLoss, positives: int, negatives: int) -> tuple[Ran
 def _count(
     scores: Floats, is_relevant: Bools, half_gains: Floats, steps: Floats, ranks: Ints, coefficients: Floats
 ) -> tuple[Floats, float] | None:
-    """Do what `_compare` does by counting; return None, with nothing written, where no grid can separate the scores."""
+    """Do what `_compare` does by counting; return None, with nothing written, without a useful grid."""
+    # No grid is useful where it cannot separate the scores.
     grid = bin_grid(scores)
     if grid is None:
         return None

@@ -1,4 +1,4 @@
-"""Rank fusion: one order from those of several rankers, by weighted majority vote or value (midrank, section 3.4)."""
+"""Rank fusion: one order from several rankers, by weighted majority vote or value (midrank, section 3.4)."""
 
 from __future__ import annotations
 
@@ -47,7 +47,8 @@ def weighted_votes(orders: Ints, values: Floats, starts: Ints, votes: str = REMA
 
 
 def winner_takes_all(orders: Ints, values: Floats, starts: Ints) -> Ints:
-    """Return (N,) for each sequence the order with the greatest value, of equal ones the first; arguments as above."""
+    """Return (N,) for each sequence the order with the greatest value, of equal ones the first."""
+    # Arguments as for `weighted_votes`.
     winner = np.argmax(np.where(np.isnan(values), -np.inf, values), axis=0)
     lengths = np.diff(starts)
     chosen: Ints = orders[np.repeat(winner, lengths), np.arange(orders.shape[1])]
@@ -56,7 +57,8 @@ def winner_takes_all(orders: Ints, values: Floats, starts: Ints) -> Ints:
 
 @numba.njit(cache=True, nogil=True)
 def _fill_votes(orders, weights, starts, rule, fused):  # type: ignore[no-untyped-def]
-    """Write the fused orders. rule: the index in VOTES."""
+    """Write the fused orders."""
+    # rule: the index in VOTES.
     for number in range(len(starts) - 1):
         begin, end = starts[number], starts[number + 1]
         n = end - begin

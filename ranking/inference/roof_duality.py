@@ -142,7 +142,7 @@ class BoundedMaxMarginals:
         return relaxed
 
     def labelling(self, i: int, label: bool) -> Bools:
-        """Return (n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
+        """Return (n,) the best known labelling with y_i = `label`; the map outside the component of i."""
         if not 0 <= i < len(self.map):
             raise InputError("sample", f"0 to {len(self.map) - 1}", i)
         labels, parts = self.map.copy(), self._original.components
@@ -169,7 +169,7 @@ class BoundedMaxMarginals:
         return self._doubled.values(doubled_labels, *self._doubling.expanded(scores, costs))[copy_of]
 
     def _chosen(self, labels: npt.ArrayLike) -> tuple[Ints, Bools]:
-        """Return (n,) which copy of each sample flips to the requested labelling, and (N,) labels that say so."""
+        """Return (n,) which copy of each sample flips to the requested labelling, and such labels (N,)."""
         requested = finite("labels", labels, self._original.components.samples) != 0
         second, own = self._doubling.second, np.arange(len(requested))
         copy_of = np.where(requested, own, second)
@@ -178,7 +178,7 @@ class BoundedMaxMarginals:
         return copy_of, doubled_labels
 
     def _gains(self, labels: Bools) -> Floats:
-        """Return (n,) the value of the relaxed labelling with each sample's label minus the best: 0 or less."""
+        """Return (n,) the value of the relaxed labelling with each label minus the best: 0 or less."""
         copy_of, doubled_labels = self._chosen(labels)
         gains = np.where(doubled_labels != self._doubled.map, -np.abs(self._doubled.difference), 0.0)
         return gains[copy_of]
@@ -199,10 +199,13 @@ class _Candidates(NamedTuple):
 
 
 class _Rounded(NamedTuple):
-    """map: (n,). excess: (n,). parts: one per large component."""
+    """The labellings that the relaxed ones are rounded to."""
 
+    # (n,)
     map: Bools
+    # (n,)
     excess: Floats
+    # one per large component
     parts: list[_Candidates]
 
     @classmethod
@@ -242,7 +245,7 @@ def _outvotable(model: PairwiseModel) -> PairwiseModel:
 
 
 def _candidates(model: PairwiseModel, number: int, relaxed: Bools) -> _Candidates:
-    """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and keep the best of all."""
+    """Round a component's relaxed labellings (2s, 2s) to p and to q, improve each, keep the best of all."""
     parts = model.components
     positions = slice(parts.starts[number], parts.starts[number + 1])
     pairs = slice(parts.edge_starts[number], parts.edge_starts[number + 1])
@@ -265,7 +268,7 @@ def _candidates(model: PairwiseModel, number: int, relaxed: Bools) -> _Candidate
 
 @nb.njit(cache=True, nogil=True)
 def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints, values: Floats) -> None:
-    """Improve each row of labels by changing the label that gains most, except the one held; write its value."""
+    """Improve each row of labels by changing the label that gains most, not the one held; write its value."""
     size, gains = len(unary), np.empty(len(unary))
     first, heads, edge_of = _arcs(size, ends)
     least = ROUNDING * (np.abs(unary).sum() + np.abs(penalty).sum())
@@ -296,7 +299,7 @@ def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints
 
 @nb.njit(cache=True, nogil=True)
 def _arcs(size: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return (size + 1,) where the arcs of each sample begin, and for each arc (2m,) its head and its edge."""
+    """Return (size + 1,) where each sample's arcs begin, and for each arc (2m,) its head and its edge."""
     first = np.zeros(size + 1, np.int64)
     for end in ends.ravel():
         first[end + 1] += 1

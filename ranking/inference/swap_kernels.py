@@ -17,11 +17,14 @@ DRAWS = 50
 
 
 class WindowModel(NamedTuple):
-    """A ranker of windows of L samples, see WindowScores. table: (pool, L). features: (pool, d). pooled: (d,)."""
+    """A ranker of windows of L samples, see WindowScores."""
 
+    # (pool, L)
     table: Floats
     offset: float
+    # (pool, d)
     features: Floats
+    # (d,)
     pooled: Floats
 
 
@@ -40,7 +43,9 @@ class SearchState(NamedTuple):
 
 
 class Partners(NamedTuple):
-    """The best swap of each position with a later one: (n - 1,) gain, later position, and whether they are outdated."""
+    """The best swap of each position with a later one."""
+
+    # (n - 1,) each: gain, later position, and whether they are outdated.
 
     gains: Floats
     positions: Ints
@@ -95,7 +100,8 @@ def _root(value):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _window(w, state):  # type: ignore[no-untyped-def]
-    """Return the sum of window w from the definition; max-pooled differences by one pass with the largest value."""
+    """Return the sum of window w from the definition."""
+    # Max-pooled differences take one pass with the largest value.
     length = state.placed.shape[1]
     total = state.model.offset
     for k in range(length):
@@ -153,7 +159,8 @@ def _gain_pooled(a, b, state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[no-untyped-def]
-    """Write the best partner of position a, of equal gains the first; with `above` and `after`, the next best one."""
+    """Write the best partner of position a, of equal gains the first."""
+    # With `above` and `after`, the next best one.
     gains, positions, stale = partners
     gains[a], positions[a], stale[a] = -np.inf, a + 1, False
     for b in range(a + 1, len(state.order)):
@@ -348,7 +355,8 @@ def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def fill_best(model, members, ends, first, trees, seed, orders, values):  # type: ignore[no-untyped-def]
-    """Write orders (N,) and values (m,) of m sequences: ends (m + 1,), first and orders within each sequence."""
+    """Write orders (N,) and values (m,) of m sequences."""
+    # ends: (m + 1,). first, orders: positions within each sequence.
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
         paths = new_paths(trees, end - begin)
@@ -389,7 +397,7 @@ def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignor
 
 @numba.njit(cache=True, nogil=True)
 def _next_permutation(numbers):  # type: ignore[no-untyped-def]
-    """Turn `numbers` into the next in lexicographic order; return the first changed position, -1 after the last."""
+    """Turn `numbers` into the next in lexicographic order; return the first changed position, else -1."""
     p, q = len(numbers) - 2, len(numbers) - 1
     while p >= 0 and numbers[p] > numbers[p + 1]:
         p -= 1

@@ -65,7 +65,7 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _flip(turn, number, turns, on, scores, doubled, mutual):  # type: ignore[no-untyped-def]
-    """Change free core label `turn`; return the change in the number inside, and in the value of the core itself."""
+    """Change free core label `turn`; return the change in the number inside and in the core's value."""
     gain = mutual[0, turn]
     for x in range(turns):
         if on[x] and x != turn:
@@ -138,7 +138,7 @@ def _top(values, n, m, guess, work):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _first_outside(values, n, m, last):  # type: ignore[no-untyped-def]
-    """Return the greatest of the first n values that is not among the m greatest, whose least is `last`; else -inf."""
+    """Return the greatest of the first n values outside the m greatest, whose least is `last`; else -inf."""
     within, first = 0, -np.inf
     for x in range(n):
         within += values[x] >= last

@@ -68,12 +68,15 @@ class RankingLoss(Plugin, ABC):
         """Return T at `positions` >= 1: convex and not increasing."""
 
     def steps(self, n: int) -> Floats:
-        """Return (n,) T(m) - T(m + 1) for m = 1 ... n. Override where the difference would cancel."""
+        """Return (n,) T(m) - T(m + 1) for m = 1 ... n.
+
+        Override where the difference would cancel.
+        """
         values = self.discount(np.arange(1, n + 2, dtype=np.float64))
         return values[:-1] - values[1:]
 
     def of_positions(self, positions: Floats) -> float:
-        """Return the loss of a ranking whose relevant samples are at `positions` (|P|,), ascending, from 1."""
+        """Return the loss of a ranking with relevant samples at `positions` (|P|,), ascending, from 1."""
         gains, discounts = _ideal(self, len(positions))
         return float(gains @ (discounts - self.discount(positions)))
 

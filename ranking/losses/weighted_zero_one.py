@@ -9,11 +9,12 @@ from ranking.core.errors import InputError
 
 
 def misclassification_costs(relevant: Bools) -> Floats:
-    """Return (n,) the cost of misclassifying each sample, with J = |N|/|P|: 1/(2|P|) or 1/(2|N|); they sum to 1.
+    """Return (n,) the cost of misclassifying each sample, 1/(2|P|) or 1/(2|N|); the costs sum to 1.
 
     >>> misclassification_costs(np.array([True, False, False]))
     array([0.5 , 0.25, 0.25])
     """
+    # J = |N|/|P| is the ratio of the costs of a relevant and of an irrelevant sample.
     positives = int(np.count_nonzero(relevant))
     negatives = len(relevant) - positives
     balance = negatives / positives

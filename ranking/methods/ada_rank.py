@@ -23,7 +23,8 @@ NEARLY_PERFECT = 1.0 - 1e-9
 
 @numba.njit(cache=True, nogil=True)
 def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no-untyped-def]
-    """Write out (m, f): the NDCG of each sequence when each column (n, f) of scores ranks it, with pessimistic ties."""
+    """Write out (m, f): the NDCG of each sequence by each column (n, f) of scores."""
+    # Ties are pessimistic.
     for number in range(len(starts) - 1):
         rows = members[starts[number] : starts[number + 1]]
         best = 0.0
@@ -80,7 +81,7 @@ class WeakRankers:
 @METHODS.register("AdaRank")
 @dataclass(kw_only=True, eq=False)
 class AdaRank(LinearOrder):
-    """A sum of weak rankers, each a single feature: each round adds the one that ranks the weighted sequences best.
+    """A sum of rankers by single features: each round adds the one that ranks the weighted sequences best.
 
     Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight 1/2 ln((1 + r)/(1 -
     r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak ranker is a feature

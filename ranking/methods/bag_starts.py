@@ -32,7 +32,7 @@ def whole_image(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:
 
 
 def centre(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:
-    """Return (n,) the window of each image with the largest overlap with the middle half of its width and height."""
+    """Return (n,) each image's window that most overlaps the middle half of its width and height."""
     scores = np.empty(len(bags.boxes))
     for first, end in zip(bags.starts[:-1], bags.starts[1:], strict=True):
         left, top, right, bottom = bags.boxes[first]

@@ -44,7 +44,10 @@ class Boosting(NamedTuple):
 
 @dataclass(kw_only=True, eq=False)
 class Boosted(OrderMethod):
-    """Gradient boosting of regression trees. LightGBM is imported where it is used: that takes a second or two."""
+    """Gradient boosting of regression trees.
+
+    LightGBM is imported where it is used: that takes a second or two.
+    """
 
     grid: ClassVar[Grid] = Grid("rounds", (10, 30, 100, 300))
 

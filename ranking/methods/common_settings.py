@@ -36,7 +36,8 @@ COST = {
 
 
 def cost_unit(owner: str) -> Any:
-    """Return the setting for the unit of C of a weighted 0-1 loss. owner: names that C in the help text."""
+    """Return the setting for the unit of C of a weighted 0-1 loss."""
+    # owner: names that C in the help text.
     return setting(
         RANKING_UNIT,
         label="Unit of C",
@@ -58,7 +59,7 @@ def closed_gap(
     help: str = "Training stops when the objective is proven to be within this share of the optimum.",
     formula: str = r"\frac{\text{primal} - \text{dual}}{\text{primal}} \le \text{tolerance}",
 ) -> Any:
-    """Return the setting tolerance: the duality gap at which training stops, defined by `help` and `formula`."""
+    """Return the setting tolerance: the gap at which training stops, defined by `help` and `formula`."""
     return setting(
         default,
         label="Stop at this duality gap",
@@ -72,7 +73,8 @@ def closed_gap(
 
 
 def most_iterations(default: int, trained: str = "Training") -> Any:
-    """Return the setting max_iterations. trained: the subject of the help text."""
+    """Return the setting max_iterations."""
+    # trained: the subject of the help text.
     return setting(
         default,
         label="Maximum iterations",

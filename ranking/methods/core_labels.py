@@ -33,7 +33,9 @@ def core_labels(labels: Bools, size: int) -> list[int]:
 
 
 def _joint_information(configuration: np.ndarray, labels: Bools, added: int, core: list[int]) -> float:
-    """Return the sum over labels outside of the core and `added` of their mutual information with the configuration."""
+    """Return the sum over labels outside of the core of their information on the configuration."""
+    # The sum is over labels outside of the core and `added`, of the mutual information of each with the joint
+    # configuration.
     with_it = labels[:, added]
     groups = int(configuration.max(initial=0)) + 1
     present_by_mark = [_counts(configuration[rows], labels[rows], groups) for rows in (with_it, ~with_it)]
@@ -56,7 +58,8 @@ def _counts(configuration: np.ndarray, labels: Bools, groups: int) -> Floats:
 
 
 def _information(sizes: Floats, present: Floats) -> Floats:
-    """Return (L,) in nats the mutual information of configurations of `sizes` (g,) and labels `present` (g, L)."""
+    """Return (L,) in nats the mutual information of `sizes` (g,) of configurations and `present` (g, L)."""
+    # present: labels.
     total = sizes.sum()
     information = np.zeros(present.shape[1])
     for counts in (present, sizes[:, None] - present):

@@ -145,7 +145,8 @@ class HOAPSVM(HighOrderMethod):
         return solution.weights, solution.stopped
 
     def _ap_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
-        """Return the same of AP-SVM with w2 = 0: with w2 = 0 no objective is lower by more than the tolerance."""
+        """Return the weights (size,) of AP-SVM with w2 = 0, and whether a callback stopped training."""
+        # With w2 = 0 no objective is lower by more than the tolerance.
         ap = APSVM(C=2.0 * self.C, tolerance=self.tolerance, max_iterations=self.max_iterations)
         solution, weights = ap.solve(samples, wait, Start()), np.zeros(size)
         weights[: len(solution.weights)] = solution.weights / SCALE
@@ -154,10 +155,11 @@ class HOAPSVM(HighOrderMethod):
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """Convex risks above eq. 14 (Propositions 3 to 5). ranking: scores to the most violated ranking as a cut."""
+    """Convex risks above eq. 14 (Propositions 3 to 5)."""
 
     risk: LinearRisk
     neighbours: Neighbours
+    # scores to the most violated ranking as a cut
     ranking: Callable[[Floats], Cut]
 
     def touching(self, weights: Floats) -> UpperBound:

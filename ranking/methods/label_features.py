@@ -1,4 +1,4 @@
-"""The features in which scores of labels are linear: some shared by all labels, and one specific to each label.
+"""The features in which scores of labels are linear: some shared by all labels, and one per label.
 
 A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first column of `shared` is 1, for the v_i.
 """

@@ -37,7 +37,7 @@ def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
 
 
 def taus_of(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
-    """Return for each sequence with two grades (r,) the Kendall tau of each ranker, NaN where it has no order."""
+    """Return for sequences with two grades (r,) the Kendall tau of each ranker, NaN without an order."""
     scores = [scores_of_orders(orders, sequences.starts) for orders in rankings.orders]
     taus_by_sequence = []
     for number in range(len(sequences)):

@@ -32,9 +32,11 @@ BATCH = 5
 
 
 class LengthRanker(NamedTuple):
-    """theta: (p, d) in the blocks of the representation. level: the weight of the constant."""
+    """The ranker of subsequences of one length."""
 
+    # (p, d) in the blocks of the representation
     theta: Floats
+    # the weight of the constant
     level: float
 
 
@@ -204,7 +206,10 @@ class MidRank(MidRankSettings):
         return WindowScores(features @ (blocks(self.representation, length).T @ theta).T, offset)
 
     def rankings(self, sequences: SequenceSet) -> Rankings:
-        """Return the orders of all rankers for all sequences; scores by position are computed once for the pool."""
+        """Return the orders of all rankers for all sequences.
+
+        Scores by position are computed once for the pool.
+        """
         assert self.start is not None
         first = orders_by(sequences, self.start.direction)
         orders = np.repeat(first[None], len(self.rankers), axis=0)
@@ -218,7 +223,7 @@ class MidRank(MidRankSettings):
     def _search(
         self, sequences: SequenceSet, first: Ints, scores: WindowScores, orders: Ints, values: Floats
     ) -> None:
-        """Write the orders (N,) and the values (m,) of a ranker, except for sequences shorter than its length."""
+        """Write the orders (N,) and values (m,) of a ranker, but for sequences shorter than its length."""
         sizes = np.diff(sequences.starts)
         enough = sizes >= scores.length
         inside = np.repeat(enough, sizes)

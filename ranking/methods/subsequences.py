@@ -25,9 +25,11 @@ TIES = (EQUAL, FORBIDDEN)
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """rows: (m, L) of the pool, from the first position. right: (m,) whether a subsequence is in the correct order."""
+    """Sampled subsequences, in the correct order and scrambled."""
 
+    # (m, L) of the pool, from the first position
     rows: Ints
+    # (m,) whether a subsequence is in the correct order
     right: Bools
 
     def __len__(self) -> int:
@@ -117,7 +119,8 @@ class _Levels:
 
     @classmethod
     def of(cls, sequences: SequenceSet, generator: np.random.Generator | None = None) -> _Levels:
-        """Return the levels of `sequences`; equal grades are in random order with a generator, else in member order."""
+        """Return the levels of `sequences`."""
+        # Equal grades are in random order with a generator, else in member order.
         sizes = np.diff(sequences.starts)
         owner = np.repeat(np.arange(len(sequences)), sizes)
         grades = sequences.grades[sequences.members]
@@ -138,7 +141,8 @@ class _Levels:
         return longest
 
     def members(self, chosen: Ints, numbers: Ints, generator: np.random.Generator) -> Ints:
-        """Return (m, L) a random row of the pool for each level `numbers` (m, L) of the sequences `chosen` (m,)."""
+        """Return (m, L) a random row of the pool for each level `numbers` of the sequences `chosen`."""
+        # numbers: (m, L). chosen: (m,).
         level = self.first[chosen][:, None] + numbers
         begin, size = self.starts[level], self.starts[level + 1] - self.starts[level]
         rows: Ints = self.sorted[begin + np.floor(generator.random(level.shape) * size).astype(np.int64)]
@@ -174,7 +178,7 @@ class _Levels:
 def _any_grades(
     levels: _Levels, chosen: Ints, length: int, spacing: str, generator: np.random.Generator
 ) -> Ints:
-    """Return (m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
+    """Return (m, L) samples of sequences `chosen` (m,) with falling grades, equal ones in random order."""
     if spacing == "any":
         start = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
         positions = levels.with_two_grades(chosen, start, generator)
@@ -197,7 +201,7 @@ def _consecutive(counts: Ints, length: int, generator: np.random.Generator) -> I
 
 
 def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
-    """Return (m, L) rising numbers below each count, every choice with the same chance (Floyd's algorithm)."""
+    """Return (m, L) rising numbers below each count, all choices equally likely (Floyd's algorithm)."""
     chosen = np.full((len(counts), length), -1)
     for column in range(length):
         top = counts - length + column

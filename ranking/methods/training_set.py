@@ -37,7 +37,8 @@ class TrainingSet:
 
     @classmethod
     def of(cls, queries: Sequence[Query]) -> TrainingSet:
-        """Return the training set of `queries`; ValueError unless each has both kinds of samples and equal features."""
+        """Return the training set of `queries`."""
+        # ValueError unless each has both kinds of samples and equal features.
         if not queries:
             raise InputError("queries", "at least one query", "an empty list")
         relevant = np.concatenate([_relevant(number, query) for number, query in enumerate(queries)])
@@ -70,7 +71,8 @@ def _octets(array: np.ndarray) -> memoryview:
 
 
 def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) -> SimilarityGraph | None:
-    """Return the graphs of queries whose samples begin at `firsts` as one; ValueError for unequal affinities."""
+    """Return the graphs of queries as one; ValueError for unequal affinities."""
+    # firsts: where the samples of each query begin.
     present = [(graph, first) for graph, first in zip(graphs, firsts, strict=True) if graph is not None]
     if not present:
         return None

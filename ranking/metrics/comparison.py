@@ -1,4 +1,4 @@
-"""Several rankings of the same samples: the rank of each sample in each, and what a change of rank adds to AP."""
+"""Several rankings of the same samples: the ranks of each sample, and what a change of rank adds to AP."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Comparison:
 
     @cached_property
     def precisions(self) -> Floats:
-        """(r, n) the precision at the rank of each relevant sample, whose mean is AP; 0 for irrelevant samples."""
+        """(r, n) the precision at each relevant sample's rank, whose mean is AP; 0 for irrelevant ones."""
         precisions = np.zeros(self.ranks.shape)
         for number, ranks in enumerate(self.ranks):
             relevant = np.flatnonzero(self.relevance)
@@ -85,7 +85,7 @@ class Comparison:
 
 
 def largest(values: Floats | Ints, count: int) -> Ints:
-    """Return the indices of at most `count` of the largest `values` (n,) above 0, largest first, ties by index.
+    """Return the indices of at most `count` largest `values` (n,) above 0, largest first, ties by index.
 
     >>> largest(np.array([1, 0, 3, -2, 3]), 2)
     array([2, 4])

@@ -53,7 +53,9 @@ class FoldCurve:
 
 
 class Difference(NamedTuple):
-    """The mean difference of two curves over folds with its interval, (q + 1,) each; NaN ends for a single fold."""
+    """The mean difference of two curves over folds with its interval."""
+
+    # (q + 1,) each; the ends are NaN for a single fold.
 
     mean: Floats
     low: Floats

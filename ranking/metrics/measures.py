@@ -121,7 +121,7 @@ def ndcg(
 
 
 def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Return the share of the pairs of different grades in which the more relevant sample has the higher score.
+    """Return the share of pairs of different grades where the more relevant sample has the higher score.
 
     Pairs of one grade have no correct order and do not count; a pair of different grades with equal scores is
     incorrect. For two grades and untied scores it is the area under the ROC curve. Takes O(n log n). All samples of
@@ -135,7 +135,9 @@ def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
 
 
 def kendall_tau(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Return (correct - incorrect) / (correct + incorrect) over the pairs of `pair_accuracy`: 2 pair_accuracy - 1.
+    """Return (correct - incorrect) / (correct + incorrect) over pairs: 2 pair_accuracy - 1.
+
+    The pairs are those of `pair_accuracy`.
 
     This is midrank's section 5.1 with l+ + l- pairs of different grades. Untied grades and scores make tau-a and
     tau-b the same number, this one. With tied grades and untied scores it is Somers' D of scores given relevance,

@@ -26,7 +26,9 @@ def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
 
 @dataclass(frozen=True)
 class Measures:
-    """Four measures of one ranking. Larger is better, but for `zero_one`, the error rate at the cutoff |P|."""
+    """Four measures of one ranking."""
+
+    # Larger is better, but for `zero_one`, the error rate at the cutoff |P|.
 
     average_precision: float
     precision: float
@@ -35,7 +37,7 @@ class Measures:
 
 
 def with_image_at(fixed: Ints, rank: int) -> Ints:
-    """Return the relevance (n,) from the top with a relevant image put at `rank`, from 1, into `fixed` (n - 1,).
+    """Return the relevance (n,) from the top with a relevant image at `rank`, from 1, in `fixed` (n - 1,).
 
     >>> with_image_at(np.array([0, 1, 0]), 3).tolist()
     [0, 1, 1, 0]

@@ -44,7 +44,8 @@ def difference_interval(left: Sequence[float], right: Sequence[float]) -> Interv
 
 
 def _interval(values: Floats, rounding: float) -> Interval:
-    """Return the interval of the mean of `values`. rounding: the most that two equal values differ by."""
+    """Return the interval of the mean of `values`."""
+    # rounding: the most that two equal values differ by.
     mean = float(values.mean())
     if np.ptp(values) <= rounding:
         return Interval(mean, math.nan, math.nan)
@@ -86,7 +87,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _apart(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, float]:
-    """Return the differences fold by fold, those of rounding size as 0, and the most that two differ by rounding."""
+    """Return the differences fold by fold, those of rounding size as 0, and that size."""
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     if first.shape != second.shape or first.ndim != 1 or not len(first):
         shapes = f"{first.shape} and {second.shape}"

@@ -71,7 +71,7 @@ def _rows(shown: Compared, styles: dict[str, LineStyle], album: Album, top: int)
 
 
 def _training(shown: Compared, styles: dict[str, LineStyle], album: Album) -> list[Markup]:
-    """The top of the ranking at some iterations, for each run that has a recording; nothing without recordings."""
+    """The top of the ranking at some iterations, for each run with a recording."""
     relevance, test = shown.images.relevance(shown.query), shown.images.test
     rows = []
     for name, run in zip(shown.names, shown.runs, strict=True):

@@ -57,7 +57,7 @@ def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[s
 
 
 def measures_table(shown: Compared, top: int) -> Table:
-    """Return one row per run: each measure with its interval, and the AP difference to the first run with its sign."""
+    """Return a row per run: each measure with its interval, and the signed AP difference to the first run."""
     rows, measures = [], measures_of(top)
     for number, name in enumerate(shown.names):
         intervals = [shown.resampled.interval(measure, number) for measure in measures]

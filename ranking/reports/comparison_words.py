@@ -26,7 +26,7 @@ CURVES = (
 
 
 def verdict(names: Sequence[str], measured: Resampled) -> str:
-    """Name the rankings with the highest AP as printed, and those over which the lead of the best is significant."""
+    """Name the rankings with the highest AP as printed, and those that the best leads significantly."""
     values = measured.values["AP"]
     best = int(values.argmax())
     highest = [

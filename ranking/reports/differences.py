@@ -1,4 +1,4 @@
-"""Differences between each two methods by query, on the folds and on the test samples, with their significance."""
+"""Differences between each two methods by query, on folds and on test samples, with significance."""
 
 from __future__ import annotations
 
@@ -45,7 +45,8 @@ def pairs_of(results: Results) -> list[tuple[str, str]]:
 
 
 def differences(findings: Findings) -> list[Difference]:
-    """Return the differences of each pair on each query, as far as results exist; two thousand resamples each."""
+    """Return the differences of each pair on each query, as far as results exist."""
+    # Each takes two thousand resamples.
     results = findings.results
     folds = {(row.query, row.left, row.right): row for row in comparisons(results)}
     rows = []
@@ -129,7 +130,7 @@ def signed_difference_table(results: Results, rows: Sequence[Difference]) -> Tab
 
 
 def signs_of_folds(rows: Sequence[Difference], first: str) -> Signs:
-    """Return the signs of methods that differ significantly from the first method on the folds (paired t-test)."""
+    """Return the signs of methods that differ significantly from the first on the folds (paired t-test)."""
     signs = {}
     for row in rows:
         if row.right == first and row.folds is not None and row.folds.t < SIGNIFICANT:

@@ -142,11 +142,12 @@ def _broken(head: str) -> str:
 
 
 def _first(text: str) -> str:
-    r"""Escape the first text of a row, because the end of the row before would take "[" or "*" as an argument.
+    r"""Escape the first text of a row.
 
     >>> _first("[b]"), _first("a*")
     ('{}[b]', 'a*')
     """
+    # The end of the row before would take "[" or "*" as an argument.
     return f"{{}}{escaped(text)}" if text.startswith(("[", "*")) else escaped(text)
 
 
@@ -160,7 +161,8 @@ def escaped(text: str) -> str:
 
 
 def _cells(row: Row, best: str, made: Callable[[str], str] = str) -> list[str]:
-    """Format the values of a row with their signs, the best ones in the form `best`; `made` converts a text."""
+    """Format the values of a row with their signs."""
+    # The best ones have the form `best`; `made` converts a text.
     return [
         f"{(best if is_best else '{}').format(made(shown(value)))} {made(sign)}".rstrip()
         for value, is_best, sign in row.cells

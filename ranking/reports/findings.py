@@ -99,7 +99,7 @@ class Findings:
         ]
 
     def _others(self, query: str, compared_method: str) -> str | None:
-        """Return the chosen settings except C, formatted as in the label of a curve; None before they are chosen."""
+        """Return the chosen settings but C, as in a curve's label; None before they are chosen."""
         point = self.results.chosen(query, compared_method)
         if point is None:
             return None

@@ -61,7 +61,7 @@ def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
 
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
-    """Return a row per method with the top of its ranking of the held-out samples; None if there is no ranking yet."""
+    """Return a row per method with the top held-out samples of its ranking; None without any ranking."""
     rankings, styles = findings.rankings(query, fold), of_compared(findings.results.compared_methods)
     if not rankings:
         return None

@@ -1,4 +1,4 @@
-"""The appearance of a method in all charts: a colour, and a dash and a marker that identify it without colour."""
+"""The appearance of a method in charts: colour, and dash and marker, which suffice without colour."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def line_styles(
 
 
 def of_methods(methods: Mapping[str, str]) -> dict[str, LineStyle]:
-    """Return the appearance of each name by its method, one that ranks samples; the first few have one of their own."""
+    """Return the appearance of each name by its method, which ranks samples."""
+    # The first few have one of their own.
     return line_styles(methods, method_names(ranks="samples"))
 
 

@@ -23,21 +23,23 @@ def escaped(text: str) -> str:
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as markdown: the first column is left-aligned, all others are right-aligned. Cells are markdown.
+    """Return a table as markdown, the first column left-aligned, all others right-aligned.
 
     >>> markdown_table(["", "AP"], [["SVM", "0.5"]])
     '|  | AP |\\n| --- | --: |\\n| SVM | 0.5 |'
     """
+    # Cells are markdown.
     lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def signed(value: float, digits: int = 3, form: str = "f") -> str:
-    """Return a number with its sign and a typographic minus. form: "f", or "g" for significant digits.
+    """Return a number with its sign and a typographic minus.
 
     >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1), signed(0.4123, 2, "g")
     ('+0.045', '−0.000', '−1.2', '+0.41')
     """
+    # form: "f", or "g" for significant digits.
     return f"{value:+.{digits}{form}}".replace("-", "−")
 
 

@@ -117,7 +117,8 @@ def _tabled(title: str, table: Table, notice: str = "") -> Markup:
 
 
 def _differences(findings: Findings, differences: list[Difference]) -> Markup:
-    """Draw a bar chart for each pair of methods, all with the same axis, as on the project page of the paper."""
+    """Draw a bar chart for each pair of methods, all with one axis."""
+    # So does the project page of the paper.
     styles, reach, charts = of_compared(findings.results.compared_methods), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):

@@ -101,7 +101,7 @@ def names_of(runs: Sequence[Run]) -> list[str]:
 
 
 def settings_facts(run: Run) -> dict[str, str]:
-    """Describe the settings and the outcome of a run by name, including all settings of its method, also defaults."""
+    """Describe the settings and the outcome of a run by name, with all settings of its method."""
     settings = TrainSettings.from_json(run.settings)
     method, proof = known_method(settings.method), run.result.get("certificate", {})
     features = (_feature_words(name, values) for name, values in settings.features)

@@ -88,7 +88,7 @@ class _Descent:
         return self._passes + (self._search.passes if self._complete else 0)
 
     def descend(self, max_iterations: int, rounds: float) -> bool:
-        """Run rounds until no more is gained, or none makes progress; return whether a callback stopped it."""
+        """Run rounds until none gains or makes progress; return whether a callback stopped training."""
         stopped = False
         while not stopped and self.iterations < max_iterations and self._number <= rounds:
             stopped = self._search.run(self._enough, max_iterations - self._iterations, self._report)
@@ -109,7 +109,7 @@ class _Descent:
         self._search_in(self.problem.highest(place, KEPT), planes)
 
     def _search_in(self, rows: Ints, planes: WorkingSet | None) -> None:
-        """Begin a search, at the lowest place, for the minimum of the bound over `rows` and those that planes need."""
+        """Begin a search, at the lowest place, over `rows` and those that planes need."""
         problem, old = self.problem, self._rows
         if planes is not None:
             self._iterations, self._passes = self.iterations, self.passes

@@ -1,4 +1,4 @@
-"""The objective of latent structured SVMs on bags of windows, and convex bounds on it (quicksort, section 6.2).
+"""The objective of latent structured SVMs on bags of windows, and convex bounds (quicksort, section 6.2).
 
 With the best score of each image, s_i(w) = max_h w.phi_i(h) + b_h over its windows h, the objective is
 
@@ -32,7 +32,9 @@ from ranking.solvers.risk import Cut, LinearRisk
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Weights (d,), the scores of all windows there, (rows,), the best window of each image, (n,), and f in float64."""
+    """Weights (d,), and what follows from them."""
+
+    # The scores of all windows are (rows,), the best window of each image (n,), and f is in float64.
 
     weights: Floats
     scores: Floats
@@ -87,7 +89,7 @@ class BagProblem:
         return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
 
     def rows_of(self, fixed: Ints, rows: Ints) -> Ints:
-        """Return the windows `fixed` of images that show the object and the `rows` of the others, ascending."""
+        """Return the windows `fixed` of images that show the object and the `rows` of others, ascending."""
         return np.union1d(fixed[self.relevant], rows[self.irrelevant_rows[rows]])
 
     def highest(self, place: Place, k: int) -> Ints:

@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings that decompose into connected components.
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings of connected components.
 
     min_{v, w2 <= 0}  1/2 ||v||^2 + 1/2 ||w2||^2 + C max_Y [ Delta(Y) + scale (X v).(Y - Y*) + eta (A w2).(D - D*) ]
 
@@ -126,7 +126,7 @@ class _Anchor:
 
     @classmethod
     def of(cls, state: _State) -> Self:
-        """Return an anchor at the state's weights, with rho so that an edge weighs `EASE` times less than a sample."""
+        """Return an anchor at the state's weights; by rho an edge weighs `EASE` times less than a sample."""
         samples, edges = (block.lengths() ** 2 for block in state.blocks)
         weight = float(samples.mean()) if len(samples) else 0.0
         heavy = EASE * float(edges.mean()) / weight if len(edges) and weight > 0 else 0.0
@@ -138,7 +138,7 @@ class _Anchor:
         self.last = weights
 
     def settled(self, state: _State, active: Ints, generator: np.random.Generator) -> _State:
-        """Return the state after a round over components with edges without the anchor; its bound is valid."""
+        """Return the state, its bound valid, after a round without the anchor over components with edges."""
         if self.rho == 0.0:
             return state
         free, copy = _Anchor(self.weights, 0.0), state.copy()
@@ -224,7 +224,7 @@ class _State:
 
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
-        """Return all weight on the true labels, or on the combination `start`, with one plane per component."""
+        """Return all weight on the true labels or on the combination `start`, a plane per component."""
         positions, count = len(layout.score), len(layout.samples)
         planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))

@@ -1,4 +1,4 @@
-"""Compiled steps of block-coordinate Frank-Wolfe: a component's scores, its most violated labelling, its steps.
+"""Compiled steps of block-coordinate Frank-Wolfe: a component's scores, worst labelling, and steps.
 
 `score` says which row of the two feature blocks belongs to a position: a sample's below len(X), else an edge's.
 `planes` are labelling - truth by position, `shares` their multipliers. See `block_frank_wolfe`.
@@ -151,7 +151,7 @@ def _best_step(
 def _extremes(
     scores: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
 ) -> tuple[int, int, float]:
-    """Return the most violated plane, the least violated one with weight, and the difference of their violations."""
+    """Return the most violated plane, the least violated one with weight, and their difference."""
     best = worst = -1
     highest = lowest = 0.0
     for j in range(used):
@@ -168,7 +168,7 @@ def gain(
     scores: Floats, worst: Floats, costs: Floats, starts: Ints,
     planes: Floats, losses: Floats, shares: Floats, used: Ints, gains: Floats,
 ) -> None:  # fmt: skip
-    """Write by how much the most violated labelling, given by `worst`, exceeds each worst plane with weight."""
+    """Write by how much the most violated labelling, `worst`, exceeds each worst plane with weight."""
     for c in range(len(used)):
         a, b = starts[c], starts[c + 1]
         value = 0.0

@@ -170,7 +170,7 @@ class _Planes:
         self.free, self.bound_part = np.vstack([self.free, free]), np.vstack([self.bound_part, bound])
 
     def solve(self, close: float) -> None:
-        """Raise the bound until the program can gain no more than `close`, and drop the planes without weight."""
+        """Raise the bound until the program gains at most `close`; drop the planes without weight."""
         sweeps, missing = SWEEPS, np.inf
         for _ in range(ROUNDS):
             slopes = self.losses - self.gram @ self.shares

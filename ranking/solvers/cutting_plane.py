@@ -1,4 +1,4 @@
-"""One-slack cutting planes (Joachims, Finley and Yu 2009) with the optimised step of Franc and Sonnenburg (2009).
+"""One-slack cutting planes (Joachims et al. 2009) with the step of Franc and Sonnenburg (2009).
 
 Plain cutting planes call the oracle at the optimum of the model, which jumps about far from the solution. Here the
 best weights so far move along the line towards that optimum, to the least objective on it, and the cut is taken a

@@ -1,4 +1,7 @@
-"""The objective of a risk along a line of weights: scores are linear there, so that a step costs only oracle calls."""
+"""The objective of a risk along a line of weights.
+
+Scores are linear there, so that a step costs only oracle calls.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +38,7 @@ class Point:
 
 
 class Line:
-    """The objective between a point (0) and the weights `end` with their scores (1), by cuts in one dimension."""
+    """The objective between a point (0) and the weights `end` (1), by cuts in one dimension."""
 
     def __init__(self, risk: LinearRisk, origin: Point, end: Floats, scores: Floats) -> None:
         self.risk, self.origin = risk, origin
@@ -90,7 +93,7 @@ class Line:
         return height + slope * step
 
     def _least(self) -> tuple[float, float]:
-        """Return the step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
+        """Return the step with the least model objective, a vertex or a parabola's bottom, and its value."""
         constant, linear, square = self.parabola
         C, lines = self.risk.C, list(zip(self.heights, self.slopes, strict=True))
         steps = [0.0, 1.0]

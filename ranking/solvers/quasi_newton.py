@@ -18,11 +18,12 @@ REMEMBERED = 20
 
 @dataclass
 class Best:
-    """The point of the least value met, its value and gradient. iterations: of the whole search."""
+    """The point of the least value met, its value and gradient."""
 
     point: Floats
     value: float
     gradient: Floats
+    # of the whole search
     iterations: int = 0
 
 

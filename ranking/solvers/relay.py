@@ -28,11 +28,12 @@ class JoinedProgress:
         self._on_progress = on_progress
 
     def begin(self, **changes: Any) -> None:
-        """Begin a part that counts on from the latest event. changes: other values for fields of that event."""
+        """Begin a part that counts on from the latest event."""
+        # changes: other values for fields of that event.
         self.before = replace(self.latest, **changes)
 
     def report(self, event: ProgressEvent) -> None:
-        """Pass on an event of the current part, with iterations, seconds, passes and rounds of the whole run."""
+        """Pass on an event of the current part, with the counts and seconds of the whole run."""
         before = self.before
         self.latest = replace(
             event,
@@ -44,7 +45,8 @@ class JoinedProgress:
         self.repeat()
 
     def repeat(self) -> None:
-        """Pass on the latest event once more. Raises StopTraining if training has been stopped."""
+        """Pass on the latest event once more."""
+        # Raises StopTraining if training has been stopped.
         if self.stopped:
             raise StopTraining
         try:
@@ -109,7 +111,7 @@ class Relay(JoinedProgress):
         super().report(replace(event, primal=best.primal, dual=dual, weights=best.weights))
 
     def _joined(self, latest: Solution) -> Solution:
-        """Return the weights of the lower objective with the better of both lower bounds, certified together."""
+        """Return the weights of the lower objective with the better of both bounds, certified together."""
         first = self.solution
         if first is None:
             return latest

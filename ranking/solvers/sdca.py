@@ -54,14 +54,14 @@ class PositionHinges:
     constant: float = 0.0
 
     def margins(self, position_weights: Floats, level: float) -> Floats:
-        """Return (m,) delta_i theta.psi_i, for weights of positions (L, d) and the weight `level` of the constant."""
+        """Return (m,) delta_i theta.psi_i, for weights of positions (L, d) and `level` of the constant."""
         table = self.features @ position_weights.T
         scores = table[self.rows, np.arange(self.rows.shape[1])].sum(axis=1)
         margins: Floats = self.deltas * (scores + self.constant * level)
         return margins
 
     def weights(self, alpha: Floats) -> tuple[Floats, float]:
-        """Return theta (p, d) and the weight of the constant for dual variables: in float64, from the definition."""
+        """Return theta (p, d) and the weight of the constant for dual variables, in float64."""
         table = np.zeros((len(self.features), self.rows.shape[1]))
         for position in range(self.rows.shape[1]):
             table[:, position] = np.bincount(self.rows[:, position], alpha * self.deltas, len(table))
@@ -84,11 +84,14 @@ class PositionHinges:
 
 @dataclass(frozen=True, eq=False)
 class PositionWeights:
-    """theta: (p, d). level: the weight of the constant. stopped: whether a callback stopped training."""
+    """The weights of `PositionHinges`, and how training ended."""
 
+    # (p, d)
     theta: Floats
+    # the weight of the constant
     level: float
     certificate: Certificate
+    # whether a callback stopped training
     stopped: bool
 
 
@@ -227,7 +230,7 @@ class _Ascent:
         self.alpha = np.where(self.curvatures > 0, 0.0, problem.costs)
 
     def sweep(self, theta: Floats, level: float, margins: Floats, generator: np.random.Generator) -> int:
-        """Ascend over the subsequences that can move, SWEEPS times in random order; return the passes that it took."""
+        """Ascend over the subsequences that can move, SWEEPS times in random order; return the passes."""
         problem = self.problem
         movable = (self.alpha > 0) | (margins < 1.0)
         movable &= (self.alpha < problem.costs) | (margins > 1.0)
@@ -281,7 +284,8 @@ def _ascend(
     position_weights: Floats,
     levels: Floats,
 ) -> None:
-    """Maximise the dual along one variable after the other, keeping the weights of positions and of the constant."""
+    """Maximise the dual along one variable after the other, and keep the weights up to date."""
+    # They are the weights of positions and of the constant.
     length, columns = position_weights.shape
     for i in order:
         score = constant * levels[0]

@@ -87,7 +87,7 @@ def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
 
 
 def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) -> tuple[Floats, int]:
-    """Return argmax linear.x - 1/2 x'Qx over x >= 0, shares.x <= 1, and daqp's exit flag, positive where solved."""
+    """Return argmax linear.x - 1/2 x'Qx over x >= 0, shares.x <= 1, and daqp's flag, positive if solved."""
     m = len(linear)
     x, _, flag, _ = daqp.solve(
         np.ascontiguousarray(quadratic),

@@ -28,7 +28,7 @@ def tightest_truth(risk: TopKRisk, weights: TopKWeights) -> Bools:
 
 
 def first_truth(risk: TopKRisk) -> Bools:
-    """Return (M, L) outputs of the least loss before there are weights, filled up by the most frequent labels."""
+    """Return (M, L) outputs of the least loss without weights, filled up by the most frequent labels."""
     frequency = np.broadcast_to(risk.labels.mean(axis=0), risk.labels.shape)
     return _among_best(risk, frequency, risk.zero())
 

@@ -153,7 +153,8 @@ class TopKRisk:
         return 0.5 * self.square(weights) + self.scale * float(worst.values.sum() - right)
 
     def pairs(self, outputs: Bools, shares: Floats | None = None) -> Floats:
-        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i times its share: the factor of F[core] in t'Ft."""
+        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i times its share."""
+        # It is the factor of F[core] in t'Ft.
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks
@@ -192,8 +193,9 @@ class TopKRisk:
 
 @dataclass(frozen=True, eq=False)
 class TopKSolution:
-    """Weights and their certificate. stopped: whether a callback stopped training."""
+    """Weights and their certificate."""
 
     weights: TopKWeights
     certificate: Certificate
+    # whether a callback stopped training
     stopped: bool = False

@@ -81,7 +81,7 @@ def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:
 
 
 def smoothed(images: Stack) -> Stack:
-    """Return images in which each pixel is averaged with its neighbours, with weights 1 2 1 in both directions."""
+    """Return images in which each pixel is averaged with its neighbours, weights 1 2 1 in each direction."""
     wide = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
     tall = (wide[:, :-2] + 2 * wide[:, 1:-1] + wide[:, 2:]) / 4
     result: Stack = (tall[:, :, :-2] + 2 * tall[:, :, 1:-1] + tall[:, :, 2:]) / 4

@@ -1,4 +1,4 @@
-"""Pairs of fingerprints that may belong to near copies: similar hashes in one of the eight symmetries of a square."""
+"""Pairs of fingerprints that may be near copies: similar hashes in one of a square's eight symmetries."""
 
 from __future__ import annotations
 
@@ -42,11 +42,12 @@ class Candidates(NamedTuple):
 
 
 def turned(images: AnyArray, position: int) -> AnyArray:
-    """Return (n, side, side) the images mirrored, rotated by quarter turns, or both: one of the eight symmetries.
+    """Return (n, side, side) the images in one of the eight symmetries.
 
     >>> [turned(np.array([[[1, 2], [3, 4]]]), position).ravel().tolist() for position in (0, 1, 6)]
     [[1, 2, 3, 4], [2, 1, 4, 3], [2, 4, 1, 3]]
     """
+    # They are mirrored, rotated by quarter turns, or both.
     across = images.transpose(0, 2, 1) if position & 4 else images
     down = across[:, ::-1] if position & 2 else across
     return down[:, :, ::-1] if position & 1 else down
@@ -86,7 +87,7 @@ def candidates(
 
 
 def _largest(similar: Rows) -> tuple[Ints, Ints]:
-    """Return the rows and columns of entries that are similar enough, the MAX_COARSE largest per row at most."""
+    """Return rows and columns of similar enough entries, at most the MAX_COARSE largest per row."""
     enough = similar >= LEAST_COARSE
     crowded = np.flatnonzero(enough.sum(axis=1) > MAX_COARSE)
     if len(crowded):
@@ -111,7 +112,9 @@ def most_similar(first: Ints, similar: Rows, least: float, most: int) -> Ints:
 
 
 class Crops(NamedTuple):
-    """Each whole image and its crops at SMALL pixels: their warps (c, 3, 3), and images (c, f, SMALL, SMALL)."""
+    """Each whole image and its crops at SMALL pixels."""
+
+    # Their warps are (c, 3, 3), the images (c, f, SMALL, SMALL).
 
     warps: npt.NDArray[np.float32]
     images: npt.NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""Fingerprints by which images are compared: a perceptual hash of ImageHash, and a small grey image for the details.
+"""Fingerprints of images: a perceptual hash of ImageHash, and a small grey image for the details.
 
 Histograms are equalised, so that a darkened or faded copy has nearly the same fingerprint. An image rotated by an
 arbitrary angle has a black frame: a second fingerprint is computed from the content of the frame, set upright.
@@ -117,7 +117,7 @@ def rectangle_in_frame(grey: Grey) -> Rectangle | None:
 
 
 def _outline(shown: npt.NDArray[np.bool_]) -> tuple[Floats, int]:
-    """Return (n, 2) the corners of the first and last pixels of each row, and how many pixels lie between them."""
+    """Return (n, 2) the corners of each row's first and last pixels, and how many pixels lie between."""
     rows = np.flatnonzero(shown.any(axis=1))
     first = shown[rows].argmax(axis=1)
     end = shown.shape[1] - shown[rows, ::-1].argmax(axis=1)

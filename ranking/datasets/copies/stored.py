@@ -24,7 +24,10 @@ FILE = "copies.npz"
 
 
 class StoredCopies(NamedTuple):
-    """pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split of the source."""
+    """The near copies in the folder of an image set.
+
+    pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split of the source.
+    """
 
     pairs: Ints
     detail: Floats

@@ -45,7 +45,8 @@ def bins_of(problem: InferenceProblem) -> Bins | None:
 
 
 def bucket_steps(problem: InferenceProblem) -> Trace | None:
-    """Bound the bins by divide and conquer over their edges, then rank those whose bounds differ; None as `bins_of`."""
+    """Bound the bins by divide and conquer over edges, then rank those that remain; None as `bins_of`."""
+    # Those remain whose bounds differ.
     bins = bins_of(problem)
     if bins is None:
         return None
@@ -73,7 +74,7 @@ def _bound_bins(
     steps: list[Step],
     parent: int,
 ) -> None:
-    """Bound the ranks of the bins between edges.start - 1 and edges.end: one step per edge, the middle one first."""
+    """Bound the ranks of the bins from edges.start - 1 to edges.end: a step per edge, the middle first."""
     start, end, low, high = edges
     lowest, highest = ranks
     lowest[start - 1 : end], highest[start - 1 : end] = low, high
@@ -94,7 +95,8 @@ def _bound_bins(
 def _interval(
     problem: InferenceProblem, j: int, score: float, slack: float, low: int, high: int
 ) -> tuple[int, int]:
-    """Return the best ranks at score + slack and at score - slack, by one sum: rounding may have moved the edge."""
+    """Return the best ranks at score + slack and score - slack by one sum."""
+    # Rounding may have moved the edge.
     values, best, ranks = [0.0, 0.0], [0.0, 0.0], [low, low]
     for i in range(low, high):
         drop = float(problem.half_gains[i - 1]) * float(problem.steps[i + j - 2])

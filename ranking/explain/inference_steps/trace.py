@@ -79,7 +79,7 @@ class Trace:
         return len(places)
 
     def bounds_after(self, count: int, highest: int) -> tuple[Ints, Ints]:
-        """Return (|N|,) the lowest and the highest possible rank of each sample after the first `count` steps."""
+        """Return (|N|,) the lowest and highest possible rank of each sample after `count` steps."""
         low, high = np.ones(len(self.ranks), np.int64), np.full(len(self.ranks), highest, np.int64)
         for step in self.steps[:count]:
             for bound in step.bounds:

@@ -1,4 +1,7 @@
-"""The similarity graph of an image set: which samples are neighbours, with a name that the settings of a run store."""
+"""The similarity graph of an image set: which samples are neighbours.
+
+The settings of a run store its name.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +52,7 @@ FIRST_GRAPH = "same image"
 
 
 def is_graph_name(by: str) -> bool:
-    """Return whether settings may contain this name: one of GRAPHS, or of uploaded pairs (`uploaded_pairs.py`)."""
+    """Return whether settings may contain this name: one of GRAPHS or of `uploaded_pairs`."""
     return by in GRAPHS or is_edges_name(by)
 
 

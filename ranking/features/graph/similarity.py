@@ -18,18 +18,20 @@ Edges = npt.NDArray[np.int64]
 
 
 def same_image(image_of: npt.ArrayLike) -> Edges:
-    """Return all pairs of samples of one image (high-order, section 5). image_of: (n,) the image of each sample.
+    """Return all pairs of samples of one image (high-order, section 5).
 
     >>> same_image([7, 8, 7, 7])
     array([[0, 2],
            [0, 3],
            [2, 3]])
     """
+    # image_of: (n,) the image of each sample.
     return same_group(image_of)
 
 
 def same_group(groups: npt.ArrayLike) -> Edges:
-    """Return all pairs of samples of one group. groups: (n,) numbers or names, without NaN."""
+    """Return all pairs of samples of one group."""
+    # groups: (n,) numbers or names, without NaN.
     given = np.asarray(groups)
     if given.ndim != 1:
         raise InputError("groups", "(n,), one per sample", f"shape {given.shape}")

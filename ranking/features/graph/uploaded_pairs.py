@@ -108,7 +108,7 @@ def edges_from_csv(
 
 
 def read_pairs(name: str, data: bytes, ids: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
-    """Return the pairs (m, 2), m > 0, of an uploaded CSV called `name`, by the ids of the samples; else ValueError."""
+    """Return the pairs (m, 2), m > 0, of an uploaded CSV called `name`, by sample ids; else ValueError."""
     try:
         edges = edges_from_csv(io.BytesIO(data), ids, MAX_PAIRS)
     except InputError as error:
@@ -126,7 +126,7 @@ def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]
 
 
 def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Yield the number of each line that is not empty, and its cells in the columns i and j, "" if it is too short."""
+    """Yield the number of each line with content, and its cells in columns i and j, "" if it is too short."""
     lines = csv.reader(_decoded(stream, most), skipinitialspace=True, strict=True)
     try:
         header = next(lines, [])
@@ -178,7 +178,8 @@ def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> 
 
 
 def _check_once(codes: Ints, places: Ints, ids: Sequence[object] | npt.NDArray[np.generic]) -> None:
-    """Raise ValueError about the first line that repeats a pair. codes: (m,) ascending. places: (m,) their lines."""
+    """Raise ValueError about the first line that repeats a pair."""
+    # codes: (m,) ascending. places: (m,) their lines.
     again = np.flatnonzero(codes[1:] == codes[:-1]) + 1
     if len(again):
         at = again[places[again].argmin()]

@@ -1,4 +1,6 @@
-"""Uploaded files of arrays (.npy, .npz, Parquet): each array is described first, and read only if it is chosen.
+"""Uploaded files of arrays (.npy, .npz, Parquet).
+
+Each array is described first, and read only if it is chosen.
 
 Nothing is unpickled, and no header is trusted: an array is refused before memory is allocated if it claims another size
 than its file has, or more than the limits allow.
@@ -68,7 +70,10 @@ class ArrayInfo:
 
 
 class ArrayFile(ABC):
-    """kind: a description of the file. arrays: in order. problems: report rows about parts that are never read."""
+    """A file of arrays.
+
+    kind: a description of the file. arrays: in order. problems: report rows about parts that are never read.
+    """
 
     kind: str
     arrays: list[ArrayInfo]
@@ -227,7 +232,8 @@ def _is_number(type_: Any) -> bool:
 
 
 def _flat(column: Any, width: int, start: int) -> Any:
-    """Return the items of lists one after the other; Unusable if a list has another length. start: the first row."""
+    """Return the items of lists one after the other; Unusable if a list has another length."""
+    # start: the first row.
     from pyarrow import compute
 
     lengths = compute.fill_null(compute.list_value_length(column), 0).to_numpy(zero_copy_only=False)
@@ -267,7 +273,8 @@ def array_info(name: str, file: IO[bytes], limits: Limits) -> ArrayInfo:
 
 
 def _unfit(size: int, limit: str, limits: Limits) -> str:
-    """Return why an array of `size` bytes cannot be read; "" if it can. limit: the field of `limits`."""
+    """Return why an array of `size` bytes cannot be read; "" if it can."""
+    # limit: the field of `limits`.
     most = getattr(limits, limit)
     if size > most:
         return f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} sets the limit"
@@ -275,11 +282,12 @@ def _unfit(size: int, limit: str, limits: Limits) -> str:
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a shape without its trailing ones, as in outputs of networks, except in the first two dimensions.
+    """Return a shape without trailing ones, except in the first two dimensions.
 
     >>> squeezed((10, 512, 1, 1)), squeezed((10, 1)), squeezed((10,))
     ((10, 512), (10, 1), (10,))
     """
+    # Outputs of networks have such ones.
     while len(shape) > 2 and shape[-1] == 1:
         shape = shape[:-1]
     return shape

@@ -34,7 +34,7 @@ IDS = "ids of samples, or names of images with one sample"
 
 
 class InvalidVectors(Exception):
-    """Why vectors do not fit the samples: a sentence, the first rows of a table, and the number of its rows."""
+    """Why vectors do not fit the samples: a sentence, the first rows of a table, and its number of rows."""
 
     def __init__(self, sentence: str, problems: Sequence[Problem] = (), count: int = 0) -> None:
         super().__init__(sentence)
@@ -110,7 +110,8 @@ def _without_ending(name: str) -> str:
 
 
 def _row_of(text: str, names: dict[str, int]) -> int | None:
-    """Return the sample that an id names. Only image suffixes are ignored: "a.1" and "a.2" are different."""
+    """Return the sample that an id names."""
+    # Only image suffixes are ignored: "a.1" and "a.2" are different.
     for name in (text.strip(), image_name(text), _stem(text)):
         if name in names:
             return names[name]
@@ -169,11 +170,14 @@ def _left_out(unknown: Sequence[tuple[int, str]]) -> list[Problem]:
 
 @dataclass(frozen=True, eq=False)
 class VectorMatrix:
-    """matrix: (n, d) float32, in its file. columns: of the uploaded numbers. problems: table rows about changes."""
+    """The matrix of the vectors of all samples."""
 
     name: str
+    # (n, d) float32, in its file
     matrix: Features
+    # of the uploaded numbers
     columns: int
+    # table rows about changes
     problems: list[Problem]
 
 

@@ -1,4 +1,6 @@
-"""A plot of vectors before they are stored: how they spread, and whether nearest neighbours have the same class.
+"""A plot of vectors before they are stored.
+
+It shows how they spread, and whether nearest neighbours have the same class.
 
 Rows in another order than the samples have the correct shape and finite numbers. They can be recognised because the
 nearest neighbour of a sample has its class no more often than a random sample.
@@ -46,7 +48,8 @@ class VectorPlot:
 
 
 def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> VectorPlot:
-    """Return the plot of vectors (n, d) of samples of a set. of: (n,) which samples, None for all."""
+    """Return the plot of vectors (n, d) of samples of a set."""
+    # of: (n,) which samples, None for all.
     few = min(MAX_SHOWN, len(matrix))
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
     rows, samples = np.asarray(matrix[places], np.float64), places if of is None else of[places]
@@ -83,7 +86,8 @@ def _patterns(images: ImageSet, samples: Ints) -> Ints:
 
 
 def agreement(rows: Floats, patterns: Ints) -> tuple[float | None, float | None]:
-    """Return the share of rows (m, d) of length 1 whose nearest row has the same pattern, and that of a random row."""
+    """Return the share of rows whose nearest row has the same pattern, and that of a random row."""
+    # rows: (m, d) of length 1.
     counts = np.bincount(patterns)
     if len(rows) < 3 or (counts > 0).sum() < 2:
         return None, None

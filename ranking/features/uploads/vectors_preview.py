@@ -107,7 +107,7 @@ def preview_vectors(
 
 
 def open_arrays(path: Path, file_name: str, limits: Limits) -> ArrayFile:
-    """Return the arrays of a file, whose type follows from its first bytes; InputError if it is none of EXPECTED."""
+    """Return the arrays of a file, whose type its first bytes show; InputError if it is none of EXPECTED."""
     with path.open("rb") as file:
         head = file.read(6)
     if head == b"\x93NUMPY":

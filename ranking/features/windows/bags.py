@@ -87,7 +87,7 @@ def _precision(image_set: ImageSet, settings: WindowSettings) -> npt.DTypeLike:
 
 
 def _read(image_set: ImageSet, windows_file: Path, boxes_file: Path) -> BagSet | None:
-    """Return the bags in two files; None if one of them does not exist, or, with a warning in the log, is damaged."""
+    """Return the bags in two files; None if one is missing or, with a warning in the log, damaged."""
     try:
         windows = np.load(windows_file, mmap_mode="r", allow_pickle=False)
         image_of, *corners = np.load(boxes_file, allow_pickle=False).T

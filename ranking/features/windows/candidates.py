@@ -86,7 +86,8 @@ def _grid(width: int, height: int, most: int) -> Ints:
 
 
 def _shapes() -> Iterator[tuple[int, int]]:
-    """Yield the rows and columns of grids, few first: neither more than twice the other, and more than one window."""
+    """Yield the rows and columns of grids, few first."""
+    # Neither is more than twice the other, and there is more than one window.
     for product in count(2):
         for rows in range(1, product + 1):
             columns, rest = divmod(product, rows)

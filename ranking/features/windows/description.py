@@ -76,7 +76,8 @@ def _grey(picture: Image.Image) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _integral(grey: Floats, hsv: Ints) -> npt.NDArray[np.uint32]:
-    """Return (height + 1, width + 1, ORIENTATIONS + COLOURS) sums over all pixels above and left, modulo 2 ** 32."""
+    """Return (height + 1, width + 1, ORIENTATIONS + COLOURS) sums over pixels above and left."""
+    # Sums are modulo 2 ** 32.
     height, width = grey.shape
     sums = np.zeros((height + 1, width + 1, ORIENTATIONS + COLOURS), np.uint32)
     row = np.empty(ORIENTATIONS + COLOURS, np.uint32)
@@ -111,7 +112,7 @@ def _colour(hue: int, saturation: int, value: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _pool(sums: npt.NDArray[np.uint32], boxes: Floats, rows: Ints, vectors: Features) -> None:
-    """Fill `rows` of `vectors` with the features of `boxes`, in pixels of the image that `sums` belongs to."""
+    """Fill `rows` of `vectors` with the features of `boxes`, in pixels of the image of `sums`."""
     cells = np.empty((CELLS, CELLS, ORIENTATIONS))
     parts = np.empty((PARTS, PARTS, COLOURS))
     vector = np.empty(COLUMNS)

@@ -1,4 +1,4 @@
-"""Hierarchical grouping of segments (Uijlings et al., IJCV 2013): similar neighbours are joined, pair after pair.
+"""Grouping of segments (Uijlings et al., IJCV 2013): similar neighbours are joined, pair after pair.
 
 scikit-image's `merge_hierarchical` calls Python functions for every pair: it takes ten times as long even if it
 compares mean colours only.
