@@ -92,6 +92,7 @@ def joined(count: int, pairs: Ints) -> Ints:
     [0, 1, 2, 1]
     """
     # Components are numbered in order of appearance.
+
     # when an image set is read, not when a page loads
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components

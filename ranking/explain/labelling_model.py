@@ -111,6 +111,7 @@ class LabellingModel:
         """Return the open labels in the order of the strategy's urgency; settled labels come last."""
         # Among settled labels the one comes first whose unary score contradicts its state most: the image may
         # have more labels than k, or fewer.
+
         # All open labels are outside then, else inside.
         full = (position.answers > 0).sum() >= prediction.k[0]
         doubt = prediction.unary[0] if full else -prediction.unary[0]

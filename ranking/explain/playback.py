@@ -274,6 +274,7 @@ def lifts(
     """
     # scores: (n,). At most LIFTED rows, each with the number of relevant rows that it passes. Without the
     # loss, equal scores rank the irrelevant first.
+
     # Compiled: pages import this file before they show anything.
     from ranking.inference import most_violated_ranking
 

@@ -27,8 +27,9 @@ class Optimum(NamedTuple):
 
 def svm(features: Features, relevant: Bools, C: float) -> Optimum:
     """Solve high-order, eqs. 4, 7 and 8 without pairs: w[0] scores the relevant class, w[1] the other."""
-    # The loss is a sum over samples, so the most violated labelling has the worse label of each. Weights: (2
-    # d,).
+    # The loss is a sum over samples, so the most violated labelling has the worse label of each.
+    # Weights: (2 d,).
+
     # takes a second to load
     import cvxpy as cp
 
@@ -46,6 +47,7 @@ def hob_svm(
 ) -> Optimum:
     """Solve high-order, eqs. 4 to 8, over all labellings of each component of the graph."""
     # Weights: (2 d + d2,), w2 last. edges: (m, 2), at least one. affinity: (m, d2) >= 0.
+
     # takes a second to load
     import cvxpy as cp
 
@@ -71,6 +73,7 @@ def hoap_round(
     """Solve the convex problem that touches high-order, eq. 14, at the weights `at`: Propositions 3 to 5."""
     # at: (2, d), (d2,). rankings: (r, n) the sizes of the coefficients of Psi(X, R) - Psi(X, R*), losses
     # (r,). Weights: as `hob_svm`.
+
     # takes a second to load
     import cvxpy as cp
 
@@ -93,6 +96,7 @@ def hoap_round(
 def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
     """Solve RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second."""
     # Weights: (d,).
+
     # takes a second to load
     import cvxpy as cp
 
@@ -105,6 +109,7 @@ def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
 def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
     """Solve the program over cutting planes: Mohapatra et al., CVPR 2018, eq. 4, with some constraints."""
     # Weights: (d,). planes: for each query, normals (m, d) and losses (m,).
+
     # takes a second to load
     import cvxpy as cp
 
@@ -117,6 +122,7 @@ def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
 def planes_dual(normals: Floats, losses: Floats, C: float) -> Optimum:
     """The dual of `planes_primal` for one query, with the same value."""
     # Multipliers: (m,), one per plane.
+
     # takes a second to load
     import cvxpy as cp
 

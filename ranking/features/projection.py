@@ -78,6 +78,7 @@ class PCA:
         # rows: numbers of rows, (n,) bool, or None for all. Exact, in double precision, and deterministic:
         # the largest entry of each direction is positive. ValueError if these rows are all equal, or there
         # are none.
+
         # which pages that show a projection do without
         from scipy import linalg
 
@@ -198,6 +199,7 @@ def _mean_and_length(features: Features, rows: AnyArray) -> tuple[Floats, float]
 def _moments(features: Features, rows: AnyArray, mean: Floats) -> tuple[Floats, Floats | None]:
     """Return the covariance S (d, d) of some rows and None, or for far fewer rows than columns Q'SQ and Q."""
     # Q'SQ is (n, n) for n rows; the orthonormal columns of Q (d, n) span the rows.
+
     # as above
     from scipy import linalg
 

@@ -162,6 +162,7 @@ def _decide(
 ) -> int:
     """Rank the samples in open bins by the edges, doubtful ones by 0 for now; return how many are."""
     # Without branches, which the processor would mispredict every other time.
+
     # unsigned: numba then skips the test for negative indices
     count = np.uint64(0)
     for k in opened:

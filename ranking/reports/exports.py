@@ -115,6 +115,7 @@ def latex(table: Table) -> str:
     <BLANKLINE>
     """
     # A table of more than MAX_ACROSS columns is transposed, because pages are higher than wide.
+
     # only now, because nothing else needs it
     from pandas import DataFrame
 

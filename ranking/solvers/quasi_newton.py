@@ -41,6 +41,7 @@ def quasi_newton(
     # curvature: a point and a direction to the product of the Hessian with the direction; with it Newton's
     # method finds its steps by conjugate gradients. Ends early where iterations run out, a callback raises
     # StopTraining, or no step lowers the objective by more than rounding.
+
     # takes a third of a second to load, and few runs need it
     from scipy.optimize import minimize
 
