@@ -145,7 +145,8 @@ def _check_no_report(options: argparse.Namespace) -> None:
 
 
 def _settings(options: argparse.Namespace) -> ExperimentSettings:
-    """Return the settings in the file. Only the command may name a scheduler, because a scheduler can run any code."""
+    """Return the settings in the file."""
+    # Only the command may name a scheduler, because a scheduler can run any code.
     record = read_json(Path(options.set))
     scheduler = record.pop("scheduler", None)
     if scheduler is not None:

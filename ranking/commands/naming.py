@@ -97,7 +97,8 @@ def import_settings(texts: list[str]) -> Settings:
 
 
 def file_sources() -> list[str]:
-    """Return the sources that read one file of numbers instead of images; they cannot be recognised automatically."""
+    """Return the sources that read one file of numbers."""
+    # They read no images, and cannot be recognised automatically.
     return [
         name
         for name in source_names()

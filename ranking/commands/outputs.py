@@ -58,7 +58,8 @@ def write_comparison(shown: Compared, options: argparse.Namespace) -> None:
 
 
 def write_experiment(findings: Findings, options: argparse.Namespace, name: str = "") -> None:
-    """Write the files of an experiment that the options name. name: the user's name for the experiment."""
+    """Write the files of an experiment that the options name."""
+    # name: the user's name for the experiment.
     rows = differences(findings) if options.output or options.latex else []
     contents: Contents = {
         "output": lambda: report_html(findings, rows, Thumbnails(findings.images.folder), name),
@@ -72,7 +73,8 @@ def write_experiment(findings: Findings, options: argparse.Namespace, name: str 
 
 
 def _write_all(contents: Contents, options: argparse.Namespace, part: str = "") -> None:
-    """Write the files. part: how much of the experiment the report shows; "" for all of it."""
+    """Write the files."""
+    # part: how much of the experiment the report shows; "" for all of it.
     for option, content in contents.items():
         if file := getattr(options, option):
             write(file, content())
@@ -81,7 +83,8 @@ def _write_all(contents: Contents, options: argparse.Namespace, part: str = "") 
 
 
 def write(file: Path, content: str | bytes) -> None:
-    """Write all of the file or none of it; devices and pipes, such as /dev/stdout, directly. Errors name `file`."""
+    """Write all of the file or none of it; devices and pipes, such as /dev/stdout, directly."""
+    # Errors name `file`.
     data = content.encode() if isinstance(content, str) else content
     if file.exists() and not file.is_file():
         file.write_bytes(data)

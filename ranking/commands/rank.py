@@ -1,4 +1,4 @@
-"""``python -m ranking rank RUN``: rank the samples of an image set with a trained model, and print them as CSV.
+"""``python -m ranking rank RUN``: rank samples with a trained model, and print them as CSV.
 
 A label ranker ranks the labels of each image; a model of sequences ranks its test sequences; a model of windows ranks
 images, each with its best window.

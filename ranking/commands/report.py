@@ -1,5 +1,7 @@
-"""``python -m ranking report RUN_OR_FILE ... -o FILE.html``: write one self-contained HTML file about an experiment,
-or about a comparison of two to four runs."""
+"""``python -m ranking report RUN_OR_FILE ... -o FILE.html``: write one self-contained HTML file.
+
+It is about an experiment, or about a comparison of two to four runs.
+"""
 
 from __future__ import annotations
 

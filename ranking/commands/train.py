@@ -74,11 +74,9 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
 def training_of(
     images: ImageSet, features: Named, method: str, given: Settings, named: str | None, min_images: int
 ) -> AnyTrainSettings:
-    """Return settings of a run of `method` on an image set: of samples, labels, sequences or images.
-
-    named: the class to rank first, or the criterion to rank by; None where the set has exactly one. min_images: as in
-    `LabelTrainSettings`.
-    """
+    """Return settings of a run of `method` on an image set: of samples, labels, sequences or images."""
+    # named: the class to rank first, or the criterion to rank by; None where the set has exactly one.
+    # min_images: as in `LabelTrainSettings`.
     ranks = method_class(method).ranks
     if ranks == "labels":
         return LabelTrainSettings(images.key, features, method, given, min_images)

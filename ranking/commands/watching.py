@@ -62,9 +62,9 @@ class Bar:
 
 
 def watch(store: Store, run: Run, respond: Respond | None = None) -> Run:
-    """Show the progress of a run until it ends. Ctrl-C cancels it, keeps its results so far, and is raised again.
-
-    respond: answers each question of an import; if it raises an error, the import is cancelled."""
+    """Show the progress of a run until it ends; return the run."""
+    # Ctrl-C cancels it, keeps its results so far, and is raised again. respond: answers each question of an
+    # import; if it raises an error, the import is cancelled.
     bar, offset = Bar(), 0
     try:
         while True:

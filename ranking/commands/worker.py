@@ -1,4 +1,6 @@
-"""The process that executes an import, a training run or a study: ``python -m ranking.commands.worker HOME RUN_ID``.
+"""The process that executes a run: ``python -m ranking.commands.worker HOME RUN_ID``.
+
+A run is an import, a training run or a study.
 
 It reports progress in events.jsonl, writes the run's final state at its end, and stops soon after a SIGTERM. If it is
 killed or crashes, `ranking.storage.jobs` writes the final state instead.
@@ -94,7 +96,8 @@ def _wait_for_turn(store: Store, run: Run, report: Report) -> None:
 
 
 def _hold_lock(run: Run) -> None:
-    """Hold the lock handed over by `ranking.storage.jobs`, or take it if started by hand, until the process ends."""
+    """Hold the lock handed over by `ranking.storage.jobs` until the process ends."""
+    # If the process was started by hand, it takes the lock.
     inherited = os.environ.pop(LOCK_VARIABLE, None)
     if inherited is None:
         take_lock(run.folder)
@@ -104,8 +107,8 @@ def _hold_lock(run: Run) -> None:
 
 
 def _work(store: Store, run: Run, report: Report) -> tuple[State, str, Json | None]:
-    """Execute `run`; return its final state, the reason, and the result; None keeps the result that is already
-    in its record."""
+    """Execute `run`; return its final state, the reason, and the result."""
+    # The result None keeps the result that is already in the run's record.
     works = {"import": import_, "train": train, "study": study}
     memory = IMPORT_MEMORY if run.is_import else None
     try:
@@ -182,9 +185,8 @@ def _within_limits(store: Store, report: Report) -> OnStep:
 
 
 def import_(store: Store, run: Run, report: Report) -> Json:
-    """Import what the user uploads, as in `ranking.storage.importing`.
-
-    Only its work has a time limit and a place in the queue; while it waits for an answer it has neither."""
+    """Import what the user uploads, as in `ranking.storage.importing`."""
+    # Only its work has a time limit and a place in the queue; while it waits for an answer it has neither.
     steps = steps_of(store, run, _within_limits(store, report))
     answer: Answer | None = None
     for number in itertools.count(1):
@@ -206,8 +208,8 @@ def import_(store: Store, run: Run, report: Report) -> Json:
 
 
 def train(store: Store, run: Run, report: Report) -> Json:
-    """Train as in `ranking.experiments.task`. The model is saved before it is evaluated, so that it survives a failed
-    evaluation."""
+    """Train as in `ranking.experiments.task`."""
+    # The model is saved before it is evaluated, so that it survives a failed evaluation.
     settings = train_settings(run.settings)
     report.progress("Reading the image set", 0, 1)
     # only now, so that the first event does not wait for it
@@ -246,7 +248,7 @@ def train(store: Store, run: Run, report: Report) -> Json:
 
 
 def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
-    """Return the trained method of the run that `settings` names as warm start; None where it names no run."""
+    """Return the trained method of the run that `settings` names as warm start, or None."""
     from ranking.experiments.sample_task import training_signature
     from ranking.methods import load_method
 
@@ -264,8 +266,8 @@ def _warm_start(store: Store, settings: AnyTrainSettings) -> Method | None:
 
 
 def study(store: Store, run: Run, report: Report) -> Json:
-    """Run a study as in `ranking.experiments.study`. Partial results are written as they are ready, and kept however
-    the run ends."""
+    """Run a study as in `ranking.experiments.study`."""
+    # Partial results are written as they are ready, and kept however the run ends.
     settings = study_settings(run.settings)
     report.progress("Reading the image set" if settings.set else "Starting", 0, 1)
     from ranking.experiments import studies

@@ -26,8 +26,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    """Print a line per workspace, most recently used first, or remove unused ones; FAILED if one could not be
-    removed."""
+    """Print a line per workspace, most recently used first, or remove unused ones."""
+    # Returns FAILED if one could not be removed.
     server = home_folder(options.home)
     rows = workspaces.all_workspaces(server)
     if options.remove_unused is None:

@@ -1,4 +1,6 @@
-"""Image sets: how they are built, split and shown. The formats of imports are in `ranking.formats`.
+"""Image sets: how they are built, split and shown.
+
+The formats of imports are in `ranking.formats`.
 
 >>> make_source("Digits", test_share=0.25).title()
 'Digits'

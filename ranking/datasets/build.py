@@ -65,7 +65,7 @@ class Outcome:
 def build_image_set(
     source: Source, folder: Path, on_progress: OnCount | None = None, title: str = ""
 ) -> tuple[ImageSet, list[Problem]]:
-    """Read all of `source` into the new or empty `folder`; return the image set and the problems that occurred.
+    """Read all of `source` into the new or empty `folder`; return the image set and the problems.
 
     title: of the set; "" for the source's title. Near copies are stored in the folder (`copies`), and stay on
     one side of the split unless the source groups samples. ValueError if nothing is usable (it counts the reasons), if
@@ -230,7 +230,8 @@ def _rounded(edge: float) -> float:
 
 
 def check_box(box: SourceBox, size: tuple[int, int], file: str) -> tuple[Pixels | None, Problem | None]:
-    """Return `box` in whole pixels inside an image of `size`, or None if it is not usable; and the problem, if any."""
+    """Return `box` in whole pixels inside an image of `size`, or None; and the problem, if any."""
+    # None: it is not usable.
     large = {name: number for name, number in box.numbers.items() if abs(number) > MAX_NUMBER}
     if large:
         came = "; ".join(f"{readable(name)} {number:g}" for name, number in list(large.items())[:3])

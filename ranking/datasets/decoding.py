@@ -164,7 +164,8 @@ def _orientation(picture: Image.Image) -> int:
 
 
 def _is_already_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
-    """Return whether the boxes of `record` refer to the image rotated by `orientation`, not to the stored pixels."""
+    """Return whether the boxes of `record` refer to the image rotated by `orientation`."""
+    # Otherwise they refer to the stored pixels.
     if all(box.box is None for box in record.boxes):
         return True
     if record.upright is not None:

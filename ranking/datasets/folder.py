@@ -95,7 +95,8 @@ class ImageSetWriter:
         return len(self._rows)
 
     def add(self, image: CheckedImage) -> None:
-        """Write one image and its boxes. File names are numbers, so that no imported name reaches the disk."""
+        """Write one image and its boxes."""
+        # File names are numbers, so that no imported name reaches the disk.
         row = len(self._records)
         file = f"images/{row + 1:06d}{image.stored.extension}"
         # many rows of a table of features may have one card
@@ -141,7 +142,8 @@ class ImageSetWriter:
             )
 
     def _add_features(self, record: SourceImage) -> None:
-        """Add the features of one image; either all images of a set have features of equal length, or none has any."""
+        """Add the features of one image."""
+        # Either all images of a set have features of equal length, or none has any.
         features = np.array(record.features or (), np.float32)
         if self._features and len(features) != len(self._features[0]):
             expected = f"{len(self._features[0]):,} numbers, as of the first image"
@@ -219,8 +221,8 @@ def _write(folder: Path, title: str, classes: list[str], columns: Columns) -> No
 
 
 def set_split(folder: Path, test: Bools, groups: Ints | None) -> ImageSet:
-    """Give the set in `folder`, which must not be in use yet, another split (m,) and other groups of images (m,), None
-    for none; return the set, which has a new key."""
+    """Give the set in `folder` another split and other groups; return the set, which has a new key."""
+    # The set must not be in use yet. test: (m,) images. groups: of images (m,), None for none.
     title, classes, _, columns = _read(folder)
     columns["image_test"] = test
     columns.pop("image_groups", None)
@@ -253,7 +255,8 @@ def load_image_set(folder: Path) -> ImageSet:
 
 
 def _read(folder: Path) -> tuple[str, list[str], str, Columns]:
-    """Return title, classes, key and columns of the set in `folder`; raise ValueError as `load_image_set` does."""
+    """Return title, classes, key and columns of the set in `folder`."""
+    # Raises ValueError as `load_image_set` does.
     again = "import the image set again"
     where = str(folder)
     try:

@@ -10,12 +10,9 @@ from ranking.datasets.splits import blocks_of
 
 
 def label_set(image_set: ImageSet, features: Features, min_images: int = 1) -> LabelSet:
-    """Return the images of a set with the labels of all their samples, for a method that ranks labels.
-
-    features: (n, d) of the samples, from `ranking.features.load_features`; an image with several boxes has their mean.
-    Labels that fewer than `min_images` images show are dropped. ValueError if no label remains, or the features do not
-    fit the samples.
-    """
+    """Return the images of a set with the labels of all their samples, for a method that ranks labels."""
+    # features: (n, d) of the samples, from `ranking.features.load_features`; an image with several boxes has
+    # their mean. Labels that fewer than `min_images` images show are dropped.
     if features.ndim != 2 or len(features) != len(image_set):
         raise InputError("features", f"shape ({len(image_set)}, d), one row per sample", features.shape)
     if min_images < 1:

@@ -1,4 +1,7 @@
-"""Ordered sequences from pairs, by transitivity (midrank, section 1), so that MidRank can train on pairs alone."""
+"""Ordered sequences from pairs, by transitivity (midrank, section 1).
+
+MidRank can then train on pairs alone.
+"""
 
 from __future__ import annotations
 
@@ -21,13 +24,12 @@ def sequences_of_pairs(
     chains: str = "longest",
     seed: int = 0,
 ) -> SequenceSet:
-    """Return ordered sequences from pairs (m, 2) of rows, the better row first, by transitivity (midrank, section 1).
-
-    A sequence is a path of pairs. "longest": a longest path down from each of the `number` samples with the longest
-    paths below them. "sampled": random paths to the end, from random samples that are not below another sample. The
-    grade of a sample is the length of the longest path below it. The seed decides between equal candidates. InputError
-    names a cycle if the pairs form one.
-    """
+    """Return ordered sequences from pairs (m, 2) of rows, the better row first."""
+    # By transitivity (midrank, section 1): a sequence is a path of pairs. "longest": a longest path down from
+    # each of the `number` samples with the longest paths below them. "sampled": random paths to the end, from
+    # random samples that are not below another sample. The grade of a sample is the length of the longest
+    # path below it. The seed decides between equal candidates. InputError names a cycle if the pairs form
+    # one.
     check_choice("chains", chains, CHAINS)
     given = np.asarray(pairs)
     if given.ndim != 2 or given.shape[1] != 2 or not np.issubdtype(given.dtype, np.integer) or not len(given):
@@ -82,7 +84,7 @@ def _circle(below: list[Ints], above: Ints) -> list[int]:
 def _longest_paths(
     below: list[Ints], grades: Ints, _: Ints, number: int, generator: np.random.Generator
 ) -> Iterator[Ints]:
-    """Return paths that lose one grade per step, from the samples with the highest grades; ties are random."""
+    """Return paths that lose one grade per step, from the highest grades; ties are random."""
     heads = np.lexsort((generator.random(len(grades)), -grades))
     for head in heads[: min(number, np.count_nonzero(grades))]:
         path = [int(head)]

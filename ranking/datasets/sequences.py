@@ -29,10 +29,11 @@ Rows = npt.NDArray[np.int64]
 
 @dataclass(frozen=True)
 class Drawing:
-    """How sequences are sampled. Any samples: `length` different samples of a split. One of each group: one sample from
-    each of `length` groups, such as one image each of eight public figures. Whole groups: each group is a sequence that
-    is used once, such as the documents of one query; `length` has no effect.
-    """
+    """How sequences are sampled."""
+
+    # Any samples: `length` different samples of a split. One of each group: one sample from each of `length`
+    # groups, such as one image each of eight public figures. Whole groups: each group is a sequence that is
+    # used once, such as the documents of one query; `length` has no effect.
 
     name: ClassVar[str] = "Sequences"
 
@@ -98,11 +99,12 @@ class Drawing:
 
     @property
     def tested_on(self) -> tuple[str, str, int, int, int]:
-        """The settings that determine the test sequences: if they are equal, scores on one image set can be compared.
+        """Return the settings that determine the test sequences.
 
         >>> Drawing(train=10, scale="length 1").tested_on == Drawing().tested_on
         True
         """
+        # If they are equal, scores on one image set can be compared.
         return self.first, self.of, self.length, self.test, self.seed
 
 
@@ -123,17 +125,15 @@ def usual_drawing(image_set: ImageSet, criterion: str) -> Settings:
 def draw_sequences(
     image_set: ImageSet, features: Features, criterion: str, drawing: Drawing | None = None
 ) -> tuple[SampledSequences, SampledSequences]:
-    """Return training sequences and test sequences, each over the pool of its split: the two share no image.
-
-    features: (n, d) of the samples, from `ranking.features.load_features`. Samples with an unknown value are in no
-    pool. Grades are the dense ranks of the known values in the whole set, from 0, so that they mean the same in both
-    splits; in chains of pairs, the grade is the length of the longest chain below. The highest grade is the first.
-    Every sequence has at least two different grades, because otherwise there is no order to learn or to evaluate:
-    sequences without are sampled again, and such whole groups are dropped.
-
-    ValueError for another criterion, features of other samples, or a split with too few samples, groups or different
-    values.
-    """
+    """Return training sequences and test sequences, each over the pool of its split."""
+    # The two share no image. features: (n, d) of the samples, from `ranking.features.load_features`. Samples
+    # with an unknown value are in no pool. Grades are the dense ranks of the known values in the whole set,
+    # from 0, so that they mean the same in both splits; in chains of pairs, the grade is the length of the
+    # longest chain below. The highest grade is the first. Every sequence has at least two different grades,
+    # because otherwise there is no order to learn or to evaluate: sequences without are sampled again, and
+    # such whole groups are dropped.
+    # ValueError for another criterion, features of other samples, or a split with too few samples, groups or
+    # different values.
     drawing = drawing or Drawing()
     check_settings(drawing)
     if drawing.pairs and drawing.of == GROUPS:
@@ -182,7 +182,7 @@ def unit_rows(features: Features) -> Features:
 
 
 class Pool(NamedTuple):
-    """The samples of a split with known values: their grades (n,), their groups (n,), and the name of the split."""
+    """The samples of a split with known values: grades (n,), groups (n,), and the name of the split."""
 
     grades: Rows
     groups: Ints
@@ -202,7 +202,7 @@ class Pool(NamedTuple):
         return rows.ravel(), np.arange(count + 1, dtype=np.int64) * drawing.length
 
     def pairs(self, count: int, criterion: str, random: np.random.Generator) -> Rows:
-        """Return (m, 2) the pairs with different grades among `count` random pairs, the higher grade first."""
+        """Return (m, 2) those of `count` random pairs with different grades, the higher grade first."""
         self._check_order(criterion)
         pairs = random.integers(len(self.grades), size=(count, 2))
         graded = self.grades[pairs]

@@ -1,4 +1,4 @@
-"""Settings that sources share: how images are split into training and test images, and grouped by their names."""
+"""Settings that sources share: the split into training and test images, and groups by names."""
 
 from __future__ import annotations
 
@@ -38,13 +38,14 @@ def group_of_images() -> str:
 
 
 def group_of(name: str, by: str) -> str | None:
-    """Return the group of an image by its name in a tree, or None. Folders of parts, such as train, do not count.
+    """Return the group of an image by its name in a tree, or None.
 
     >>> group_of("train/lab/cam_012.jpg", "folder"), group_of("train/lab/cam_012.jpg", "name up to a number")
     ('lab', 'lab/cam_')
     >>> group_of("images/val/1.jpg", "folder"), group_of("1.jpg", "near copies")
     (None, None)
     """
+    # Folders of parts, such as train, do not count.
     if by == COPIES:
         return None
     folders = [

@@ -32,13 +32,12 @@ def random_part(count: int, share: float, seed: int) -> Bools:
 
 
 def random_group_split(groups: Sequence[Sequence[str]], share: float, seed: int) -> Bools:
-    """Return the same for images with `groups`: images connected by shared groups are a unit and stay together.
-
-    An image without a group is a unit. `share` is the share of units.
+    """Return the same for images with `groups`: images connected by shared groups stay together.
 
     >>> random_group_split([["a"], ["a", "b"], ["b"], []], 0.5, seed=0).tolist()
     [True, True, True, False]
     """
+    # Connected images are a unit, and so is an image without a group. `share` is the share of units.
     units = units_of(groups)
     chosen: Bools = random_part(int(units.max(initial=-1)) + 1, share, seed)[units]
     return chosen
@@ -73,11 +72,12 @@ def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tupl
 
 
 def units_of(groups: Sequence[Sequence[str]]) -> Ints:
-    """Return (n,) the number of each image's unit: images that share a group, also by a chain of images, are a unit.
+    """Return (n,) the number of each image's unit.
 
     >>> units_of([["a"], ["a", "b"], ["b"], []]).tolist()
     [0, 0, 0, 1]
     """
+    # Images that share a group, also by a chain of images, are a unit.
     first: dict[str, int] = {}
     pairs = [
         (image, first.setdefault(group, image)) for image, of_image in enumerate(groups) for group in of_image
@@ -86,12 +86,13 @@ def units_of(groups: Sequence[Sequence[str]]) -> Ints:
 
 
 def joined(count: int, pairs: Ints) -> Ints:
-    """Return (count,) the connected component of each of `count` items under the pairs (p, 2), numbered in order of
-    appearance.
+    """Return (count,) the connected component of each of `count` items under the pairs (p, 2).
 
     >>> joined(4, np.array([[1, 3]])).tolist()
     [0, 1, 2, 1]
     """
+    # Components are numbered in order of appearance.
+
     # when an image set is read, not when a page loads
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -104,16 +105,15 @@ def joined(count: int, pairs: Ints) -> Ints:
 
 
 def on_one_side(test: Bools, units: Ints) -> Bools:
-    """Return (n,) which images are test images, so that no unit is on both sides. test: (n,) the given split. units:
-    (n,) the unit of each image.
-
-    Units on both sides move to training, unless the test split would lose more than MAX_LEFT of its images. In that
-    case each unit, the largest first, moves to the side that lacks most images compared with its given size; a side
-    that would be empty gets the smallest unit.
+    """Return (n,) which images are test images, so that no unit is on both sides.
 
     >>> on_one_side(np.array([True, False, True, True, True]), np.array([0, 1, 2, 1, 3])).tolist()
     [True, False, True, False, True]
     """
+    # test: (n,) the given split. units: (n,) the unit of each image. Units on both sides move to training,
+    # unless the test split would lose more than MAX_LEFT of its images. In that case each unit, the largest
+    # first, moves to the side that lacks most images compared with its given size; a side that would be empty
+    # gets the smallest unit.
     sizes, tested = np.bincount(units), np.bincount(units, weights=test)
     mixed = (tested > 0) & (tested < sizes)
     if tested[mixed].sum() <= MAX_LEFT * test.sum():
@@ -135,11 +135,12 @@ def on_one_side(test: Bools, units: Ints) -> Bools:
 
 
 def moved_words(test: Bools, moved: Bools) -> str:
-    """Return as text how many images changed sides. test: (m,) the split before. moved: (m,) which images changed.
+    """Return as text how many images changed sides.
 
     >>> moved_words(np.array([True, True, False]), np.array([True, False, False]))
     'kept on one side: 1 test image moved to training'
     """
+    # test: (m,) the split before. moved: (m,) which images changed.
     parts = [
         f"{counted(int((moved & side).sum()), name)} moved to {to}"
         for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))
@@ -149,8 +150,9 @@ def moved_words(test: Bools, moved: Bools) -> str:
 
 
 def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
-    """Return (r,) the block of each sample in `rows`. Samples connected by an image, a group of samples or a group of
-    images are one block: it stays on one side of every split and is resampled as a unit."""
+    """Return (r,) the block of each sample in `rows`, which stays together in every split and resample."""
+    # Samples connected by an image, a group of samples or a group of images are one block: it stays on one
+    # side of every split and is resampled as a unit.
     columns = (image_set.image_of, image_set.groups, image_set.image_groups[image_set.image_of])
     numbers = [np.unique(column[rows], return_inverse=True)[1] for column in columns]
     starts = np.cumsum([len(rows), *(int(number.max(initial=-1)) + 1 for number in numbers)])
@@ -162,11 +164,10 @@ def blocks_of(image_set: ImageSet, rows: Ints) -> Ints:
 
 
 def evenly(number: int, share: float, start: float) -> bool:
-    """Return whether the image of that number is a test image, at evenly spaced numbers, `share` of any run of images.
-
-    Unlike `random_part`, it does not depend on the number of images.
+    """Return whether the image of that number is a test image: a `share` of any run of images, evenly spaced.
 
     >>> [evenly(number, 0.5, start=0.0) for number in range(4)]
     [False, True, False, True]
     """
+    # Unlike `random_part`, it does not depend on the number of images.
     return math.floor((number + 1) * share + start) > math.floor(number * share + start)

@@ -70,11 +70,10 @@ class PackWriter:
 
 
 class Pack:
-    """The byte strings that a PackWriter wrote, by number, without reading the whole file.
+    """The byte strings that a PackWriter wrote, by number, without reading the whole file."""
 
-    ValueError if the files are damaged or missing. They are read, not mapped into memory, because a mapped file that
-    another process shortens would kill this process.
-    """
+    # ValueError if the files are damaged or missing. They are read, not mapped into memory, because a mapped
+    # file that another process shortens would kill this process.
 
     def __init__(self, stem: Path) -> None:
         self.stem = stem

@@ -1,1 +1,1 @@
-"""Explanations of models for pages: neighbourhoods, edge strengths, steps of inference, questions, searches."""
+"""Explanations of models for pages: neighbourhoods, edges, steps of inference, questions, searches."""

@@ -22,16 +22,16 @@ OFF = 0.0
 
 @dataclass(frozen=True, eq=False)
 class EdgeStrengthCurve:
-    """The ranks of n samples at s edge strengths; `edge_strength_curve` makes it.
+    """The ranks of n samples at s edge strengths; `edge_strength_curve` makes it."""
 
-    strengths: (s,), rising, including 0 (edges off) and 1 (learned). relevance, image_of: (n,) of the samples.
-    ranks: (s, n), from 1. average_precision: (s,).
-    """
-
+    # (s,), rising, including 0 (edges off) and 1 (learned)
     strengths: Floats
+    # relevance, image_of: (n,) of the samples
     relevance: Ints
     image_of: Ints
+    # (s, n), from 1
     ranks: Ints
+    # (s,)
     average_precision: Floats
 
     def at(self, strength: float) -> int:
@@ -49,15 +49,14 @@ class EdgeStrengthCurve:
         return float(self.average_precision[self.at(strength)])
 
     def most_raised(self) -> int | None:
-        """Return the relevant sample that relevant neighbours move up furthest; None without one.
-
-        One of them ranks above it with edges off. Furthest is by the ratio of its ranks, because AP counts those.
-        """
+        """Return the relevant sample that relevant neighbours move up furthest; None without one."""
+        # One of the neighbours ranks above it with edges off. Furthest is by the ratio of its ranks, because
+        # AP counts those.
         return self._furthest(self.relevance > 0, up=True)
 
     def most_lowered(self) -> int | None:
-        """Return the irrelevant sample that irrelevant neighbours, of whom one ranks below it with edges off, move down
-        furthest; None without one."""
+        """Return the irrelevant sample that irrelevant neighbours move down furthest; None without one."""
+        # One of the neighbours ranks below it with edges off.
         return self._furthest(self.relevance == 0, up=False)
 
     def _furthest(self, among: Bools, up: bool) -> int | None:
@@ -73,11 +72,9 @@ class EdgeStrengthCurve:
         return None
 
     def most_misled(self) -> Ints | None:
-        """Return the samples of the image that neighbours mislead most; None without such an image.
-
-        Candidates are images of two samples or more, all irrelevant and all moved up. Of those the one whose lowest
-        sample ranks highest with the learned penalties.
-        """
+        """Return the samples of the image that neighbours mislead most; None without such an image."""
+        # Candidates are images of two samples or more, all irrelevant and all moved up. Of those the one
+        # whose lowest sample ranks highest with the learned penalties.
         misled: Ints | None = None
         for image in np.unique(self.image_of):
             rows = self.of_image(int(image))
@@ -97,10 +94,7 @@ class EdgeStrengthCurve:
 def edge_strength_curve(
     model: Neighbourhood, test: bool, image_of: Ints, strengths: Sequence[float]
 ) -> EdgeStrengthCurve:
-    """Rank the n samples of one split by max-marginals (high-order, eq. 11) with t x penalty, for each strength t.
-
-    image_of: of all samples of the model. At strengths 0 and 1 the ranks are the model's `alone` and `rank`. ValueError
-    unless both are among the strengths, and the potentials are attractive pairs.
+    """Rank the n samples of a split by max-marginals (high-order, eq. 11) with t x penalty, for each t.
 
     >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
     >>> model = Neighbourhood.of([-1.0, 3.0, 1.0], AttractivePairs(3, [[0, 1]]), [-2.5], relevant, test)
@@ -108,6 +102,8 @@ def edge_strength_curve(
     >>> curve.ranks.tolist(), curve.rise.tolist()
     ([[3, 1, 2], [2, 1, 3]], [1, 0, -1])
     """
+    # image_of: of all samples of the model. At strengths 0 and 1 the ranks are the model's `alone` and
+    # `rank`.
     if not {OFF, LEARNED} <= set(strengths):
         expected = f"{OFF:g} (edges off) and {LEARNED:g} (as learned) among them"
         raise InputError("strengths", expected, list(strengths))

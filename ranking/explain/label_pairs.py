@@ -15,20 +15,22 @@ COLUMNS = ("first", "second", "weight", "together", "expected")
 
 @dataclass(frozen=True, eq=False)
 class LabelPairs:
-    """p pairs of labels, each once, with a core label first.
+    """p pairs of labels, each once, with a core label first."""
 
-    names: L labels. core: (c,) the labels that interact with all others. first, second: (p,) numbers of labels.
-    weight: (p,) the interaction F_ij, above 0 where the labels attract each other; as t'Ft runs over ordered pairs,
-    two labels in one top k add 2 F_ij to its value (c-star, eq. 6). together: (p,) how many of `images` images have
-    both labels. expected: (p,) that number if the two labels were independent with the same frequencies.
-    """
+    # As t'Ft runs over ordered pairs, two labels in one top k add 2 F_ij to its value (c-star, eq. 6).
 
+    # L labels
     names: tuple[str, ...]
+    # (c,) the labels that interact with all others
     core: Ints
+    # first, second: (p,) numbers of labels
     first: Ints
     second: Ints
+    # (p,) the interaction F_ij, above 0 where the labels attract each other
     weight: Floats
+    # (p,) how many of `images` images have both labels
     together: Ints
+    # (p,) that number if the two labels were independent with the same frequencies
     expected: Floats
     images: int
 
@@ -43,10 +45,8 @@ class LabelPairs:
 
     @property
     def log_lift(self) -> Floats:
-        """(p,) log2 of `together` over `expected`, with half an image added to both, so that it is finite.
-
-        0: as often as by chance. 1: twice as often. -1: half as often.
-        """
+        """(p,) log2 of `together` over `expected`, with half an image added to both, so that it is finite."""
+        # 0: as often as by chance. 1: twice as often. -1: half as often.
         return np.asarray(np.log2((self.together + 0.5) / (self.expected + 0.5)))
 
     @property
@@ -86,14 +86,12 @@ class LabelPairs:
 def label_pairs(names: tuple[str, ...], core: Ints, interactions: Floats, labels: Bools) -> LabelPairs:
     """Return all pairs of a star.
 
-    core: (c,). interactions: (c, L) = F[core]. labels: (M, L) of the images that are counted. ValueError where shapes
-    do not fit.
-
     >>> labels = np.array([[1, 1], [1, 1], [0, 0], [0, 0]], bool)
     >>> pairs = label_pairs(("sea", "sand"), np.array([0]), np.array([[0.0, 0.4]]), labels)
     >>> pairs.together.tolist(), pairs.expected.tolist(), pairs.lift.tolist()
     ([2], [1.0], [2.0])
     """
+    # core: (c,). interactions: (c, L) = F[core]. labels: (M, L) of the images that are counted.
     size = len(names)
     if interactions.shape != (len(core), size) or labels.ndim != 2 or labels.shape[1] != size:
         expected = (

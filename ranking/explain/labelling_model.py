@@ -30,7 +30,7 @@ class Position(NamedTuple):
         answers: Mapping[str, bool],
         skipped: set[str] | frozenset[str] = frozenset(),
     ) -> Position:
-        """Return the position for answers and skips by label name; names that the model does not have are ignored.
+        """Return the position for answers and skips by label name, without names unknown to the model.
 
         >>> Position.of(("sea", "sand", "sky"), {"sky": True, "sea": False}, {"sand"}).answers.tolist()
         [-1, 0, 1]
@@ -46,9 +46,9 @@ class Position(NamedTuple):
 
 
 class Question(NamedTuple):
-    """A label to ask about, -1 where all labels are answered or skipped, and the best values of the top k with the
-    label and without it."""
+    """A label to ask about, and the best values of the top k with the label and without it."""
 
+    # -1 where all labels are answered or skipped
     label: int
     inside: float
     outside: float
@@ -56,8 +56,9 @@ class Question(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LabellingModel:
-    """A label ranker that asks about one image. alone: its prediction (1, L) without answers."""
+    """A label ranker that asks about one image."""
 
+    # its prediction (1, L) without answers
     alone: LabelPrediction
     urgency: Urgency
 
@@ -92,10 +93,9 @@ class LabellingModel:
         return Question(label, float(maxima.inside[0, label]), float(maxima.outside[0, label]))
 
     def play(self, position: Position, labels: Bools, questions: int) -> tuple[list[int], list[float]]:
-        """Ask `questions` questions of the ground truth `labels` (L,), beginning at `position`.
-
-        Returns the labels of the questions, and the break-even precision before the first and after each answer.
-        """
+        """Ask `questions` questions of the ground truth `labels` (L,), beginning at `position`."""
+        # Returns the labels of the questions, and the break-even precision before the first and after each
+        # answer.
         labels_of_questions = list[int]()
         precisions = [self.precision(labels, self.scores(position), position)]
         for _ in range(questions):
@@ -108,11 +108,10 @@ class LabellingModel:
         return labels_of_questions, precisions
 
     def _in_order(self, prediction: LabelPrediction, position: Position) -> Ints:
-        """Return the open labels in the order of the strategy's urgency; settled labels come last.
+        """Return the open labels in the order of the strategy's urgency; settled labels come last."""
+        # Among settled labels the one comes first whose unary score contradicts its state most: the image may
+        # have more labels than k, or fewer.
 
-        Among settled labels the one comes first whose unary score contradicts its state most: the image may have more
-        labels than k, or fewer.
-        """
         # All open labels are outside then, else inside.
         full = (position.answers > 0).sum() >= prediction.k[0]
         doubt = prediction.unary[0] if full else -prediction.unary[0]
@@ -123,7 +122,7 @@ class LabellingModel:
 
 
 def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
-    """Return (L,) the labels from the top. Equal scores, as of settled labels: yes first, no last, then by `unary`.
+    """Return (L,) the labels from the top.
 
     >>> settled, unary = np.array([np.inf, 0.5, np.inf]), np.array([1.0, 9.0, 2.0])
     >>> ranked_labels(settled, unary, np.array([0, 0, 0], np.int8)).tolist()
@@ -131,6 +130,7 @@ def ranked_labels(scores: Floats, unary: Floats, answers: Answers) -> Ints:
     >>> ranked_labels(settled, unary, np.array([1, 0, 0], np.int8)).tolist()
     [0, 2, 1]
     """
+    # Equal scores, as of settled labels: yes first, no last, then by `unary`.
     return np.lexsort((-unary, -answers, -scores))
 
 

@@ -1,4 +1,4 @@
-"""What a localisation run located: the best window of each image, detections, and the same from each start."""
+"""What a localisation run located: best windows, detections, and the same from each start."""
 
 from __future__ import annotations
 
@@ -23,24 +23,27 @@ MAX_DETECTIONS = 20_000
 
 @dataclass(frozen=True, eq=False)
 class Localisation:
-    """The boxes of n images, (left, top, right, bottom) in pixels.
+    """The boxes of n images, (left, top, right, bottom) in pixels."""
 
-    boxes: (n, 4) the best window of each image. detected: (k,) images, detections: (k, 4) and confidences: (k,) the
-    windows that remain after suppression and their scores, highest first. starts: (s,) names of `bag_starts.STARTS`
-    where training began, objectives: (s,) and start_boxes: (s, n, 4) the best windows where it ended.
-    """
-
+    # (n, 4) the best window of each image
     boxes: Ints
+    # (k,) images of `detections`
     detected: Ints
+    # (k, 4) the windows that remain after suppression
     detections: Ints
+    # (k,) the scores of `detections`, highest first
     confidences: Floats
+    # (s,) names of `bag_starts.STARTS` where training began
     starts: npt.NDArray[np.str_]
+    # (s,) where training from each start ended
     objectives: Floats
+    # (s, n, 4) the best windows there
     start_boxes: Ints
 
     @classmethod
     def of(cls, method: BagMethod, bags: BagSet, scores: Floats, searched: Ints) -> Self:
-        """Return what a fitted method located. scores: (rows,) of all windows; searched: images with detections."""
+        """Return what a fitted method located."""
+        # scores: (rows,) of all windows; searched: images with detections.
         boxes = bags.boxes.astype(np.int32)
         ends = [
             best_windows(method.window_scores(bags, weights), bags.starts)
@@ -68,8 +71,8 @@ class Localisation:
 
 
 def detections_of(bags: BagSet, scores: Floats, images: Ints) -> tuple[Ints, Ints, Floats]:
-    """Return the windows of some images that remain after suppression, highest score first, at most MAX_DETECTIONS:
-    their images (k,), boxes (k, 4) and scores (k,). scores: (rows,); windows of score -inf are ignored."""
+    """Return the images (k,), boxes (k, 4) and scores (k,) of the windows that suppression leaves."""
+    # scores: (rows,). Windows of score -inf are ignored. Highest score first, at most MAX_DETECTIONS.
     rows = []
     for image in images:
         first = bags.starts[image]
@@ -82,8 +85,8 @@ def detections_of(bags: BagSet, scores: Floats, images: Ints) -> tuple[Ints, Int
 
 
 def objects_of(images: ImageSet, query: str) -> list[Ints] | None:
-    """Return the boxes (k, 4) of a class in each image; None for a set in which every box is its whole image, because
-    the objects are not known there."""
+    """Return the boxes (k, 4) of a class in each image; None where the objects are not known."""
+    # They are not known in a set in which every box is its whole image.
     whole = np.hstack([np.zeros_like(images.image_sizes), images.image_sizes])[images.image_of]
     if (images.boxes == whole).all():
         return None
@@ -94,8 +97,7 @@ def objects_of(images: ImageSet, query: str) -> list[Ints] | None:
 
 
 def read_localisation(file: Path, images: int) -> Localisation:
-    """Return the localisation in `file`. Raises InputError if it does not exist, is damaged, or has not the boxes of
-    `images` images."""
+    """Return the localisation of `images` images in `file`; InputError if it is missing or damaged."""
     read = Localisation(**read_arrays(file))
     if read.boxes.shape != (images, 4):
         raise InputError(

@@ -1,4 +1,4 @@
-"""The effect of the similarity graph on each sample: its rank with and without edges, and the parts of its score."""
+"""The effect of the similarity graph on each sample: ranks with and without edges, parts of scores."""
 
 from __future__ import annotations
 
@@ -17,25 +17,27 @@ from ranking.metrics.ranked import Ranking, ranks_of
 
 @dataclass(frozen=True, eq=False)
 class Neighbourhood:
-    """A model of n samples in two splits, each ranked by max-marginals; `Neighbourhood.of` makes it.
+    """A model of n samples in two splits, each ranked by max-marginals; `Neighbourhood.of` makes it."""
 
-    potentials: the pairwise terms. relevant, test: (n,) bool. unary: (n,) unary scores. penalty: (m,) of each edge of
-    `components.edges`, summed over the terms that it belongs to. rank: (n,) from 1 in the ranking of the sample's
-    split. alone: (n,) the rank by `unary`, with edges off. helped: (n,) how many samples of the split and of the
-    other relevance the edges move to the correct side of the sample, minus those that they move to the incorrect
-    side. unary_part, pairwise_part: (n,) the parts of the score due to unary scores and to penalties: sums over the
-    labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11).
-    """
-
+    # the pairwise terms
     potentials: Potentials
+    # relevant, test: (n,) bool
     relevant: Bools
     test: Bools
+    # (n,) unary scores
     unary: Floats
+    # (m,) of each edge of `components.edges`, summed over the terms that it belongs to
     penalty: Floats
     marginals: MaxMarginals
+    # (n,) from 1 in the ranking of the sample's split
     rank: Ints
+    # (n,) the rank by `unary`, with edges off
     alone: Ints
+    # (n,) how many samples of the split and of the other relevance the edges move to the correct side of the
+    # sample, minus those that they move to the incorrect side
     helped: Ints
+    # unary_part, pairwise_part: (n,) the parts of the score due to unary scores and to penalties: sums over
+    # the labelling with y_i = 1 minus those over the one with y_i = 0 (high-order, eqs. 9 to 11)
     unary_part: Floats
     pairwise_part: Floats
 
@@ -48,9 +50,7 @@ class Neighbourhood:
         relevant: Bools,
         test: Bools,
     ) -> Self:
-        """Return the model of unary scores (n,) and of a penalty for each of the t terms of `potentials`, (t,).
-
-        ValueError where shapes do not fit, or where an edge joins the splits.
+        """Return the model of unary scores (n,) and of penalties (t,) of the terms of `potentials`.
 
         >>> from ranking.inference import AttractivePairs
         >>> relevant, test = np.array([True, False, False]), np.zeros(3, bool)
@@ -58,6 +58,7 @@ class Neighbourhood:
         >>> model.alone, model.rank, model.rise
         (array([3, 1, 2]), array([2, 1, 3]), array([ 1,  0, -1]))
         """
+        # ValueError where shapes do not fit, or where an edge joins the splits.
         scores, costs = np.asarray(unary, np.float64), np.asarray(penalty, np.float64)
         n = potentials.components.samples
         if not n == len(scores) == len(relevant) == len(test):
@@ -136,7 +137,8 @@ class Neighbourhood:
         return Ranking.of(rows, self.relevant[rows].astype(np.int64), scores[rows])
 
     def turning(self, i: int) -> Bools:
-        """Return (n,) whether a sample flips with sample i: its label differs between the two labellings of i."""
+        """Return (n,) whether a sample flips with sample i."""
+        # It does if its label differs between the two labellings of i.
         differs: Bools = self.marginals.labelling(i, True) != self.marginals.labelling(i, False)
         return differs
 
@@ -152,10 +154,8 @@ class Neighbourhood:
         return self.components.edge_order[starts[number] : starts[number + 1]]
 
     def around(self, i: int, limit: int) -> Ints:
-        """Return at most `limit` samples of the component of i, ascending: those with the fewest edges from i.
-
-        At equal distance, samples with a stronger penalty to a nearer sample come first.
-        """
+        """Return at most `limit` samples of the component of i, ascending: those nearest to i by edges."""
+        # At equal distance, samples with a stronger penalty to a nearer sample come first.
         number = int(self.component_of[i])
         members = self.members(number)
         if len(members) <= limit:
@@ -177,7 +177,8 @@ class Neighbourhood:
 
 
 def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:
-    """Return (n,) ranks within the split, and (n,) how many of the other relevance are on the incorrect side."""
+    """Return (n,) ranks within the split, and (n,) how many of the other relevance are misplaced."""
+    # Misplaced: on the incorrect side of the sample.
     ranks, wrong = np.empty(len(scores), np.int64), np.empty(len(scores), np.int64)
     for split in (False, True):
         rows = np.flatnonzero(test == split)

@@ -1,5 +1,8 @@
-"""The recording of a training run: its bounds and the scores of all samples, of the members of a few test sequences, or
-of all images with their best windows, at some iterations; and the frames that pages show."""
+"""The recording of a training run, and the frames that pages show.
+
+It holds, at some iterations, the bounds and the scores of all samples, of the members of a few test
+sequences, or of all images with their best windows.
+"""
 
 from __future__ import annotations
 
@@ -37,24 +40,28 @@ T = TypeVar("T")
 
 
 class Scored(NamedTuple):
-    """What is recorded of an iteration: scores (n,) and, for images with candidate windows, the best window of each,
-    boxes (n, 4), or of t iterations, (t, n) and (t, n, 4)."""
+    """What is recorded of one iteration, or of t iterations."""
 
+    # (n,), or (t, n)
     scores: Floats
+    # (n, 4), or (t, n, 4): the best window of each image, for images with candidate windows
     boxes: Ints | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Playback:
-    """iterations: (t,), strictly increasing, t at most MOST. rounds: (t,), 0 for methods without rounds; files of early
-    versions have no rounds, which are read as 0. primal, dual: (t,); a dual may be -inf. scores: (t, n) float32.
-    boxes: (t, n, 4) int32, the best window of each image, where images with candidate windows are ranked."""
+    """The recorded iterations of a training run."""
 
+    # (t,), strictly increasing, t at most MOST
     iterations: Ints
+    # (t,), 0 for methods without rounds; files of early versions have no rounds, which are read as 0
     rounds: Ints
+    # primal, dual: (t,); a dual may be -inf
     primal: Floats
     dual: Floats
+    # (t, n) float32
     scores: npt.NDArray[np.float32]
+    # (t, n, 4) int32, the best window of each image, where images with candidate windows are ranked
     boxes: npt.NDArray[np.int32] | None = None
 
     def __len__(self) -> int:
@@ -71,20 +78,19 @@ class Playback:
 
 
 def most_iterations(samples: int, boxes: bool = False) -> int:
-    """Return how many iterations with `samples` scores, and as many boxes, fit in a recording; if fewer than 2, none
-    is recorded.
+    """Return how many iterations with `samples` scores, and as many boxes, fit in a recording.
 
     >>> most_iterations(578), most_iterations(20_000), most_iterations(1_000_000)
     (60, 24, 0)
     """
+    # If fewer than 2 fit, none is recorded.
     each = samples * np.dtype(np.float32).itemsize * (5 if boxes else 1)
     fitting = (MAX_BYTES - OVERHEAD) // max(each, 1)
     return min(MAX_ITERATIONS, fitting)
 
 
 def read_playback(file: Path, samples: int) -> Playback | None:
-    """Return the recording in `file`; None if the file does not exist. Raises InputError if it is damaged, or has not
-    `samples` scores per iteration."""
+    """Return the recording in `file`, None without a file; InputError unless it has `samples` scores."""
     if not file.exists():
         return None
     arrays = read_arrays(file)
@@ -98,7 +104,7 @@ def read_playback(file: Path, samples: int) -> Playback | None:
 
 
 def read_arrays(file: Path) -> Json:
-    """Return the arrays by name in a file of a run. Raises InputError if it does not exist or is damaged."""
+    """Return the arrays by name in a file of a run."""
     try:
         with np.load(file, allow_pickle=False) as arrays:
             return {name: arrays[name] for name in arrays.files}
@@ -114,42 +120,42 @@ def read_arrays(file: Path) -> Json:
 
 
 class Lift(NamedTuple):
-    """An irrelevant training sample that the most violated ranking moves above `passed` more relevant ones."""
+    """An irrelevant training sample that the most violated ranking moves above `passed` relevant ones."""
 
     sample: int
     passed: int
 
 
 class Frame(NamedTuple):
-    """A recorded iteration. top: the top samples, from rank 1. measures: by name; None if undefined.
-
-    For a ranking of samples also relevant: of the samples of `top`, and lifted: at most LIFTED samples that the most
-    violated ranking moves up, the largest move first. For a ranking of images boxes: (k, 4) the best windows of `top`,
-    ranks: of these images in the iteration, where `top` are the top ones of the end, and start: the one from which the
-    round came, if there were several.
-    """
+    """A recorded iteration."""
 
     iteration: int
     round: int
     primal: float
     dual: float
+    # the top samples, from rank 1; for a ranking of images the top ones of the end
     top: Ints
+    # by name; None if undefined
     measures: Mapping[str, float | None]
+    # for a ranking of samples, of the samples of `top`
     relevant: tuple[bool, ...] = ()
+    # for a ranking of samples, at most LIFTED samples that the most violated ranking moves up, the largest
+    # move first
     lifted: tuple[Lift, ...] = ()
+    # for a ranking of images, (k, 4) the best windows of `top`
     boxes: Ints | None = None
+    # for a ranking of images, of the images of `top` in the iteration
     ranks: tuple[int, ...] = ()
+    # for a ranking of images, the start from which the round came, if there were several
     start: str = ""
 
 
 def frames_of(
     playback: Playback, relevance: Ints, test: npt.NDArray[np.bool_], loss: RankingLoss | None
 ) -> list[Frame]:
-    """Return a frame per recorded iteration: the TOP highest-ranked test samples, AP, and precision at TOP.
-
-    relevance, test: (n,). loss: of the method's most violated ranking; None: `lifted` is empty. For an image set
-    without test samples, the frames show its training samples.
-    """
+    """Return a frame per recorded iteration: the TOP highest-ranked test samples, AP, and P@TOP."""
+    # relevance, test: (n,). loss: of the method's most violated ranking; None: `lifted` is empty. For an
+    # image set without test samples, the frames show its training samples.
     shown, learn = np.flatnonzero(test if test.any() else ~test), np.flatnonzero(~test)
     both = 0 < np.count_nonzero(relevance[learn]) < len(learn)
     frames = []
@@ -174,10 +180,8 @@ def frames_of(
 
 
 def frames_of_sequence(playback: Playback, part: slice, samples: Ints, relevance: Ints) -> list[Frame]:
-    """Return a frame per recorded iteration, of one sequence: all of its samples, and Kendall's tau.
-
-    part: of the scores, which are those of the sequence. samples, relevance: (n,) of its members.
-    """
+    """Return a frame per recorded iteration, of one sequence: all of its samples, and Kendall's tau."""
+    # part: of the scores, which are those of the sequence. samples, relevance: (n,) of its members.
     frames = []
     for i in range(len(playback)):
         scores = playback.scores[i, part].astype(np.float64)
@@ -194,13 +198,12 @@ def frames_of_images(
     objects: Sequence[Ints] | None,
     ends: Mapping[str, float] | None = None,
 ) -> list[Frame]:
-    """Return a frame per recorded round, whose number is its iteration: the best windows and ranks of those images of
-    the first part that are the TOP highest-ranked ones in the end, its AP, and the CorLoc of each part.
-
-    relevance: (n,). parts: images by their name in measures. objects: the boxes (k, 4) of the class in each image;
-    None where they are not known, then there is no CorLoc. ends: the objective where training from each start ended, in
-    their order; None before the end of training. InputError for a recording without boxes.
-    """
+    """Return a frame per recorded round, whose number is its iteration."""
+    # A frame has the best windows and ranks of those images of the first part that are the TOP highest-ranked
+    # ones in the end, its AP, and the CorLoc of each part. relevance: (n,). parts: images by their name in
+    # measures. objects: the boxes (k, 4) of the class in each image; None where they are not known, then
+    # there is no CorLoc. ends: the objective where training from each start ended, in their order; None
+    # before the end of training. InputError for a recording without boxes.
     if playback.boxes is None:
         raise InputError("recording", "boxes.npy", "none")
     (part, shown), last = next(iter(parts.items())), len(playback) - 1
@@ -238,10 +241,9 @@ def frames_of_images(
 
 
 def _start_of(primal: float, ends: Mapping[str, float]) -> str:
-    """Return the start from which a recorded round came; "" if there is no more than one.
-
-    Only objectives below all earlier ones are recorded, so it is the first start that ended at least as low.
-    """
+    """Return the start from which a recorded round came; "" if there is no more than one."""
+    # Only objectives below all earlier ones are recorded, so it is the first start that ended at least as
+    # low.
     reached = (name for name, end in ends.items() if end <= primal or math.isclose(end, primal))
     return next(reached, "") if len(ends) > 1 else ""
 
@@ -265,12 +267,14 @@ def _reported(playback: Playback, i: int) -> tuple[int, int, float, float]:
 def lifts(
     scores: Floats, relevant: npt.NDArray[np.bool_], loss: str | RankingLoss
 ) -> tuple[tuple[int, int], ...]:
-    """Return the irrelevant rows that the most violated ranking by scores (n,) moves up most, and how many relevant
-    ones each passes; at most LIFTED. Without the loss, equal scores rank the irrelevant first.
+    """Return the irrelevant rows that the most violated ranking moves up most, and how many each passes.
 
     >>> lifts(np.array([3.0, 2.0, 1.0, 2.9]), np.array([True, True, False, False]), "ap")
     ((3, 1),)
     """
+    # scores: (n,). At most LIFTED rows, each with the number of relevant rows that it passes. Without the
+    # loss, equal scores rank the irrelevant first.
+
     # Compiled: pages import this file before they show anything.
     from ranking.inference import most_violated_ranking
 
@@ -284,11 +288,12 @@ def lifts(
 
 
 def spread_geometrically(iterations: Sequence[T], count: int) -> list[T]:
-    """Return at most `count` of the iterations: the first, the last, and those between at ratios of their position.
+    """Return at most `count` of the iterations, spread geometrically.
 
     >>> spread_geometrically(list(range(60)), 5)
     [0, 2, 7, 21, 59]
     """
+    # They are the first, the last, and those between at ratios of their position.
     last = len(iterations) - 1
     places = np.geomspace(1, last + 1, count).round().astype(int) - 1 if last > 0 else [last]
     return [iterations[place] for place in sorted({int(place) for place in places if place >= 0})]

@@ -17,17 +17,19 @@ EXACT = {"solver": "CLARABEL", "tol_gap_abs": 1e-12, "tol_gap_rel": 1e-9, "tol_f
 
 
 class Optimum(NamedTuple):
-    """The optimal value of a program, and the variables that attain it: weights, or multipliers of a dual program."""
+    """The optimal value of a program, and the variables that attain it."""
+
+    # They are weights, or multipliers of a dual program.
 
     value: float
     variables: Floats
 
 
 def svm(features: Features, relevant: Bools, C: float) -> Optimum:
-    """High-order, eqs. 4, 7 and 8 without pairs: w[0] scores the relevant class, w[1] the other class.
+    """Solve high-order, eqs. 4, 7 and 8 without pairs: w[0] scores the relevant class, w[1] the other."""
+    # The loss is a sum over samples, so the most violated labelling has the worse label of each.
+    # Weights: (2 d,).
 
-    The loss is a sum over samples, so the most violated labelling has the worse label of each. Weights: (2 d,).
-    """
     # takes a second to load
     import cvxpy as cp
 
@@ -43,10 +45,9 @@ def svm(features: Features, relevant: Bools, C: float) -> Optimum:
 def hob_svm(
     features: Features, relevant: Bools, edges: Ints, affinity: Features, C: float, eta: float
 ) -> Optimum:
-    """High-order, eqs. 4 to 8: all labellings of each component of the graph. Weights: (2 d + d2,), w2 last.
+    """Solve high-order, eqs. 4 to 8, over all labellings of each component of the graph."""
+    # Weights: (2 d + d2,), w2 last. edges: (m, 2), at least one. affinity: (m, d2) >= 0.
 
-    edges: (m, 2), at least one. affinity: (m, d2) >= 0.
-    """
     # takes a second to load
     import cvxpy as cp
 
@@ -69,10 +70,10 @@ def hoap_round(
     features: Features, relevant: Bools, edges: Ints, affinity: Features, C: float, eta: float,
     rankings: Floats, losses: Floats, at: tuple[Floats, Floats],
 ) -> Optimum:  # fmt: skip
-    """The convex problem that touches high-order, eq. 14, at the weights `at` (2, d), (d2,): Propositions 3 to 5.
+    """Solve the convex problem that touches high-order, eq. 14, at the weights `at`: Propositions 3 to 5."""
+    # at: (2, d), (d2,). rankings: (r, n) the sizes of the coefficients of Psi(X, R) - Psi(X, R*), losses
+    # (r,). Weights: as `hob_svm`.
 
-    rankings: (r, n) the sizes of the coefficients of Psi(X, R) - Psi(X, R*), losses (r,). Weights: as `hob_svm`.
-    """
     # takes a second to load
     import cvxpy as cp
 
@@ -93,7 +94,9 @@ def hoap_round(
 
 
 def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
-    """RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second. Weights: (d,)."""
+    """Solve RankSVM: the first sample of each pair (m, 2) should score higher by 1 than the second."""
+    # Weights: (d,).
+
     # takes a second to load
     import cvxpy as cp
 
@@ -104,10 +107,9 @@ def rank_svm(features: Features, pairs: Ints, C: float) -> Optimum:
 
 
 def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
-    """Mohapatra et al., CVPR 2018, eq. 4, with some of its constraints: the program over cutting planes. Weights: (d,).
+    """Solve the program over cutting planes: Mohapatra et al., CVPR 2018, eq. 4, with some constraints."""
+    # Weights: (d,). planes: for each query, normals (m, d) and losses (m,).
 
-    planes: for each query, normals (m, d) and losses (m,).
-    """
     # takes a second to load
     import cvxpy as cp
 
@@ -118,7 +120,9 @@ def planes_primal(planes: Sequence[tuple[Floats, Floats]], C: float) -> Optimum:
 
 
 def planes_dual(normals: Floats, losses: Floats, C: float) -> Optimum:
-    """The dual of `planes_primal` for one query, with the same value. Multipliers: (m,), one per plane."""
+    """The dual of `planes_primal` for one query, with the same value."""
+    # Multipliers: (m,), one per plane.
+
     # takes a second to load
     import cvxpy as cp
 
@@ -130,10 +134,8 @@ def planes_dual(normals: Floats, losses: Floats, C: float) -> Optimum:
 
 
 def labellings(n: int, edges: Ints) -> Iterator[tuple[Ints, Bools, Bools]]:
-    """Yield each connected component of n samples: its c samples, its labellings (2^c, c), and which edges each cuts.
-
-    The last are (2^c, m), True where the labels of an edge differ.
-    """
+    """Yield each connected component of n samples: its samples (c,), labellings, and edges that they cut."""
+    # Labellings are (2^c, c). The last are (2^c, m), True where the labels of an edge differ.
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -19,10 +19,13 @@ Urgency = Callable[[LabelPrediction], Floats]
 
 
 class Strategy(NamedTuple):
-    """A question strategy. summary: which label is next. why: the reason for a question. needs_core: of the method."""
+    """A question strategy."""
 
+    # which label is next
     summary: str
+    # the reason for a question
     why: str
+    # of the method
     needs_core: bool = False
 
 
@@ -48,7 +51,9 @@ STRATEGIES = {
 
 
 class Questions(NamedTuple):
-    """For each of M images the next label, -1 where all are answered, and its inside and outside maxima (M,)."""
+    """For each of M images the next label, -1 without one, and its inside and outside maxima (M,)."""
+
+    # There is none where all labels are answered.
 
     labels: Ints
     inside: Floats
@@ -76,10 +81,9 @@ def strategies_for(core_size: int) -> list[str]:
 
 
 def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int = 0) -> Urgency:
-    """Return the strategy `name` of `STRATEGIES` for a fitted method. training: the images that it was trained on.
-
-    ValueError for an unknown name, and for core first where the method has no core.
-    """
+    """Return the strategy `name` of `STRATEGIES` for a fitted method."""
+    # training: the images that the method was trained on. ValueError for core first where the method has no
+    # core.
     if name == "closest maxima":
         return closest_maxima
     if name == "entropy":
@@ -100,12 +104,12 @@ def make_strategy(name: str, method: LabelRanker, training: LabelSet, seed: int 
 
 
 def closest_maxima(prediction: LabelPrediction) -> Floats:
-    """Return (M, L) minus the distance of the inside and outside maxima: the least certain label is the most urgent."""
+    """Return (M, L) minus the distance of the inside and outside maxima: the least certain is most urgent."""
     return -np.abs(prediction.scores)
 
 
 def core_first(prediction: LabelPrediction) -> Floats:
-    """Return (M, L) the core labels in their order before all others, which are ordered as in `closest_maxima`."""
+    """Return (M, L) the core labels in their order, then all others as in `closest_maxima`."""
     urgency = closest_maxima(prediction)
     urgency[:, prediction.core] = 1.0 + np.arange(len(prediction.core))[::-1]
     return urgency
@@ -113,12 +117,10 @@ def core_first(prediction: LabelPrediction) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class LabelEntropy:
-    """Urgency by the entropy of each label's probability, a logistic function of its unary score.
+    """Urgency by the entropy of each label's probability, a logistic function of its unary score."""
 
-    slopes, offsets: (L,), fitted on the scores of training images, which are somewhat overconfident. Answers do not
-    change the urgency. Labels that all or none of the training images have get entropy 0.
-    """
-
+    # slopes, offsets: (L,), fitted on the scores of training images, which are somewhat overconfident.
+    # Answers do not change the urgency. Labels that all or none of the training images have get entropy 0.
     slopes: Floats
     offsets: Floats
 
@@ -150,11 +152,9 @@ class LabelEntropy:
 
 
 def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions: int) -> Floats:
-    """Return (questions + 1,) the mean break-even precision after 0, 1, ... questions, with ground truth as answers.
-
-    k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images without labels
-    are omitted, because break-even precision is not defined for them.
-    """
+    """Return (questions + 1,) the mean break-even precision after each number of answers by ground truth."""
+    # k is the number of labels of each image, as the paper evaluates; answered labels are forced. Images
+    # without labels are omitted, because break-even precision is not defined for them.
     labelled = images.part(images.labels.any(axis=1))
     if not len(labelled):
         raise InputError("images", "at least one image with a label, as break-even precision needs")
@@ -163,11 +163,9 @@ def simulate(method: LabelRanker, images: LabelSet, urgency: Urgency, questions:
 
 
 def precisions(prediction: LabelPrediction, labels: Bools, urgency: Urgency, questions: int) -> Floats:
-    """Return (questions + 1, M) the break-even precision of each image after 0, 1, ... questions.
-
-    labels: (M, L) ground truth, from which questions are answered; each image needs a label. prediction: of those
-    images, without answers.
-    """
+    """Return (questions + 1, M) the break-even precision of each image after 0, 1, ... questions."""
+    # labels: (M, L) ground truth, from which questions are answered; each image needs a label. prediction: of
+    # those images, without answers.
     curve = [_precisions(labels, prediction.scores)]
     for _ in range(questions):
         labels_of_questions = next_questions(prediction, urgency).labels

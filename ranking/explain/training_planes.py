@@ -19,16 +19,15 @@ NEGLIGIBLE = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class TrainingPlanes:
-    """The m planes of a training run, in the order in which they were found.
+    """The m planes of a training run, in the order in which they were found."""
 
-    multipliers: (m,) at the optimum of the program over all m planes, 0 where a plane is not active. dual: (m,) the
-    bound by the first k planes, primal: (m,) the least objective met by then. cvxpy: the optimum of the program over
-    all m planes, in CVXPY.
-    """
-
+    # (m,) at the optimum of the program over all m planes, 0 where a plane is not active
     multipliers: Floats
+    # (m,) the least objective met by then
     primal: Floats
+    # (m,) the bound by the first k planes
     dual: Floats
+    # the optimum of the program over all m planes, in CVXPY
     cvxpy: float
 
     @property

@@ -19,13 +19,12 @@ from ranking.methods.mid_rank import MidRank
 
 @dataclass(frozen=True, eq=False)
 class TreeSearch:
-    """The orders that a search visited, and the best of all orders.
+    """The orders that a search visited, and the best of all orders."""
 
-    trees: all visited orders; the first is that of RankSVM. best: (n,) the order of the greatest value, and
-    `best_value` exactly that value; both None for more than MAX_COMPARED samples.
-    """
-
+    # all visited orders; the first is that of RankSVM
     trees: SearchTrees
+    # (n,) the order of the greatest value, and `best_value` exactly that value; both None for more than
+    # MAX_COMPARED samples
     best: Ints | None
     best_value: float | None
 
@@ -46,10 +45,7 @@ class TreeSearch:
 
 
 def tree_search(method: MidRank, length: int, features: Features, trees: int) -> TreeSearch:
-    """Search for the best order of samples (n, d) with the ranker of one length, as the method predicts.
-
-    ValueError where the method has no ranker of that length, or where there are fewer samples.
-    """
+    """Search for the best order of samples (n, d) with the ranker of one length, as the method predicts."""
     if length not in method.lengths or method.start is None:
         raise InputError("length", f"one of {method.lengths}, which have rankers", length)
     scores = method.window_scores(length, features)
@@ -63,7 +59,7 @@ def tree_search(method: MidRank, length: int, features: Features, trees: int) ->
 
 
 def shown_nodes(trees: SearchTrees, children: int) -> Ints:
-    """Return the nodes to plot: roots, nodes on paths, and for each node its `children` best other children."""
+    """Return the nodes to plot: roots, nodes on paths, and their best `children` other children."""
     is_shown = trees.path | (trees.parents < 0)
     order = np.argsort(-trees.values, kind="stable")
     of_parent: dict[int, int] = {}
@@ -76,10 +72,8 @@ def shown_nodes(trees: SearchTrees, children: int) -> Ints:
 
 
 def places(trees: SearchTrees, nodes: Ints, width: float = 0.7) -> Floats:
-    """Return (m,) the horizontal coordinates of `nodes`: trees side by side, one unit per swap.
-
-    Other children of a step are spread by value around the child that the path continues with.
-    """
+    """Return (m,) the horizontal coordinates of `nodes`: trees side by side, one unit per swap."""
+    # Other children of a step are spread by value around the child that the path continues with.
     deepest = np.array(
         [
             trees.depths[nodes][trees.trees[nodes] == tree].max(initial=0)

@@ -32,7 +32,9 @@ make_feature = FEATURES.make
 
 
 def feature_names(image_set: ImageSet | None = None) -> list[str]:
-    """Return the features that an image set offers, in the order of the form; without a set, all features of images.
+    """Return the features that an image set offers, in the order of the form.
+
+    Without a set, all features of images.
 
     A set that was imported with features offers only these, because its images are cards that name the labels. Uploaded
     features are listed by `Store.features.vectors_of` and `networks`.

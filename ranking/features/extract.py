@@ -1,4 +1,7 @@
-"""The feature matrix of an image set: each part is computed once and stored under a hash of all that it depends on."""
+"""The feature matrix of an image set.
+
+Each part is computed once and stored under a hash of all that it depends on.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +112,7 @@ def _files(
 
 
 def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> list[Matrix | None]:
-    """Return the matrix of each part from the image set or its file; None for a part that must be computed."""
+    """Return the matrix of each part from the set or its file, None where it must be computed."""
     return [
         feature.vectors
         if isinstance(feature, Given)
@@ -119,7 +122,7 @@ def _at_hand(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[P
 
 
 def _whole(image_set: ImageSet, features: Sequence[Feature], paths: Sequence[Path]) -> Matrix | None:
-    """Return the concatenation that `_joined` stored; None if it is too small to be stored, or not stored yet."""
+    """Return the concatenation that `_joined` stored; None where it is too small or not stored yet."""
     shape = (len(image_set), sum(feature.size for feature in features))
     return matrix_files.read(_joined_file(features, paths), shape) if matrix_files.is_large(shape) else None
 
@@ -198,7 +201,7 @@ def _for_set(feature: Feature, image_set: ImageSet | None, scaled_by: ImageSet |
 
 
 def cache_name(set_key: str, feature: Feature) -> str:
-    """Return the file name of one part: a hash of the image set, the feature, its version and all its settings."""
+    """Return the file name of a part: a hash of the image set, the feature, its version and settings."""
     content = [set_key, feature.name, feature.version, settings_dict(feature)]
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest() + ".npy"
 
@@ -211,10 +214,8 @@ def cached_vectors_file(cache: Path, set_key: str, name: str) -> Path:
 def _compute(
     image_set: ImageSet, features: Sequence[Feature], on_progress: OnFeatures | None
 ) -> list[Matrix]:
-    """Return one matrix per feature; each image is decoded once and each box cropped once.
-
-    Threads process the images and fill different rows, so that their number does not change the result.
-    """
+    """Return one matrix per feature; each image is decoded once and each box cropped once."""
+    # Threads process the images and fill different rows, so that their number does not change the result.
     matrices = [np.empty((len(image_set), feature.size), np.float32) for feature in features]
     if not features:
         return matrices
@@ -233,11 +234,9 @@ def _compute(
 
 
 def by_threads(work: Callable[[int, Event], T], total: int, on_count: OnCount | None) -> Iterator[T]:
-    """Yield work(0, stop), ..., work(total - 1, stop) in this order, computed by THREADS threads.
-
-    `on_count` is called after each and every BEAT seconds; an exception that it raises ends the computation. Work that
-    takes long should end early when `stop` is set.
-    """
+    """Yield work(0, stop), ..., work(total - 1, stop) in this order, computed by THREADS threads."""
+    # `on_count` is called after each and every BEAT seconds; an exception that it raises ends the
+    # computation. Work that takes long should end early when `stop` is set.
     report = on_count or (lambda *_: None)
     numbers, waiting, done, stop = iter(range(total)), deque[Future[T]](), 0, Event()
     with ThreadPoolExecutor(THREADS) as pool:

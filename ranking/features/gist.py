@@ -1,4 +1,4 @@
-"""GIST (Oliva and Torralba, IJCV 2001): the layout of a scene, as the energy of oriented filters in a coarse grid."""
+"""GIST (Oliva and Torralba, IJCV 2001): the layout of a scene, as energies of oriented filters in a grid."""
 
 from __future__ import annotations
 
@@ -108,10 +108,9 @@ class GIST(Feature):
         return np.asarray(vector / np.linalg.norm(vector), np.float32)
 
     def _energies(self, plane: Plane) -> Plane:
-        """Return `layout`: the mean magnitude of each filter's response in each part.
-
-        The inverse transform processes one axis, drops the border, then processes the other axis: a third less work.
-        """
+        """Return `layout`: the mean magnitude of each filter's response in each part."""
+        # The inverse transform processes one axis, drops the border, then processes the other axis: a third
+        # less work.
         border, part = self.side // 4, self.side // self.blocks
         inside = slice(border, border + self.side)
         spectrum = fft.fft2(_mirrored(plane, border))
@@ -124,12 +123,10 @@ class GIST(Feature):
 
 
 def prefiltered(grey: Plane) -> Plane:
-    """Return a plane (n, n), n even, levels 0 to 255, without illumination and with normalised local contrast.
-
-    With i = log(1 + grey), mirrored at its borders, and the low-pass filter g(f) = exp(-|f|^2 / s^2), s = 4 /
-    sqrt(log 2), f in cycles per image: d = i - g * i, and the result is d / (0.2 + sqrt(g * d^2)), where * is
-    convolution.
-    """
+    """Return a plane without illumination and with normalised local contrast."""
+    # Planes are (n, n), n even, levels 0 to 255. With i = log(1 + grey), mirrored at its borders, and the
+    # low-pass filter g(f) = exp(-|f|^2 / s^2), s = 4 / sqrt(log 2), f in cycles per image: d = i - g * i, and
+    # the result is d / (0.2 + sqrt(g * d^2)), where * is convolution.
     inside = slice(MARGIN, -MARGIN)
     wide = _mirrored(grey, MARGIN)
     return _evened(wide, _smoother(len(wide)))[inside, inside]
@@ -150,12 +147,11 @@ def _smoother(n: int) -> Plane:
 
 @lru_cache(maxsize=4)
 def transfer_functions(n: int, scales: int, orientations: int) -> Plane:
-    """Return (scales, orientations, n, n): one filter each, with frequencies in the order of a Fourier transform.
-
-    At radius r (cycles per pixel) and angle a, scale s and orientation k of K have
-    G(r, a) = exp(-3.5 (r / r_s - 1)^2 - 2 pi (K / 8)^2 b^2), r_s = 0.3 / 1.85^s, and b the angle a + pi k / K
-    modulo 2 pi, from -pi to pi. One-sided, so that the magnitude of the response is the local energy.
-    """
+    """Return (scales, orientations, n, n): a filter each, frequencies in the order of a Fourier transform."""
+    # At radius r (cycles per pixel) and angle a, scale s and orientation k of K have
+    # G(r, a) = exp(-3.5 (r / r_s - 1)^2 - 2 pi (K / 8)^2 b^2), r_s = 0.3 / 1.85^s,
+    # and b the angle a + pi k / K modulo 2 pi, from -pi to pi. One-sided, so that the magnitude of the
+    # response is the local energy.
     rows, columns = np.meshgrid(np.fft.fftfreq(n), np.fft.fftfreq(n), indexing="ij")
     radius, angle = np.hypot(rows, columns), np.arctan2(rows, columns)
     middles = FINEST / STEP ** np.arange(scales)
@@ -188,7 +184,8 @@ def _evened(wide: Plane, smoother: Plane) -> Plane:
 
 @njit(cache=True, nogil=True)
 def _smoothed(plane: Plane, smoother: Plane) -> Plane:
-    """Return smoother @ plane @ smoother, without BLAS, whose threads would compete with the threads of `extract`."""
+    """Return smoother @ plane @ smoother, without BLAS."""
+    # Its threads would compete with the threads of `extract`.
     for _ in range(2):
         product = np.zeros_like(plane)
         for row in range(len(plane)):

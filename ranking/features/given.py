@@ -1,4 +1,7 @@
-"""The feature vectors that an image set was imported with: it has no images, or its features were computed before."""
+"""The feature vectors that an image set was imported with.
+
+Such a set has no images, or its features were computed before.
+"""
 
 from __future__ import annotations
 

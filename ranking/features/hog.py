@@ -65,7 +65,10 @@ class HOG(Feature):
 
     @property
     def layout(self) -> tuple[int, int, int, int, int]:
-        """The shape of a vector before it is flattened: rows and columns of blocks, of cells, orientations."""
+        """The shape of a vector before it is flattened: block rows, block columns, cells, orientations.
+
+        Cells are rows and columns of a block.
+        """
         blocks = self.side // self.cell - self.block + 1
         return blocks, blocks, self.block, self.block, self.orientations
 
@@ -94,7 +97,9 @@ class HOG(Feature):
         return _scaled(np.minimum(blocks, 0.2))
 
     def cells(self, vector: npt.ArrayLike) -> Floats:
-        """Return (rows, columns, orientations) the entries of a vector, or of a method's weights, summed by cell.
+        """Return (rows, columns, orientations) the entries of a vector, summed by cell.
+
+        The vector may also be a method's weights.
 
         A cell is part of up to block x block blocks, each with its own scale; the sum over these is the contribution of
         the cell to a score, as shown in a plot of the weights.
@@ -129,12 +134,10 @@ class ImageHOG(HOG):
 
 @njit(cache=True, nogil=True)
 def _histograms(grey: npt.NDArray[np.uint8], cell: int, orientations: int) -> Floats:
-    """Return (rows, columns, orientations) the mean length of the gradients in each cell by direction.
-
-    grey: (side, side), side a multiple of `cell`. Opposite gradients have the same direction: directions cover half a
-    turn. A border pixel lacks a neighbour, and so has no gradient across the border. Differences are of whole numbers,
-    so that equal slopes have exactly the same direction.
-    """
+    """Return (rows, columns, orientations) the mean length of the gradients in each cell by direction."""
+    # grey: (side, side), side a multiple of `cell`. Opposite gradients have the same direction: directions
+    # cover half a turn. A border pixel lacks a neighbour, and so has no gradient across the border.
+    # Differences are of whole numbers, so that equal slopes have exactly the same direction.
     level = grey.astype(np.int64)
     side, width = len(grey), 180 / orientations
     total = np.zeros((side // cell, side // cell, orientations))

@@ -34,8 +34,8 @@ def is_large(shape: Sequence[int]) -> bool:
 
 
 def read(path: Path, shape: tuple[int, int]) -> Matrix | None:
-    """Return the finite matrix in `path`, mapped if it is large; None if there is no file, or, with a warning in the
-    log, if it is not valid."""
+    """Return the finite matrix in `path`, mapped if it is large; None without a valid file."""
+    # A file that is not valid leaves a warning in the log.
     try:
         matrix: Matrix = np.load(path, allow_pickle=False, mmap_mode="r" if is_large(shape) else None)
     except FileNotFoundError:
@@ -139,7 +139,8 @@ def _mapped(path: Path) -> Matrix:
 
 @contextmanager
 def _whole(path: Path) -> Iterator[IO[bytes]]:
-    """Yield a file to write to, which is then renamed to `path`, so that readers never see an incomplete matrix."""
+    """Yield a file that is renamed to `path` when written."""
+    # Readers then never see an incomplete matrix.
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, half_written = tempfile.mkstemp(dir=path.parent, suffix=".part")
     try:

@@ -36,11 +36,9 @@ THREADS = max(1, (os.cpu_count() or 1) - 1)
 
 
 class Network:
-    """The model in a file, which several threads may run. InputError if it cannot be run, or takes no image.
+    """The model in a file, which several threads may run."""
 
-    type, last, height, width: of its input: the type of its numbers, whether channels follow rows and columns, and its
-    sides, None if they are not fixed. outputs: their shapes in words. metadata: as its exporter wrote it.
-    """
+    # InputError if it cannot be run, or takes no image.
 
     def __init__(self, path: Path) -> None:
         self._session = _within_runtime(lambda: _session(path.read_bytes()))
@@ -60,8 +58,12 @@ class Network:
         self.height, self.width = rows_first[2:]
         if max(self.height or 1, self.width or 1) > MAX_SIDE:
             raise InputError("input of the model", f"at most {MAX_SIDE:,} pixels per side", _words(inputs[0]))
+        # type, last, height, width: of its input: the type of its numbers, whether channels follow rows and
+        # columns, and its sides, None if they are not fixed
         self.type = TYPES[inputs[0].type]
+        # their shapes in words
         self.outputs = {port.name: _words(port) for port in self._session.get_outputs()}
+        # as its exporter wrote it
         self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
 
     def run(self, pixels: npt.NDArray[np.floating], output: str) -> AnyArray:
@@ -117,8 +119,11 @@ def _words(port: NodeArg) -> str:
 @FEATURES.register("ONNX model")
 @dataclass
 class OnnxModel(Feature):
-    """The box is resized to the model's input, whatever its shape, and each channel is normalised: (pixel - mean) /
-    deviation. The output becomes one vector of length 1 (0 stays 0)."""
+    """The output of an uploaded ONNX model for the box, as one vector of length 1 (0 stays 0).
+
+    The box is resized to the model's input, whatever its shape, and each channel is normalised: (pixel -
+    mean) / deviation.
+    """
 
     order: ClassVar[int] = 31
     default: ClassVar[bool] = False
@@ -177,7 +182,10 @@ class OnnxModel(Feature):
         return self.columns
 
     def open(self, folder: Path) -> None:
-        """Open the model in `folder`, so that images can be described. InputError if it is missing."""
+        """Open the model in `folder`, so that images can be described.
+
+        InputError if it is missing.
+        """
         path = model_file(folder, self.model)
         if not path.is_file():
             raise InputError(

@@ -45,12 +45,11 @@ class OpenImageSet:
     def query(
         self, name: str, split: str = "train", features: Sequence[str] | None = None, graph: str = FIRST_GRAPH
     ) -> Query:
-        """Return the samples of a split with their relevance for a class, features and similarity graph.
-
-        name: one of `classes`. split: "train", "test" or "all". features: names of `ranking.features.feature_names`, by
-        default the app's default features. graph: which samples are neighbours, one of
-        `ranking.features.graph.image_graph.GRAPHS`; methods without a similarity graph ignore it.
-        """
+        """Return the samples of a split with their relevance for a class, features and similarity graph."""
+        # name: one of `classes`. split: "train", "test" or "all". features: names of
+        # `ranking.features.feature_names`, by default the app's default features. graph: which samples are
+        # neighbours, one of `ranking.features.graph.image_graph.GRAPHS`; methods without a similarity graph
+        # ignore it.
         if split not in SPLITS:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
         relevance = self.images.relevance(name)

@@ -42,19 +42,17 @@ ARRAYS = ("mean", "directions", "variances", "total", "whiten")
 
 @dataclass(frozen=True)
 class PCA:
-    """Principal component analysis (Jolliffe, 2002, chapter 1): the directions of largest variance.
+    """Principal component analysis (Jolliffe, 2002, chapter 1): the directions of largest variance."""
 
-    z = V (x - m), where m is the mean of the training samples and the rows of V are the unit eigenvectors of their
-    covariance S = sum_i (x_i - m)(x_i - m)' / n with the largest eigenvalues. Distances and angles around the mean
-    change only by the dropped directions, so that C keeps its meaning. With whitening, each z_j is multiplied by s /
-    sigma_j, where s^2 is the mean of the kept variances sigma^2: all directions then have the same variance, with the
-    same total, and C again keeps its meaning.
-
-    SVM and the methods that use the similarity graph have no constant term; without PCA, the mean of the features acts
-    as one. Methods that learn from score differences, such as AP-SVM, do not need it.
-
-    If the samples vary in fewer directions than requested, all of these are kept; no direction has variance 0.
-    """
+    # z = V (x - m), where m is the mean of the training samples and the rows of V are the unit eigenvectors
+    # of their covariance S = sum_i (x_i - m)(x_i - m)' / n with the largest eigenvalues. Distances and angles
+    # around the mean change only by the dropped directions, so that C keeps its meaning. With whitening, each
+    # z_j is multiplied by s / sigma_j, where s^2 is the mean of the kept variances sigma^2: all directions
+    # then have the same variance, with the same total, and C again keeps its meaning.
+    # SVM and the methods that use the similarity graph have no constant term; without PCA, the mean of the
+    # features acts as one. Methods that learn from score differences, such as AP-SVM, do not need it.
+    # If the samples vary in fewer directions than requested, all of these are kept; no direction has variance
+    # 0.
 
     name: ClassVar[str] = "PCA"
 
@@ -76,11 +74,11 @@ class PCA:
         check_settings(self)
 
     def fitted(self, features: Features, rows: AnyArray | None = None) -> Projection:
-        """Return the projection fitted on `rows` of the features (n, d): numbers of rows, (n,) bool, or None for all.
+        """Return the projection fitted on `rows` of the features (n, d)."""
+        # rows: numbers of rows, (n,) bool, or None for all. Exact, in double precision, and deterministic:
+        # the largest entry of each direction is positive. ValueError if these rows are all equal, or there
+        # are none.
 
-        Exact, in double precision, and deterministic: the largest entry of each direction is positive. ValueError if
-        these rows are all equal, or there are none.
-        """
         # which pages that show a projection do without
         from scipy import linalg
 
@@ -110,15 +108,15 @@ class PCA:
 
 @dataclass(frozen=True, eq=False)
 class Projection:
-    """A fitted `PCA`.
+    """A fitted `PCA`."""
 
-    mean: (d,) of the training samples. directions: (k, d) orthonormal. variances: (k,) > 0 along them, falling. total:
-    the variance along all directions.
-    """
-
+    # (d,) of the training samples
     mean: Floats
+    # (k, d) orthonormal
     directions: Floats
+    # (k,) > 0 along them, falling
     variances: Floats
+    # the variance along all directions
     total: float
     whiten: bool
 
@@ -157,10 +155,8 @@ class Projection:
         return projected
 
     def before(self, weights: Floats) -> Floats:
-        """Return (d,) weights of the features with the same scores, up to a constant, as `weights` (k,) of projections.
-
-        w.z = (axes' w).x - (axes' w).m.
-        """
+        """Return (d,) weights of the features with the scores of `weights` (k,), up to a constant."""
+        # `weights` are those of projections: w.z = (axes' w).x - (axes' w).m.
         return np.asarray(self.axes.T @ weights, np.float64)
 
     def save(self, path: Path | str) -> None:
@@ -201,8 +197,9 @@ def _mean_and_length(features: Features, rows: AnyArray) -> tuple[Floats, float]
 
 
 def _moments(features: Features, rows: AnyArray, mean: Floats) -> tuple[Floats, Floats | None]:
-    """Return the covariance S (d, d) of some rows and None. For far fewer rows n than columns, return Q'SQ (n, n) and Q
-    (d, n), whose orthonormal columns span the rows."""
+    """Return the covariance S (d, d) of some rows and None, or for far fewer rows than columns Q'SQ and Q."""
+    # Q'SQ is (n, n) for n rows; the orthonormal columns of Q (d, n) span the rows.
+
     # as above
     from scipy import linalg
 
@@ -224,7 +221,7 @@ def _moments(features: Features, rows: AnyArray, mean: Floats) -> tuple[Floats, 
 
 
 def make_projection(settings: GivenSettings | None) -> PCA | None:
-    """Return the PCA that settings describe; None for no projection. ValueError for an unknown kind or setting.
+    """Return the PCA that settings describe; None for no projection.
 
     >>> make_projection({"kind": "PCA", "components": 8})
     PCA(components=8, whiten=False)
@@ -247,10 +244,8 @@ def fit_projection(
     rows: AnyArray | None = None,
     on_step: OnStep | None = None,
 ) -> Projection | None:
-    """Return the projection that settings describe, fitted on `rows` of the features (n, d); None for no projection.
-
-    on_step is called before fitting, which may take seconds.
-    """
+    """Return the projection that settings describe, fitted on `rows` of the features (n, d), or None."""
+    # None for no projection. on_step is called before fitting, which may take seconds.
     made = make_projection(settings)
     if made is None:
         return None

@@ -15,20 +15,22 @@ LENGTH = 0.92
 
 
 class Strokes(NamedTuple):
-    """ends: (n, 4) x1, y1, x2, y2 in cells, y downwards. weights: (n,) of the strokes, weakest first."""
+    """The weights of HOG as strokes to plot."""
 
+    # (n, 4) x1, y1, x2, y2 in cells, y downwards
     ends: Floats
+    # (n,) of the strokes, weakest first
     weights: Floats
 
 
 def strokes(hog: HOG, weights: npt.ArrayLike) -> Strokes:
     """Return one stroke per orientation and cell, through the centre of the cell.
 
-    A stroke runs along the edge, at right angles to the gradient whose weight it shows (Dalal and Triggs, fig. 6).
-
     >>> strokes(HOG(side=32), np.ones(324)).ends.shape
     (144, 4)
     """
+    # A stroke runs along the edge, at right angles to the gradient whose weight it shows (Dalal and Triggs,
+    # fig. 6).
     cells = hog.cells(weights)
     rows, columns, orientations = cells.shape
     along = hog.angles + np.pi / 2

@@ -1,4 +1,7 @@
-"""Inference: most violated rankings; best labellings and max-marginals of pairs and cliques; the best top k labels."""
+"""Inference: most violated rankings, best labellings, max-marginals, and the best top k labels.
+
+Labellings and max-marginals are those of pairs and cliques.
+"""
 
 from ranking.inference.best_top_k import (
     BestTopK,

@@ -36,15 +36,14 @@ HEURISTICS = {f"quadratic_assignment, {method}": method for method in APPROXIMAT
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """The terms of g for N samples. linear, flow, design: (N, N) L, F and D.
+    """The terms of g for N samples."""
 
-    model: the same problem as `best_order` takes it, which is g without the constant.
-    """
-
+    # linear, flow, design: (N, N) L, F and D
     linear: Floats
     flow: Floats
     design: Floats
     constant: float
+    # the same problem as `best_order` takes it, which is g without the constant
     model: OrderModel
 
     @property
@@ -61,11 +60,14 @@ class Assignment:
 
 
 class AssignmentSolution(NamedTuple):
-    """The result of a solver. exact: whether it is proven optimal. positions: (N,) of the samples. value: g."""
+    """The result of a solver."""
 
     solver: str
+    # whether it is proven optimal
     exact: bool
+    # (N,) of the samples
     positions: Ints
+    # g
     value: float
 
 
@@ -76,7 +78,7 @@ def permutation_matrix(positions: Ints) -> Floats:
 
 
 def precision_rows(n: int) -> Floats:
-    """Return (n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is the precision at each k."""
+    """Return (n, n) A of section 2: 1/k on the first k entries of row k, so that A Pi'z is all p@k."""
     rows: Floats = np.tril(np.ones((n, n))) / np.arange(1, n + 1)[:, None]
     return rows
 
@@ -99,7 +101,8 @@ def average_precision(relevant: npt.ArrayLike, positions: Ints) -> float:
 
 
 def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violated: bool) -> Assignment:
-    """Return s' Pi c with c = 1 at the first k positions, plus 1 - p@k where `violated`: linear (sections 2 and 4)."""
+    """Return s' Pi c with c = 1 at the first k positions, plus 1 - p@k where `violated`."""
+    # The problem is linear (sections 2 and 4).
     n = len(scores)
     return c_star_assignment(scores, relevant, k, np.array([], np.int64), np.empty((0, n)), violated)
 
@@ -107,11 +110,10 @@ def precision_assignment(scores: Floats, relevant: npt.ArrayLike, k: int, violat
 def c_star_assignment(
     scores: Floats, relevant: npt.ArrayLike, k: int, core: Ints, interactions: Floats, violated: bool
 ) -> Assignment:
-    """Return the same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5).
-
-    core, interactions: as in `OrderModel`. The loss 1 - p@k is added to the scores: s_i + (1 - z_i) / k (section 4).
-    Section 2's a_i = 1 - 1/k with b = z is not that loss: it grows with the relevant samples among the first k.
-    """
+    """Return the same with Tr{F Pi D Pi'}, d_kl = |k - l|: f_ij > 0 puts i and j far apart (eqs. 4 and 5)."""
+    # core, interactions: as in `OrderModel`. The loss 1 - p@k is added to the scores: s_i + (1 - z_i) / k
+    # (section 4). Section 2's a_i = 1 - 1/k with b = z is not that loss: it grows with the relevant samples
+    # among the first k.
     n = len(scores)
     if not 1 <= k <= n:
         raise InputError("k", f"1 to {n}, the number of samples", k)
@@ -124,12 +126,11 @@ def c_star_assignment(
 
 
 def ap_assignment(scores: Floats, relevant: npt.ArrayLike, violated: bool) -> Assignment:
-    """Return s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2).
-
-    Only pairs of relevant samples interact, so that all of those but one are the core of a c-star. Its D is (A + A')
-    / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i / 1'z. Section 2's
-    [3] has another score, sum_ij (s_i - s_j) R_ij, for which the most violated ranking is fast to find.
-    """
+    """Return s' Pi c with c_k = 1/k, plus 1 - AP where `violated`: F = -B and D = A (section 2)."""
+    # Only pairs of relevant samples interact, so that all of those but one are the core of a c-star. Its D is
+    # (A + A') / 2, and the diagonals of A and B are linear: as c is the diagonal of A, s_i becomes s_i - z_i
+    # / 1'z. Section 2's [3] has another score, sum_ij (s_i - s_j) R_ij, for which the most violated ranking
+    # is fast to find.
     n, marks = len(scores), _marks(relevant)
     A, c = precision_rows(n), 1.0 / np.arange(1, n + 1)
     linear = np.outer(scores, c)
@@ -152,7 +153,8 @@ def all_orders(n: int) -> Ints:
 
 
 def solutions(problem: Assignment, seed: int = 0) -> list[AssignmentSolution]:
-    """Return the solution of each solver, enumeration first; `linear_sum_assignment` for linear problems only."""
+    """Return the solution of each solver, enumeration first."""
+    # `linear_sum_assignment` solves linear problems only.
     orders = all_orders(len(problem.linear))
     best = {(ENUMERATION, True): orders[int(problem.values(orders).argmax())]}
     if problem.is_linear:

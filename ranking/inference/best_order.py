@@ -23,24 +23,27 @@ APPROXIMATIONS = ("faq", "2opt")
 
 @dataclass(frozen=True, eq=False)
 class BestOrder:
-    """An order of N items. positions: (N,) the position of each item, 0 at the top. value: f of it."""
+    """An order of N items."""
 
+    # (N,) the position of each item, 0 at the top
     positions: Ints
+    # f of it
     value: float
 
 
 @dataclass(frozen=True, eq=False)
 class OrderModel:
-    """The terms of f for N items, C of which are the core.
+    """The terms of f for N items, C of which are the core."""
 
-    unary: (N,) s. design: (N,) c. core: (C,) numbers of items. interactions: (C, N) = F[core]. pair_design: (N, N) D,
-    symmetric. F is symmetric with a zero diagonal, and zero outside the rows and columns of the core.
-    """
-
+    # (N,) s
     unary: Floats
+    # (N,) c
     design: Floats
+    # (C,) numbers of items
     core: Ints
+    # (C, N) = F[core]; F is symmetric with a zero diagonal, and zero outside the rows and columns of the core
     interactions: Floats
+    # (N, N) D, symmetric
     pair_design: Floats
 
     def __post_init__(self) -> None:
@@ -76,12 +79,11 @@ class OrderModel:
 def best_order(model: OrderModel) -> BestOrder:
     """Find the order with the greatest f exactly, in O(N^(C+3)).
 
-    All placements of the core are tried; each leaves a linear assignment problem.
-
     >>> model = OrderModel(np.array([1.0, 3.0]), np.array([1.0, 0.0]), np.array([], int), np.empty((0, 2)), np.eye(2))
     >>> best_order(model).positions.tolist()
     [1, 0]
     """
+    # All placements of the core are tried; each leaves a linear assignment problem.
     items, core = len(model.unary), model.core
     linear = np.outer(model.unary, model.design)
     rest = np.setdiff1d(np.arange(items), core)
@@ -103,10 +105,9 @@ def best_order(model: OrderModel) -> BestOrder:
 
 
 def approximate_order(model: OrderModel, method: str = "faq", seed: int = 0) -> BestOrder:
-    """Find an order by SciPy's approximate solver of quadratic assignment; its value is at most the greatest f.
-
-    The linear part is one of the quadratic: sum_i s_i c_{pi_i} = sum_ij S_ij C_{pi_i, pi_j} with S and C diagonal.
-    """
+    """Find an order, whose value is at most the greatest f, by SciPy's solver of quadratic assignment."""
+    # The linear part is one of the quadratic: sum_i s_i c_{pi_i} = sum_ij S_ij C_{pi_i, pi_j} with S and C
+    # diagonal.
     if method not in APPROXIMATIONS:
         raise InputError("method", f"one of: {', '.join(APPROXIMATIONS)}", method)
     flow = model.pairs + np.diag(model.unary)

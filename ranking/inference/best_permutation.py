@@ -37,16 +37,15 @@ MIN_PART = 200
 
 @dataclass(frozen=True, eq=False)
 class WindowScores:
-    """The scores of a ranker of one length for samples.
+    """The scores of a ranker of one length for samples."""
 
-    table: (n, L) what each sample adds at each position of a window, L >= 2. offset: added to every window. features:
-    (n, d) and pooled: (d,) the samples and the weights of their max-pooled differences; empty (n, 0) and (0,) for the
-    other representations.
-    """
-
+    # (n, L) what each sample adds at each position of a window, L >= 2
     table: Floats
+    # added to every window
     offset: float = 0.0
+    # (n, d) the samples, empty (n, 0) for representations other than max-pooled differences
     features: Floats = field(default_factory=lambda: np.empty((0, 0)))
+    # (d,) the weights of the max-pooled differences of `features`, empty (0,) for other representations
     pooled: Floats = field(default_factory=lambda: np.empty(0))
 
     def __post_init__(self) -> None:
@@ -71,7 +70,7 @@ class WindowScores:
         return WindowModel(self.table, float(self.offset), self.features, self.pooled)
 
     def windows(self, orders: Ints) -> Floats:
-        """Return (m, n - L + 1) s of each window of m orders, given as (m, n) rows of `table`, from the definition."""
+        """Return (m, n - L + 1) s of each window of m orders (m, n) of rows of `table`, by definition."""
         # (m, windows, L)
         spans = np.lib.stride_tricks.sliding_window_view(orders, self.length, axis=1)
         sums: Floats = self.offset + self.table[spans, np.arange(self.length)].sum(axis=2)
@@ -83,11 +82,9 @@ class WindowScores:
         return sums
 
     def values(self, orders: Ints) -> Floats:
-        """Return (m,) eq. 3 of m orders, given as (m, n) rows of `table`, from the definition.
-
-        Works on part of the orders at a time: a search visits thousands, and max-pooling takes a vector per sample
-        and window.
-        """
+        """Return (m,) eq. 3 of m orders, given as (m, n) rows of `table`, from the definition."""
+        # Works on part of the orders at a time: a search visits thousands, and max-pooling takes a vector per
+        # sample and window.
         values = np.empty(len(orders))
         size = orders.shape[1] * self.length * max(1, len(self.pooled))
         step = max(1, BATCH // size)
@@ -99,39 +96,40 @@ class WindowScores:
 
 @dataclass(frozen=True, eq=False)
 class BestPermutations:
-    """orders: (N,) the best orders of m sequences, concatenated, each from 0 to its length. values: (m,)."""
+    """The best orders of m sequences."""
 
+    # (N,) concatenated, each from 0 to the length of its sequence
     orders: Ints
+    # (m,)
     values: Floats
 
 
 @dataclass(frozen=True, eq=False)
 class SearchTrees:
-    """All orders that a search visited, in the order of the visits.
+    """All orders that a search visited, in the order of the visits."""
 
-    orders: (m, n) rows of the samples from the first position. values: (m,) eq. 3. parents: (m,) the node that each
-    was swapped from, -1 at a root. depths: (m,) swaps from the root. trees: (m,) from 0. path: (m,) whether the
-    search moved there. best: the node of greatest value on a path.
-    """
-
+    # (m, n) rows of the samples from the first position
     orders: Ints
+    # (m,) eq. 3
     values: Floats
+    # (m,) the node that each was swapped from, -1 at a root
     parents: Ints
+    # (m,) swaps from the root
     depths: Ints
+    # (m,) from 0
     trees: Ints
+    # (m,) whether the search moved there
     path: Bools
+    # the node of greatest value on a path
     best: int
 
 
 def best_permutations(
     scores: WindowScores, members: Ints, starts: Ints, first: Ints, trees: int = 3, seed: int = 0
 ) -> BestPermutations:
-    """Search for the best orders of m sequences over one pool.
-
-    members: (N,) rows of `scores`; sequence i is members[starts[i]:starts[i + 1]], as in a SequenceSet. first: (N,)
-    the order that each search begins with, from 0 to the sequence's length. ValueError where a sequence is shorter
-    than the windows.
-    """
+    """Search for the best orders of m sequences over one pool."""
+    # members: (N,) rows of `scores`; sequence i is members[starts[i]:starts[i + 1]], as in a SequenceSet.
+    # first: (N,) the order that each search begins with, from 0 to the sequence's length.
     _check(scores, starts, first)
     if trees < 1:
         raise InputError("trees", "at least 1", trees)
@@ -148,7 +146,7 @@ def best_permutations(
 def exhaustive_permutations(
     scores: WindowScores, members: Ints, starts: Ints, first: Ints
 ) -> BestPermutations:
-    """Return the best of all orders, for at most MAX_EXHAUSTIVE samples; arguments as for `best_permutations`."""
+    """Return the best of all orders of at most MAX_EXHAUSTIVE samples; arguments as `best_permutations`."""
     _check(scores, starts, first)
     if len(starts) > 1 and np.diff(starts).max() > MAX_EXHAUSTIVE:
         raise InputError(
@@ -173,12 +171,13 @@ def as_good(values: npt.ArrayLike, best: npt.ArrayLike) -> Bools:
 
 
 def search_trees(scores: WindowScores, first: Ints, trees: int = 3, seed: int = 0) -> SearchTrees:
-    """Run the same search on one sequence, the rows of `scores`, and record all visited orders, O(n^3) per tree.
+    """Run the same search on one sequence, the rows of `scores`, and record all visited orders.
 
     >>> search = search_trees(WindowScores(np.array([[0.0, 1.0], [1.0, 0.0]])), np.array([0, 1]), trees=1)
     >>> search.orders.tolist(), search.values.tolist(), search.parents.tolist()
     ([[0, 1], [1, 0]], [0.0, 1.4142135623730951], [-1, 0])
     """
+    # O(n^3) per tree.
     n = len(scores.table)
     _check(scores, np.array([0, n]), first)
     paths = new_paths(trees, n)
@@ -211,7 +210,7 @@ class _Record:
         self.path: set[int] = set()
 
     def visit(self, orders: Ints, parent: int, depth: int, tree: int) -> int:
-        """Record those of `orders` that are new as children of a node; return the number of the last of them."""
+        """Record those of `orders` that are new as children of a node; return the number of the last."""
         for order in orders:
             if self.known.setdefault(order.tobytes(), len(self.orders)) == len(self.orders):
                 self.orders.append(order)

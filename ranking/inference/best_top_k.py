@@ -30,7 +30,10 @@ MIN_PART = 500_000
 
 @dataclass(frozen=True, eq=False)
 class BestTopK:
-    """members: (k,) the labels of the best top k, ascending. value: t's + t'Ft."""
+    """The best top k labels of one image.
+
+    members: (k,) the labels, ascending. value: t's + t'Ft.
+    """
 
     members: Ints
     value: float
@@ -118,7 +121,9 @@ def top_k_max_marginals(
     k: npt.ArrayLike,
     forced: npt.ArrayLike | None = None,
 ) -> TopKMaxMarginals:
-    """Return the best values with each label forced inside and outside (c-star, section 5), at the cost of one label.
+    """Return the best values with each label forced inside and outside, at the cost of one label.
+
+    See section 5 of c-star.
 
     Given a configuration of the core, a label that is forced inside replaces the last one selected, and one forced
     outside is replaced by the first one not selected. Arguments as for `best_top_ks`.

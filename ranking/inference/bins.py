@@ -24,14 +24,14 @@ BLOCK = 64
 
 
 class Grid(NamedTuple):
-    """A grid of scores: bin b holds those in (top - (b + 1) / scale, top - b / scale], the outermost bins all beyond.
+    """A grid of scores in which bin b holds those in (top - (b + 1) / scale, top - b / scale]."""
 
-    slack: how far rounding may move an edge.
-    """
+    # The outermost bins hold all scores beyond them.
 
     bins: int
     top: float
     scale: float
+    # how far rounding may move an edge
     slack: float
 
 
@@ -44,27 +44,24 @@ class Bins(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """How a sample's rank follows from its bin and its score.
+    """How a sample's rank follows from its bin and its score."""
 
-    entry: (bins,) the rank, or -1 - o in the o-th open bin, whose rank is not settled. For the open bins: their
-    numbers; the bounds of their samples' ranks; and edges (open, 2): a score at or below the first has the highest
-    rank, one above the second the lowest. Edges are NaN, which decides nothing, where more than two ranks are
-    possible.
-    """
-
+    # (bins,) the rank, or -1 - o in the o-th open bin, whose rank is not settled
     entry: Ints
+    # the numbers of the open bins
     bins: Ints
+    # lowest, highest: the bounds of the ranks of the samples of each open bin
     lowest: Ints
     highest: Ints
+    # (open, 2): a score at or below the first has the highest rank, one above the second the lowest. NaN,
+    # which decides nothing, where more than two ranks are possible.
     edges: Floats
 
 
 def bin_grid(scores: Floats) -> Grid | None:
-    """Return a grid over most of the `scores`; None where they are too alike, too far apart, or not finite.
-
-    It spans a sample of the scores, cut at five interquartile ranges outside the quartiles, so that heavy tails cost
-    little and cannot flatten the middle.
-    """
+    """Return a grid over most `scores`; None where they are too alike, too far apart, or not finite."""
+    # It spans a sample of the scores, cut at five interquartile ranges outside the quartiles, so that heavy
+    # tails cost little and cannot flatten the middle.
     n = len(scores)
     bins = min(MAX_BINS, 1 << max(5, (n // SAMPLES_PER_BIN).bit_length() - 1))
     sample = np.sort(scores[:: 1 + n // max(128, min(1024, n // 512))])
@@ -79,7 +76,7 @@ def bin_grid(scores: Floats) -> Grid | None:
 
 @nb.njit(cache=True, nogil=True)
 def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
-    """Write the bin of every sample; return the number of samples per bin, and whether all scores are usable."""
+    """Write the bin of every sample; return how many each bin has, and whether all scores are usable."""
     top, scale, last = grid.top, grid.scale, float(grid.bins - 1)
     counts = np.zeros(grid.bins, np.int32)
     unusable = 0
@@ -102,10 +99,8 @@ def count(scores: Floats, grid: Grid, bin_of: Ints) -> tuple[Ints, bool]:
 def plan_ranks(
     counts: Ints, bins_of_relevant: Ints, grid: Grid, derivative: Derivative
 ) -> tuple[Ints, Plan, Ints]:
-    """Return the irrelevant samples before each open bin, the plan, and how many samples have each rank so far.
-
-    counts: (bins,) of all samples; the relevant ones are subtracted here.
-    """
+    """Return the irrelevant samples before each open bin, the plan, and how many samples have each rank."""
+    # counts: (bins,) of all samples; the relevant ones are subtracted here.
     relevant, half_gains, steps = derivative
     for b in bins_of_relevant:
         counts[b] -= 1

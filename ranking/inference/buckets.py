@@ -30,13 +30,15 @@ SEGMENT = 2048
 
 
 class Output(NamedTuple):
-    """The arrays that are written: ranks (of irrelevant samples), coefficients (of all), number of samples per rank.
+    """The arrays that are written."""
 
-    An irrelevant sample of rank r has the coefficient level + slope r.
-    """
+    # An irrelevant sample of rank r has the coefficient level + slope r.
 
+    # of irrelevant samples
     ranks: Ints
+    # of all samples
     coefficients: Floats
+    # number of samples per rank
     rank_counts: Ints
     level: float
     slope: float
@@ -45,12 +47,10 @@ class Output(NamedTuple):
 def buckets(
     scores: Floats, positives: Ints, derivative: Derivative, grid: Grid, ranks: Ints, coefficients: Floats
 ) -> tuple[Ints, float] | None:
-    """Write the ranks (|N|,) and coefficients of the irrelevant among all `scores`.
-
-    positives: (|P|,) ascending numbers of the relevant samples, whose scores are skipped. Returns how many samples
-    have each rank, (|P| + 2,), and the irrelevant samples' share of scores @ coefficients; None, with nothing
-    written, where a score is not finite or above LARGEST.
-    """
+    """Write the ranks (|N|,) and coefficients of the irrelevant among all `scores`."""
+    # positives: (|P|,) ascending numbers of the relevant samples, whose scores are skipped. Returns how many
+    # samples have each rank, (|P| + 2,), and the irrelevant samples' share of scores @ coefficients; None,
+    # with nothing written, where a score is not finite or above LARGEST.
     bin_of: Ints = np.empty(len(scores), np.uint16 if grid.bins <= 1 << 16 else np.uint32)
     parts = split(len(scores), positives)
     counted = each(lambda part: count(scores[part.samples], grid, bin_of[part.samples]), parts)
@@ -82,11 +82,9 @@ def buckets(
 def _settle(
     scores: Floats, bin_of: Ints, positives: Ints, plan: Plan, written: Output
 ) -> tuple[float, Ints, Ints]:
-    """Write ranks and coefficients wherever the plan decides them, and count the ranks in open bins.
-
-    Returns the irrelevant samples' share of scores @ coefficients, with rank 0 for the doubtful ones; for each open
-    bin, the samples that score above its doubtful ones; the doubtful samples, ascending.
-    """
+    """Write ranks and coefficients wherever the plan decides them, and count the ranks in open bins."""
+    # Returns the irrelevant samples' share of scores @ coefficients, with rank 0 for the doubtful ones; for
+    # each open bin, the samples that score above its doubtful ones; the doubtful samples, ascending.
     product, passed, doubtful_count = 0.0, 0, 0
     higher = np.zeros(len(plan.bins), np.int64)
     doubtful = np.empty(len(scores), np.uint32)
@@ -162,10 +160,9 @@ def _decide(
     higher: Ints,
     doubtful: Ints,
 ) -> int:
-    """Rank the samples in open bins by the edges; doubtful ones get rank 0 for now. Returns how many are doubtful.
+    """Rank the samples in open bins by the edges, doubtful ones by 0 for now; return how many are."""
+    # Without branches, which the processor would mispredict every other time.
 
-    Without branches, which the processor would mispredict every other time.
-    """
     # unsigned: numba then skips the test for negative indices
     count = np.uint64(0)
     for k in opened:
@@ -210,10 +207,8 @@ def _rank_doubtful(
     derivative: Derivative,
     written: Output,
 ) -> float:
-    """Rank the `doubtful` samples by `select`; return their share of scores @ coefficients beyond `level`.
-
-    before: for each open bin, the irrelevant samples that score above its doubtful ones.
-    """
+    """Rank the `doubtful` samples by `select`; return their share of scores @ coefficients beyond `level`."""
+    # before: for each open bin, the irrelevant samples that score above its doubtful ones.
     ends = np.zeros(len(plan.bins) + 1, np.int64)
     for sample in doubtful:
         ends[-plan.entry[bin_of[sample]]] += 1

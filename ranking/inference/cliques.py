@@ -35,12 +35,12 @@ MAX_CLIQUES = 10_000
 def maximal_cliques(n: int, edges: Ints) -> list[Ints]:
     """Return all maximal sets of two or more samples that are joined pair by pair, in ascending order.
 
-    By Bron and Kerbosch with pivots. Graphs of nearest neighbours and of groups have at most about as many cliques as
-    edges, other graphs exponentially many: ValueError if there are more than both the edges and MAX_CLIQUES.
-
     >>> maximal_cliques(5, np.array([[0, 1], [1, 2], [2, 0], [2, 3]]))
     [array([0, 1, 2]), array([2, 3])]
     """
+    # By Bron and Kerbosch with pivots. Graphs of nearest neighbours and of groups have at most about as many
+    # cliques as edges, other graphs exponentially many: ValueError if there are more than both the edges and
+    # MAX_CLIQUES.
     neighbours: list[set[int]] = [set() for _ in range(n)]
     for i, j in edges.tolist():
         neighbours[i].add(j)
@@ -83,27 +83,23 @@ def _grown(neighbours: list[set[int]]) -> Iterator[list[int]]:
 
 @dataclass(frozen=True, eq=False)
 class Cliques:
-    """n samples and c cliques as a pairwise model of N samples and M edges; `Cliques.of` makes it.
-
-    members: (k,) the samples of all cliques, clique after clique. starts: (c + 1,) where each begins. components: of
-    the N samples, of which the first n are the given ones. every: (c,) number of the auxiliary sample "all members
-    have label 1"; -1 for a clique of two, which is a pair. matrix: (N + M, n + c), maps scores and penalties of
-    cliques to those of pairs.
-    """
+    """n samples and c cliques as a pairwise model of N samples and M edges; `Cliques.of` makes it."""
 
     n: int
+    # (k,) the samples of all cliques, clique after clique
     members: Ints
+    # (c + 1,) where each begins
     starts: Ints
+    # of the N samples, of which the first n are the given ones
     components: Components
+    # (c,) number of the auxiliary sample "all members have label 1"; -1 for a clique of two, which is a pair
     every: Ints
+    # (N + M, n + c), maps scores and penalties of cliques to those of pairs
     matrix: csr_array
 
     @classmethod
     def of(cls, n: int, cliques: list[Ints]) -> Self:
-        """Return the model of cliques (k,) of two or more different samples below n; cliques may share samples.
-
-        ValueError where one has fewer, or two cliques are the same two samples.
-        """
+        """Return the model of cliques (k,) of two or more different samples below n; they may overlap."""
         sizes = np.array([len(clique) for clique in cliques], np.int64)
         members = np.concatenate([np.empty(0, np.int64), *cliques])
         bad = [clique.tolist() for clique in cliques if len(np.unique(clique)) < max(2, len(clique))]

@@ -102,7 +102,9 @@ class Components:
 
 
 class PairwiseModel(NamedTuple):
-    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]: unary (n,) by position, penalty (m,) by `edge_order`."""
+    """sum_i y_i unary_i + sum_e penalty_e [y_i != y_j]."""
+
+    # unary: (n,) by position. penalty: (m,) by `edge_order`.
 
     components: Components
     unary: Floats
@@ -116,7 +118,8 @@ def checked_model(
     components: Components | None,
     highest: float = 0.0,
 ) -> PairwiseModel:
-    """Return the model of the arguments; InputError if they are invalid. Penalties are <= `highest`."""
+    """Return the model of the arguments; InputError if they are invalid."""
+    # Penalties are <= `highest`.
     scores, costs = np.asarray(unary), np.asarray(penalty)
     if scores.ndim != 1:
         raise InputError("unary", "the shape (n,), one number per sample", scores.shape)

@@ -22,16 +22,17 @@ BITS = 49
 
 
 class Network(NamedTuple):
-    """The first components of a model, as capacities.
+    """The first components of a model, as capacities."""
 
-    starts: (c + 1,) first node of each. unary: (p,) to the source where positive, to the sink where negative. ends:
-    (q, 2) nodes that edges join. capacities: (q,). force: (p,) more than all that holds a sample's label.
-    """
-
+    # (c + 1,) first node of each
     starts: Ints
+    # (p,) to the source where positive, to the sink where negative
     unary: Floats
+    # (q, 2) nodes that edges join
     ends: Ints
+    # (q,)
     capacities: Floats
+    # (p,) more than all that holds a sample's label
     force: Floats
 
     def part(self, number: int, edge_starts: Ints) -> Network:
@@ -52,11 +53,10 @@ class Network(NamedTuple):
 
 
 def network_of(model: PairwiseModel, last: int) -> Network:
-    """Return the components before `last`, each in its own unit: 2^-49 of the largest sum of penalties at a sample.
-
-    A score larger than all penalties of its sample together cannot be outvoted, so what exceeds them is dropped.
-    Others are rounded away from zero, so that none loses its sign.
-    """
+    """Return the components before `last`, each in its own unit."""
+    # The unit is 2^-49 of the largest sum of penalties at a sample. A score larger than all penalties of its
+    # sample together cannot be outvoted, so what exceeds them is dropped. Others are rounded away from zero,
+    # so that none loses its sign.
     parts = model.components
     starts = parts.starts[: last + 1]
     ends, penalty = parts.ends[: parts.edge_starts[last]], -model.penalty[: parts.edge_starts[last]]
@@ -93,11 +93,9 @@ def forced_cut(network: Network, node: int, label: bool) -> Bools:
 
 
 def cold_flips(network: Network, edge_starts: Ints) -> Iterator[Bools]:
-    """Yield max-marginal labellings by eqs. 9 and 10 of high-order directly: two new graphs for each sample.
-
-    For i = 0, 1, ...: where the two labellings of the i-th sample differ, in each component of more than i samples,
-    by position up to the end of these components.
-    """
+    """Yield max-marginal labellings by eqs. 9 and 10 of high-order directly: two new graphs per sample."""
+    # For i = 0, 1, ...: where the two labellings of the i-th sample differ, in each component of more than i
+    # samples, by position up to the end of these components.
     sizes = np.diff(network.starts)
     parts = [network.part(number, edge_starts) for number in range(len(sizes))]
     for i in range(sizes[0]):

@@ -28,16 +28,17 @@ LARGEST_DOUBLED = 5_000
 
 @dataclass(frozen=True, eq=False)
 class Doubling:
-    """Components of more than 12 samples, the first `large` ones, in two copies; all others unchanged.
+    """Components of more than 12 samples, the first `large` ones, in two copies; all others unchanged."""
 
-    n samples and m edges become N and M: the first n and m are the given ones (and the first copies), the others the
-    second copies, in the order of their positions. components: of all N. position, row: (2, .) position of the first
-    and of the second copy of each doubled sample; the same for each doubled edge.
-    """
+    # n samples and m edges become N and M: the first n and m are the given ones (and the first copies), the
+    # others the second copies, in the order of their positions.
 
     original: Components
+    # of all N
     components: Components
     large: int
+    # position, row: (2, .) position of the first and of the second copy of each doubled sample; the same for
+    # each doubled edge
     position: Ints
     row: Ints
 
@@ -120,10 +121,8 @@ class Doubling:
 
 
 def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
-    """Yield (2s,) p and q of one doubled component, best where y_i = 1, for each sample i; then best where y_i = 0.
-
-    labels: (2s,) the best p and q. Each cut starts from the flow of the one before (Kohli and Torr 2005).
-    """
+    """Yield (2s,) p and q of a doubled component, best where y_i = 1, for each sample i, then y_i = 0."""
+    # labels: (2s,) the best p and q. Each cut starts from the flow of the one before (Kohli and Torr 2005).
     nodes, size = np.arange(len(labels)), len(labels) // 2
     graph = part.graph()
     graph.maxflow()
@@ -147,7 +146,7 @@ def forced_labellings(part: Network, labels: Bools) -> Iterator[Bools]:
 
 
 def _copies(starts: Ints) -> Ints:
-    """Return (2, .) positions of the first and second copy of each entry, per component all first copies first."""
+    """Return (2, .) positions of both copies of each entry, per component all first copies first."""
     sizes = np.diff(starts)
     first = np.arange(starts[-1]) + np.repeat(starts[:-1], sizes)
     return np.stack([first, first + np.repeat(sizes, sizes)])

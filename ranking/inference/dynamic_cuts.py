@@ -1,4 +1,4 @@
-"""Dynamic cuts: one largest flow for the best labelling, and from it a small flow for each sample's other label.
+"""Dynamic cuts: a largest flow for the best labelling, and a small flow for each sample's other label.
 
 After the cut, a sample of label 0 that is forced to label 1 becomes an unlimited source. The cost of the change is the
 flow that it can still send, through samples of label 0, to sinks with spare capacity. The samples that it still reaches
@@ -29,29 +29,34 @@ FAR = 1 << 62
 
 
 class Flow(NamedTuple):
-    """The residual capacities under a flow, and the working arrays of a search.
+    """The residual capacities under a flow, and the working arrays of a search."""
 
-    left: (2q,) of each arc, arcs grouped by their tails. heads: (2q,). opposite: (2q,) the same edge's other arc.
-    first: (p + 1,) where each group begins. terminal: (p,) the flow still to be sent if positive, spare capacity if
-    negative. open_sinks: (p,) sinks with spare capacity, and some that had it before; open_sink_count: (1,) their
-    number; is_open_sink: (p,) whether a node is among them. level: (p,) steps from a root; steps_left: (p,) to an open
-    sink. queue, ends: (p,) nodes reached from the roots and from the open sinks. at: (p,) next arc to try. path: (p,)
-    arcs from the root.
-    """
-
+    # (2q,) of each arc, arcs grouped by their tails
     left: Ints
+    # (2q,)
     heads: Ints
+    # (2q,) the same edge's other arc
     opposite: Ints
+    # (p + 1,) where each group begins
     first: Ints
+    # (p,) the flow still to be sent if positive, spare capacity if negative
     terminal: Ints
+    # (p,) sinks with spare capacity, and some that had it before
     open_sinks: Ints
+    # (1,) the number of `open_sinks`
     open_sink_count: Ints
+    # (p,) whether a node is among `open_sinks`
     is_open_sink: Bools
+    # (p,) steps from a root
     level: Ints
+    # (p,) steps to an open sink
     steps_left: Ints
+    # queue, ends: (p,) nodes reached from the roots and from the open sinks
     queue: Ints
     ends: Ints
+    # (p,) next arc to try
     at: Ints
+    # (p,) arcs from the root
     path: Ints
 
 
@@ -80,12 +85,10 @@ def flow_of(network: Network) -> Flow:
 
 
 def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> None:
-    """Write the max-marginal labellings of a network.
-
-    labels: (p,) by position, the best labelling is written; of equal ones that with the most ones. flips: uint64,
-    zero; words[k] is the first word of node k; is written: bit i says whether the node's label changes once the i-th
-    sample of its component is forced to its other label.
-    """
+    """Write the max-marginal labellings of a network."""
+    # labels: (p,) by position, the best labelling is written; of equal ones that with the most ones. flips:
+    # uint64, zero; words[k] is the first word of node k; is written: bit i says whether the node's label
+    # changes once the i-th sample of its component is forced to its other label.
     flow = flow_of(network)
     _cut(flow, labels)
     _flip_all(flow, labels, network.starts, words, flips)
@@ -93,11 +96,9 @@ def dynamic_flips(network: Network, labels: Bools, words: Ints, flips: Ints) -> 
 
 @nb.njit(cache=True, nogil=True)
 def _cut(flow: Flow, labels: Bools) -> None:
-    """Send a largest flow, and write labels: zeros at the nodes that reach a sink with spare capacity.
-
-    Arcs between different labels are then closed, and the flow among zeros is reversed, so that the cost of changing a
-    node, whatever its label, is the flow that can be sent from it.
-    """
+    """Send a largest flow, and write labels: zeros at the nodes that reach a sink with spare capacity."""
+    # Arcs between different labels are then closed, and the flow among zeros is reversed, so that the cost of
+    # changing a node, whatever its label, is the flow that can be sent from it.
     _list_open_sinks(flow, np.arange(len(labels)))
     while True:
         roots = 0
@@ -188,11 +189,9 @@ def _depth_first(flow: Flow, labels: Bools, start: int, stop: int) -> tuple[Ints
 
 @nb.njit(cache=True, nogil=True)
 def _send(flow: Flow, root: int, limit: int) -> tuple[int, int]:
-    """Send from the root what sinks can take, up to `limit` with its own spare capacity, which the amount becomes.
-
-    Returns how many nodes it still reaches, which are written to the queue, or 0 where `limit` is sent; and the spare
-    capacity.
-    """
+    """Send from the root what sinks can take, up to `limit` with its own spare capacity."""
+    # The spare capacity of the root becomes the amount. Returns how many nodes it still reaches, which are
+    # written to the queue, or 0 where `limit` is sent; and the spare capacity.
     spare: int = -flow.terminal[root]
     count, depth = 0, 1
     while depth and spare < limit:
@@ -221,11 +220,10 @@ def _list_open_sinks(flow: Flow, nodes: Ints) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _search(flow: Flow, count: int) -> tuple[int, int, int]:
-    """Return the number of steps from the `count` roots in the queue to the nearest open sink, 0 if none is reachable.
-
-    Searches from the roots and from all open sinks, one level at a time, on the side with fewer nodes. Returns the
-    number of nodes in the queue and in `ends`, and the steps. `level` is correct on all shortest paths.
-    """
+    """Return the sizes of the queue and of `ends`, and the steps from the roots to the nearest open sink."""
+    # The first `count` nodes in the queue are the roots; the steps are 0 if no open sink is reachable.
+    # Searches from the roots and from all open sinks, one level at a time, on the side with fewer nodes.
+    # `level` is correct on all shortest paths.
     flow.level[flow.queue[:count]] = 0
     begin, reached, begin_ends = 0, 0, 0
     steps = steps_back = 0
@@ -273,7 +271,7 @@ def _start_at_open_sinks(flow: Flow) -> int:
 
 @nb.njit(cache=True, nogil=True)
 def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tuple[int, int, bool]:
-    """Extend queue[begin:count] by a level; return where it begins and ends, and whether it meets `ends` or a sink."""
+    """Extend queue[begin:count] by a level; return its bounds, and whether it meets `ends` or a sink."""
     met, end = False, count
     for tail in flow.queue[begin:end]:
         for arc in range(flow.first[tail], flow.first[tail + 1]):
@@ -287,7 +285,7 @@ def _step(flow: Flow, begin: int, count: int, level: int, backwards: bool) -> tu
 
 @nb.njit(cache=True, nogil=True)
 def _step_back(flow: Flow, begin: int, count: int, steps_left: int) -> tuple[int, int, bool]:
-    """Extend ends[begin:count] back by a level; return where it begins and ends, and whether it meets the queue."""
+    """Extend ends[begin:count] back by a level; return its bounds, and whether it meets the queue."""
     met, end = False, count
     for head in flow.ends[begin:end]:
         for arc in range(flow.first[head], flow.first[head + 1]):

@@ -20,12 +20,10 @@ LARGEST_ENUMERATED = 12
 def enumerate_labellings(
     model: PairwiseModel, first: int, last: int, labels: Bools, words: Ints, flips: Ints
 ) -> None:
-    """Write the max-marginal labellings of the components first ... last - 1, of at most LARGEST_ENUMERATED samples.
-
-    labels: (n,) by position, the best labelling is written. flips: uint64, of which words[p] belongs to position p,
-    is written: bit i is 1 if the label at p flips when the i-th sample of the component is forced to the label that it
-    does not have in the best labelling.
-    """
+    """Write the max-marginal labellings of components first ... last - 1, of at most LARGEST_ENUMERATED."""
+    # labels: (n,) by position, the best labelling is written. flips: uint64, of which words[p] belongs to
+    # position p, is written: bit i is 1 if the label at p flips when the i-th sample of the component is
+    # forced to the label that it does not have in the best labelling.
     parts = model.components
     _check_size(model, first, last)
     _enumerate(
@@ -103,7 +101,8 @@ def _best(
 
 @nb.njit(cache=True, nogil=True)
 def _fill_values(unary: Floats, penalty: Floats, ends: Ints, values: Floats, buffer: Floats) -> None:
-    """Write the value of every labelling, as sum_i y_i (unary_i + sum_e penalty_e) - 2 sum_e penalty_e y_i y_j."""
+    """Write the value of every labelling."""
+    # It is sum_i y_i (unary_i + sum_e penalty_e) - 2 sum_e penalty_e y_i y_j.
     size = len(unary)
     alone = unary.copy()
     together = np.zeros((size, size))
@@ -129,11 +128,10 @@ def _fill_values(unary: Floats, penalty: Floats, ends: Ints, values: Floats, buf
 
 @nb.njit(cache=True, nogil=True)
 def _halve(size: int, values: Floats, numbers: Ints) -> tuple[int, Ints]:
-    """Return the best labelling, and (size, 2) the best with each label of each sample; overwrites `values`.
-
-    From the last sample on, the better of its two labels is kept for each labelling of the samples before it. If values
-    tie exactly, the larger number is kept, which is the labelling with the most ones.
-    """
+    """Return the best labelling, and (size, 2) the best with each label of each sample."""
+    # From the last sample on, the better of its two labels is kept for each labelling of the samples before
+    # it, in `values`, which is overwritten. If values tie exactly, the larger number is kept, which is the
+    # labelling with the most ones.
     best = np.empty((size, 2), np.int64)
     for number in range(1 << size):
         numbers[number] = number

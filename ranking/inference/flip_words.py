@@ -20,7 +20,7 @@ def words_of(parts: Components) -> Ints:
 
 
 def pack(flipped: Bools) -> Ints:
-    """Return the words of all positions, concatenated, from (rounds, positions): bit i is that of the i-th round."""
+    """Return the words of all positions from (rounds, positions): bit i is that of the i-th round."""
     rounds, positions = flipped.shape
     bits = np.zeros(((rounds + WORD - 1) // WORD * WORD, positions), bool)
     bits[:rounds] = flipped
@@ -73,7 +73,7 @@ def _add(change: float, bits: np.uint64, sums: Floats) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def settle_flips(members: Ints, starts: Ints, pairs: Ints, labels: Bools, words: Ints, flips: Ints) -> None:
-    """Write labels and flips of the auxiliary positions `pairs` (g, 2): all members, any member of each group."""
+    """Write labels and flips of the auxiliary `pairs` (g, 2): all members, any member of each group."""
     ones = ~np.uint64(0)
     for group in range(len(pairs)):
         all_position, any_position = pairs[group]

@@ -1,4 +1,4 @@
-"""Max-marginals as flips: the best labelling, and as bits which samples of its component flip with each sample.
+"""Max-marginals as flips: the best labelling, and as bits which samples of a component flip together.
 
 The best labelling has one of the two labels at each sample, so each sample needs only one more labelling: the best
 one with its other label. Max-marginals are values of labellings in float64, whatever algorithm found these.
@@ -45,10 +45,10 @@ class MaxMarginals(Protocol):
         """Return (n,) a best labelling with y_i = `label`; outside the component of i it is the map."""
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Return weighted sums of one best labelling per sample, (n,) and (m,): see `PairwiseMaxMarginals`."""
+        """Return weighted sums of a best labelling per sample, (n,) and (m,): `PairwiseMaxMarginals`."""
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """Return (n,) the value of each sample's best labelling in another model: see `PairwiseMaxMarginals`."""
+        """Return (n,) the value of each best labelling in another model: see `PairwiseMaxMarginals`."""
 
 
 def bounds_of(marginals: MaxMarginals) -> Bounds:
@@ -65,16 +65,14 @@ def bounds_of(marginals: MaxMarginals) -> Bounds:
 
 @dataclass(frozen=True, eq=False)
 class PairwiseMaxMarginals:
-    """The best value for each label of each sample, and the labellings that attain it.
+    """The best value for each label of each sample, and the labellings that attain it."""
 
-    positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (eqs. 9 and 10). difference:
-    (n,) positive - negative, summed over what differs between the two labellings only (eq. 11). map: (n,) bool, the
-    best labelling.
-    """
-
+    # positive, negative: (n,) the best value of a labelling with y_i = 1, and with y_i = 0 (eqs. 9 and 10)
     positive: Floats
     negative: Floats
+    # (n,) positive - negative, summed over what differs between the two labellings only (eq. 11)
     difference: Floats
+    # (n,) bool, the best labelling
     map: Bools
     _model: PairwiseModel = field(repr=False)
     # the map, by position
@@ -86,7 +84,8 @@ class PairwiseMaxMarginals:
 
     @classmethod
     def of(cls, model: PairwiseModel, labels: Bools, words: Ints, flips: Ints) -> Self:
-        """Return the max-marginals for the best labelling (n,) by position; flips gain more than 0 by rounding only."""
+        """Return the max-marginals for the best labelling (n,) by position."""
+        # Flips gain more than 0 by rounding only.
         parts, gains = model.components, np.zeros(len(labels))
         gain_flips(
             model.unary, model.penalty, labels, words, flips,
@@ -147,11 +146,10 @@ class PairwiseMaxMarginals:
         return labellings
 
     def settled(self, members: Ints, starts: Ints, every: Ints) -> Self:
-        """Return the same with labels of auxiliary samples set from their groups, of labellings that tie.
-
-        Sample `every` gets label 1 exactly where all members of its group have it, the next sample where any has.
-        Groups (g + 1,) `starts` of `members`, each in one component; -1 in `every` (g,) means no auxiliary samples.
-        """
+        """Return the same with labels of auxiliary samples set from their groups, of labellings that tie."""
+        # Sample `every` gets label 1 exactly where all members of its group have it, the next sample where
+        # any has. Groups (g + 1,) `starts` of `members`, each in one component; -1 in `every` (g,) means no
+        # auxiliary samples.
         parts, labels, flips = self._model.components, self._labels.copy(), self._flips.copy()
         position_of = np.empty(parts.samples, np.int64)
         position_of[parts.order] = np.arange(parts.samples)
@@ -160,13 +158,11 @@ class PairwiseMaxMarginals:
         return type(self).of(self._model, labels, self._words, flips)
 
     def sums(self, labels: npt.ArrayLike, weights: npt.ArrayLike) -> tuple[Floats, Floats]:
-        """Return weighted sums of one best labelling per sample, each restricted to the sample's own component.
-
-        labels: (n,) bool, weights: (n,). With Y_i = labelling(i, labels[i]): for each sample k, sum_i weights_i
-        Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the component of the sample
-        or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, except for the terms of other components, which
-        cancel between two labellings.
-        """
+        """Return weighted sums of one best labelling per sample, each over the sample's own component."""
+        # labels: (n,) bool, weights: (n,). With Y_i = labelling(i, labels[i]): for each sample k, sum_i
+        # weights_i Y_i(k), and for each edge, sum_i weights_i [Y_i differs at its ends], over the i in the
+        # component of the sample or edge. So sum_i weights_i Psi(X, Y_i) is linear in them, except for the
+        # terms of other components, which cancel between two labellings.
         parts = self._model.components
         weight = finite("weights", weights, parts.samples)[parts.order]
         flipped = self._differs(labels)[parts.order]
@@ -180,11 +176,9 @@ class PairwiseMaxMarginals:
         return samples, edges
 
     def values(self, labels: npt.ArrayLike, unary: npt.ArrayLike, penalty: npt.ArrayLike) -> Floats:
-        """Return (n,) the value of Y_i = labelling(i, labels[i]) in another model of the graph, in the component of i.
-
-        labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up, these values are the
-        product of `sums` with (unary, penalty).
-        """
+        """Return (n,) the value of each labelling(i, labels[i]) in the component of i, by another model."""
+        # labels: (n,) bool. unary: (n,) and penalty: (m,) of that model. Weighted and summed up, these values
+        # are the product of `sums` with (unary, penalty).
         parts = self._model.components
         scores = finite("unary", unary, parts.samples)[parts.order]
         costs = finite("penalty", penalty, len(parts.ends), "per edge")[parts.edge_order]
@@ -211,7 +205,8 @@ class PairwiseMaxMarginals:
 
 
 def finite(name: str, values: npt.ArrayLike, length: int, each: str = "per sample") -> Floats:
-    """Return `values` as (length,) float64; InputError about `name` unless finite and real. each: "per sample"."""
+    """Return `values` as (length,) float64; InputError about `name` unless finite and real."""
+    # each: "per sample".
     array = np.asarray(values)
     if array.shape != (length,):
         raise InputError(name, f"the shape ({length},), one {each}", array.shape)

@@ -54,7 +54,8 @@ def _sum(tree, key):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _count(scores, lower, wrong):  # type: ignore[no-untyped-def]
-    """Do the same as `_compare` by sorting. `lower` distinguishes grades: it is larger where the grade is lower."""
+    """Do the same as `_compare` by sorting."""
+    # `lower` distinguishes grades: it is larger where the grade is lower.
     length = len(scores)
     order = np.argsort(scores)
     tree = np.zeros(length + 1, np.int64)
@@ -122,12 +123,9 @@ def _laplacian(scores, values, members, starts, lower, out):  # type: ignore[no-
 
 
 class GradedPairs:
-    """The pairs (i, j) of all sequences in which i has the higher grade, and the similar pairs, of equal grade.
+    """The pairs (i, j) in sequences in which i has the higher grade, and the similar pairs of equal grade."""
 
-    members: (m,) rows of the pool, each sequence from its highest grade down. starts: as in the sequences. lower:
-    (m,) within its sequence, the first position whose grade is lower. number, similar: how many pairs of each kind
-    there are; a pair in two sequences counts twice.
-    """
+    # A pair in two sequences counts twice.
 
     def __init__(self, sequences: SequenceSet) -> None:
         lengths = np.diff(sequences.starts)
@@ -136,28 +134,29 @@ class GradedPairs:
         by_grade = np.lexsort((-grades, owner))
         grades = grades[by_grade]
         self._rows = len(sequences.features)
+        # members: (m,) rows of the pool, each sequence from its highest grade down
         self.members, self.starts = sequences.members[by_grade], sequences.starts
         ends = np.flatnonzero((np.diff(grades, append=-1) != 0) | (np.diff(owner, append=-1) != 0)) + 1
         run = np.searchsorted(ends, np.arange(len(grades)), side="right")
+        # (m,) within its sequence, the first position whose grade is lower
         self.lower = ends[run] - np.repeat(sequences.starts[:-1], lengths)
+        # number, similar: how many pairs of each kind there are
         self.number = int((np.repeat(lengths, lengths) - self.lower).sum())
         self.similar = int((lengths * (lengths - 1) // 2).sum()) - self.number
 
     def violations(self, scores: Floats, short: int = SHORT) -> tuple[Counts, int]:
-        """Count the pairs with score_i - score_j < 1, for scores (n,) of the pool; return counts and number.
-
-        Counts are (n,) by row: the violated pairs in which it is j, minus those in which it is i. So their losses 1 -
-        (score_i - score_j) add up to number + counts . scores. Sequences of up to `short` samples compare all pairs.
-        """
+        """Count the pairs with score_i - score_j < 1, for scores (n,) of the pool."""
+        # Returns counts and number. Counts are (n,) by row: the violated pairs in which it is j, minus those
+        # in which it is i. So their losses 1 - (score_i - score_j) add up to number + counts . scores.
+        # Sequences of up to `short` samples compare all pairs.
         wrong = np.zeros(self._rows, np.int64)
         total = _violations(scores, self.members, self.starts, self.lower, short, wrong)
         return wrong, int(total)
 
     def laplacian(self, scores: Floats, values: Floats) -> Floats:
-        """Return (n,) sum of (value_i - value_j)(e_i - e_j) over the similar pairs and those that `violations` counts.
-
-        Compares all pairs of a sequence, however long. The product with `values` is the sum of (value_i - value_j)^2.
-        """
+        """Return (n,) sum of (value_i - value_j)(e_i - e_j) over similar and violated pairs."""
+        # Compares all pairs of a sequence, however long. The product with `values` is the sum of (value_i -
+        # value_j)^2.
         out = np.zeros(self._rows)
         _laplacian(scores, values, self.members, self.starts, self.lower, out)
         return out

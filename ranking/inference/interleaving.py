@@ -28,13 +28,13 @@ LARGEST = 1e301
 
 
 class Derivative(NamedTuple):
-    """The terms of the derivative of every f_j.
+    """The terms of the derivative of every f_j."""
 
-    relevant: (|P|,) scores of the relevant samples, descending. half_gains: (|P|,). steps: (|P| + |N|,).
-    """
-
+    # (|P|,) scores of the relevant samples, descending
     relevant: Floats
+    # (|P|,)
     half_gains: Floats
+    # (|P| + |N|,)
     steps: Floats
 
 
@@ -52,10 +52,8 @@ def best_rank(j: int, score: float, low: int, high: int, derivative: Derivative)
 
 @nb.njit(cache=True, nogil=True)
 def coefficient_line(positives: int, negatives: int) -> tuple[float, float]:
-    """Return a, b with c = a + b r for an irrelevant sample of rank r: (|P| + 2 - 2r) / (|P||N|).
-
-    Quicksort, Lemma 6, with |P| and |N| corrected.
-    """
+    """Return a, b with c = a + b r for an irrelevant sample of rank r: (|P| + 2 - 2r) / (|P||N|)."""
+    # Quicksort, Lemma 6, with |P| and |N| corrected.
     unit = 1.0 / (float(positives) * float(negatives))
     return (positives + 2) * unit, -2.0 * unit
 
@@ -70,11 +68,10 @@ def greedy(scores: Floats, numbers: Ints, derivative: Derivative, ranks: Ints) -
 
 @nb.njit(cache=True, nogil=True)
 def search(scores: Floats, numbers: Ints, derivative: Derivative, ranks: Ints) -> None:
-    """Find the ranks by Algorithm 3, for unimodal losses such as AP: f_j is unimodal on 1 ... min(|P| + 1, j).
-
-    There the derivative falls with the rank (Proposition 5), so its last non-negative value is found by bisection;
-    the ranks above j, which only the first |P| irrelevant samples have, are evaluated one by one.
-    """
+    """Find the ranks by Algorithm 3, for unimodal losses such as AP."""
+    # f_j is unimodal on 1 ... min(|P| + 1, j). There the derivative falls with the rank (Proposition 5), so
+    # its last non-negative value is found by bisection; the ranks above j, which only the first |P|
+    # irrelevant samples have, are evaluated one by one.
     relevant, half_gains, steps = derivative
     top = len(relevant) + 1
     for j in range(1, len(scores) + 1):
@@ -121,13 +118,11 @@ def halve(
 def select(
     scores: Floats, numbers: Ints, before: int, low: int, high: int, derivative: Derivative, ranks: Ints
 ) -> None:
-    """Rank a run of irrelevant samples whose ranks are known to lie on low ... high, by Algorithm 2.
-
-    `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate of its
-    median), the pivot's best rank bounds both sides, and a side whose bounds are equal is finished. Samples with
-    exactly the pivot's score form a third side, which needs no more rearranging. A side that is split badly too
-    often is sorted, so that no input is quadratic.
-    """
+    """Rank a run of irrelevant samples whose ranks are known to lie on low ... high, by Algorithm 2."""
+    # `before` irrelevant samples score higher than all of the run. The run is split at a pivot (an estimate
+    # of its median), the pivot's best rank bounds both sides, and a side whose bounds are equal is finished.
+    # Samples with exactly the pivot's score form a third side, which needs no more rearranging. A side that
+    # is split badly too often is sorted, so that no input is quadratic.
     depth_limit = 2 * int(np.log2(len(scores) + 1.0)) + 8
     # Every split pops one side and pushes at most two, so the depth bounds the stack.
     stack = np.empty((depth_limit + 8, 5), np.int64)
@@ -190,7 +185,7 @@ def _median(a: float, b: float, c: float) -> float:
 
 @nb.njit(cache=True, nogil=True)
 def _partition(scores: Floats, numbers: Ints, start: int, end: int, pivot: float) -> tuple[int, int]:
-    """Rearrange start ... end into higher, equal and lower than `pivot`; return the bounds of the equal ones."""
+    """Rearrange start ... end into higher, equal and lower than `pivot`; return the bounds of the equal."""
     higher, k, lower = start, start, end
     while k < lower:
         score = scores[k]

@@ -26,7 +26,9 @@ def max_marginals(
     algorithm: str = "auto",
     components: Components | None = None,
 ) -> PairwiseMaxMarginals:
-    """Compute the max-marginals of value(Y) = sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], Y in {0, 1}^n.
+    """Compute the max-marginals of a pairwise model (high-order, eqs. 9 and 10).
+
+    value(Y) = sum_i y_i unary_i + sum_e penalty_e [y_i != y_j], Y in {0, 1}^n.
 
     unary: (n,) finite, score of label 1 minus score of label 0. edges: (m, 2) int, each unordered pair once. penalty:
     (m,) <= 0. components: of those edges, where many models share them. algorithm: "enumerate" tries all labellings
@@ -68,7 +70,7 @@ def max_marginals(
 def best_labelling(
     unary: npt.ArrayLike, edges: npt.ArrayLike, penalty: npt.ArrayLike, components: Components | None = None
 ) -> tuple[Bools, float]:
-    """Return the best labelling (n,) bool and its value, for the model of `max_marginals` (high-order, eq. 6).
+    """Return the best labelling (n,) bool and its value in the model of `max_marginals` (high-order, eq. 6).
 
     >>> best_labelling([1.0, -0.5], [[0, 1]], [-2.0])
     (array([ True,  True]), 0.5)
@@ -86,7 +88,8 @@ def best_labelling(
 
 
 def _pack(rounds: Iterable[Bools], words: Ints, flips: Ints) -> None:
-    """Write the i-th round as bit i of each position's words; a round covers components that have an i-th sample."""
+    """Write the i-th round as bit i of each position's words."""
+    # A round covers components that have an i-th sample.
     block: list[Bools] = []
     number = 0
     for row in rounds:

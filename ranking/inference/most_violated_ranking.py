@@ -47,7 +47,7 @@ class MostViolatedRanking:
 
 
 def algorithms_for(loss: str | RankingLoss) -> list[str]:
-    """Return the ALGORITHMS that find the most violated ranking for a loss, or the registered loss of that name.
+    """Return the ALGORITHMS that find the most violated ranking for a loss, or for the loss of that name.
 
     >>> algorithms_for("ndcg")
     ['auto', 'greedy', 'select', 'buckets']
@@ -109,7 +109,8 @@ def _terms(loss: str | RankingLoss, positives: int, negatives: int) -> tuple[Ran
 def _count(
     scores: Floats, is_relevant: Bools, half_gains: Floats, steps: Floats, ranks: Ints, coefficients: Floats
 ) -> tuple[Floats, float] | None:
-    """Do what `_compare` does by counting; return None, with nothing written, where no grid can separate the scores."""
+    """Do what `_compare` does by counting; return None, with nothing written, without a useful grid."""
+    # No grid is useful where it cannot separate the scores.
     grid = bin_grid(scores)
     if grid is None:
         return None
@@ -136,11 +137,9 @@ def _compare(
     ranks: Ints,
     coefficients: Floats,
 ) -> tuple[Floats, float] | None:
-    """Write the `ranks` of the irrelevant samples and all `coefficients` by a number in ALGORITHMS.
-
-    Returns the positions of the relevant samples, (|P|,), and scores @ coefficients; None where a score is not finite,
-    or so large that a sum over all samples might overflow.
-    """
+    """Write the `ranks` of the irrelevant samples and all `coefficients` by a number in ALGORITHMS."""
+    # Returns the positions of the relevant samples, (|P|,), and scores @ coefficients; None where a score is
+    # not finite, or so large that a sum over all samples might overflow.
     count, negatives, unusable, p, n = len(half_gains), len(ranks), 0, 0, 0
     positives, relevant, irrelevant = (
         np.empty(count + 1, np.int32),
@@ -182,10 +181,8 @@ def _compare(
 def _write_irrelevant(
     scores: Floats, is_relevant: Bools, ranks: Ints, positives: int, coefficients: Floats
 ) -> tuple[Ints, float]:
-    """Write c of the irrelevant samples.
-
-    Returns how many have each rank, (|P| + 2,), and their share of scores @ c.
-    """
+    """Write c of the irrelevant samples."""
+    # Returns how many have each rank, (|P| + 2,), and their share of scores @ c.
     level, slope = coefficient_line(positives, len(ranks))
     rank_counts, product, number = np.zeros(positives + 2, np.int64), 0.0, 0
     for k in range(len(scores)):
@@ -201,10 +198,8 @@ def _write_irrelevant(
 def _write_relevant(
     from_top: Ints, relevant: Floats, rank_counts: Ints, coefficients: Floats, positions: Floats
 ) -> float:
-    """Write c and the `positions` (|P|,) of the relevant samples, which are `from_top` with the scores `relevant`.
-
-    rank_counts: (|P| + 2,) of irrelevant samples. Returns the relevant samples' share of scores @ c.
-    """
+    """Write c and `positions` (|P|,) of the relevant samples `from_top`, whose scores are `relevant`."""
+    # rank_counts: (|P| + 2,) of irrelevant samples. Returns the relevant samples' share of scores @ c.
     count, negatives, above, product = len(from_top), rank_counts.sum(), 0, 0.0
     for i in range(count):
         above += rank_counts[i + 1]

@@ -27,12 +27,12 @@ PAIRS = r"\Psi_2(X, Y) = \eta \sum_{(i,j)\in\mathcal E,\, y_i\ne y_j} \Phi(x_i, 
 
 
 class Potentials(ABC):
-    """The terms of a graph of n samples; subclasses define them. edges: (m, 2), each unordered pair once.
+    """The terms of a graph of n samples; subclasses define them.
 
-    highest: largest allowed penalty. bounded: whether max-marginals may be upper bounds instead of exact. constraint:
-    the constraint on the pairwise weights, the terms that they multiply, and the allowed labellings, as LaTeX. pays:
-    the meaning of the penalty p of a term, in markdown. width: the meaning of an edge's penalty (`of_edges`), in
-    markdown.
+    edges: (m, 2), each unordered pair once. highest: largest allowed penalty. bounded: whether max-marginals
+    may be upper bounds instead of exact. constraint: the constraint on the pairwise weights, the terms that
+    they multiply, and the allowed labellings, as LaTeX. pays: the meaning of the penalty p of a term, in
+    markdown. width: the meaning of an edge's penalty (`of_edges`), in markdown.
     """
 
     name: ClassVar[str]
@@ -67,7 +67,7 @@ class Potentials(ABC):
 
 
 class AttractivePairs(Potentials):
-    """One term per edge: its penalty <= 0 is added if the labels of its ends differ (high-order, eq. 5). Exact."""
+    """One term per edge, exact: its penalty <= 0 is added if its labels differ (high-order, eq. 5)."""
 
     name = "attractive pairs"
     constraint = rf"w_2 \le 0,\quad {PAIRS}"
@@ -91,7 +91,10 @@ class AttractivePairs(Potentials):
 
 
 class PairsOfEitherSign(AttractivePairs):
-    """The same with penalties of either sign: exact in components of at most 12 samples, bounded in larger ones."""
+    """The same with penalties of either sign.
+
+    It is exact in components of at most 12 samples, bounded in larger ones.
+    """
 
     name = "pairs of either sign"
     highest = np.inf
@@ -118,7 +121,7 @@ class PairsOfEitherSign(AttractivePairs):
 
 
 class PottsCliques(Potentials):
-    """One term per maximal clique: its penalty <= 0 is added unless all its labels agree (P^n Potts). Exact.
+    """One term per maximal clique, exact: its penalty <= 0 is added unless its labels agree (P^n Potts).
 
     Its affinity is the mean of its edges'. A group in which all samples are similar is one clique, whose penalty does
     not grow with its size; where no three samples are similar, cliques are pairs.

@@ -28,14 +28,13 @@ ROUNDING = 2.0**-44
 
 
 class HalfLabelling(NamedTuple):
-    """A relaxed labelling. labels: (n,) in {0, 1/2, 1}, with halves in large components only.
+    """A relaxed labelling."""
 
-    differs: (m,) in {0, 1/2, 1}, whether the ends of an edge do. value: of both, linear in scores and penalties, and
-    at least that of any labelling.
-    """
-
+    # (n,) in {0, 1/2, 1}, with halves in large components only
     labels: Floats
+    # (m,) in {0, 1/2, 1}, whether the ends of an edge do
     differs: Floats
+    # of both, linear in scores and penalties, and at least that of any labelling
     value: float
 
 
@@ -99,12 +98,12 @@ def _checked(
 
 @dataclass(frozen=True, eq=False)
 class BoundedMaxMarginals:
-    """`MaxMarginals` whose values are upper bounds in large components, too large by at most `excess`.
+    """`MaxMarginals` whose values are upper bounds in large components, too large by at most `excess`."""
 
-    There `map` and `labelling` are the best known labellings, while `sums` and `values` are those of the relaxed
-    labellings that attain the bounds. `_doubled` are max-marginals of the doubled model; in its large components the
-    flips of the first copy of a sample lead to the labelling with y_i = 1, those of the second to that with y_i = 0.
-    """
+    # There `map` and `labelling` are the best known labellings, while `sums` and `values` are those of the
+    # relaxed labellings that attain the bounds. `_doubled` are max-marginals of the doubled model; in its
+    # large components the flips of the first copy of a sample lead to the labelling with y_i = 1, those of
+    # the second to that with y_i = 0.
 
     _original: PairwiseModel
     _doubling: Doubling
@@ -133,8 +132,7 @@ class BoundedMaxMarginals:
 
     @property
     def excess(self) -> Floats:
-        """(n,) by how much positive or negative may exceed the exact value: the component's bound minus its
-        labelling."""
+        """(n,) by how much positive or negative may exceed the exact value: bound minus labelling."""
         return self._rounded.excess
 
     @property
@@ -144,7 +142,7 @@ class BoundedMaxMarginals:
         return relaxed
 
     def labelling(self, i: int, label: bool) -> Bools:
-        """Return (n,) the best known labelling with y_i = `label`; outside the component of i it is the map."""
+        """Return (n,) the best known labelling with y_i = `label`; the map outside the component of i."""
         if not 0 <= i < len(self.map):
             raise InputError("sample", f"0 to {len(self.map) - 1}", i)
         labels, parts = self.map.copy(), self._original.components
@@ -171,7 +169,7 @@ class BoundedMaxMarginals:
         return self._doubled.values(doubled_labels, *self._doubling.expanded(scores, costs))[copy_of]
 
     def _chosen(self, labels: npt.ArrayLike) -> tuple[Ints, Bools]:
-        """Return (n,) which copy of each sample flips to the requested labelling, and (N,) labels that say so."""
+        """Return (n,) which copy of each sample flips to the requested labelling, and such labels (N,)."""
         requested = finite("labels", labels, self._original.components.samples) != 0
         second, own = self._doubling.second, np.arange(len(requested))
         copy_of = np.where(requested, own, second)
@@ -180,7 +178,7 @@ class BoundedMaxMarginals:
         return copy_of, doubled_labels
 
     def _gains(self, labels: Bools) -> Floats:
-        """Return (n,) the value of the relaxed labelling with each sample's label minus the best: 0 or less."""
+        """Return (n,) the value of the relaxed labelling with each label minus the best: 0 or less."""
         copy_of, doubled_labels = self._chosen(labels)
         gains = np.where(doubled_labels != self._doubled.map, -np.abs(self._doubled.difference), 0.0)
         return gains[copy_of]
@@ -191,21 +189,23 @@ class BoundedMaxMarginals:
 
 
 class _Candidates(NamedTuple):
-    """For one component of s samples: the best known labelling, and (2, s, s) that with each label of each sample.
-
-    worth: (2, s) the values of those.
-    """
+    """For one component of s samples: the best known labelling, and the best per label of each sample."""
 
     map: Bools
+    # (2, s, s)
     best: Bools
+    # (2, s) the values of `best`
     worth: Floats
 
 
 class _Rounded(NamedTuple):
-    """map: (n,). excess: (n,). parts: one per large component."""
+    """The labellings that the relaxed ones are rounded to."""
 
+    # (n,)
     map: Bools
+    # (n,)
     excess: Floats
+    # one per large component
     parts: list[_Candidates]
 
     @classmethod
@@ -235,10 +235,8 @@ class _Rounded(NamedTuple):
 
 
 def _outvotable(model: PairwiseModel) -> PairwiseModel:
-    """Return the model with each score cut to a little more than what decides its sample against all penalties.
-
-    What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
-    """
+    """Return the model with each score cut to little more than decides its sample against all penalties."""
+    # What differs between two best labellings stays, and is not lost in the rounding of a score far above it.
     touching = np.bincount(
         model.components.ends.ravel(), np.repeat(np.abs(model.penalty), 2), model.components.samples
     )
@@ -247,7 +245,7 @@ def _outvotable(model: PairwiseModel) -> PairwiseModel:
 
 
 def _candidates(model: PairwiseModel, number: int, relaxed: Bools) -> _Candidates:
-    """Round the relaxed labellings (2s, 2s) of a component to p and to q, improve each, and keep the best of all."""
+    """Round a component's relaxed labellings (2s, 2s) to p and to q, improve each, keep the best of all."""
     parts = model.components
     positions = slice(parts.starts[number], parts.starts[number + 1])
     pairs = slice(parts.edge_starts[number], parts.edge_starts[number + 1])
@@ -270,7 +268,7 @@ def _candidates(model: PairwiseModel, number: int, relaxed: Bools) -> _Candidate
 
 @nb.njit(cache=True, nogil=True)
 def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints, values: Floats) -> None:
-    """Improve each row of labels by changing the label that gains most, except the one held; write its value."""
+    """Improve each row of labels by changing the label that gains most, not the one held; write its value."""
     size, gains = len(unary), np.empty(len(unary))
     first, heads, edge_of = _arcs(size, ends)
     least = ROUNDING * (np.abs(unary).sum() + np.abs(penalty).sum())
@@ -301,7 +299,7 @@ def _climb(labels: Bools, held: Ints, unary: Floats, penalty: Floats, ends: Ints
 
 @nb.njit(cache=True, nogil=True)
 def _arcs(size: int, ends: Ints) -> tuple[Ints, Ints, Ints]:
-    """Return (size + 1,) where the arcs of each sample begin, and for each arc (2m,) its head and its edge."""
+    """Return (size + 1,) where each sample's arcs begin, and for each arc (2m,) its head and its edge."""
     first = np.zeros(size + 1, np.int64)
     for end in ends.ravel():
         first[end + 1] += 1

@@ -22,14 +22,14 @@ NARROWEST = 1e-290
 def sort_descending(scores: Floats, order: Ints, in_order: Floats) -> None:
     """Write the order of `scores` (n,) from the highest one down, and the scores in that order.
 
-    Equal scores keep their order. Scores that are not finite have any order. It returns no arrays, because Numba 0.68
-    cannot give them to Python if it loads both this kernel and one that calls it from their caches.
-
     >>> scores, order, in_order = np.array([1.0, 3.0, 2.0, 3.0]), np.empty(4, np.int32), np.empty(4)
     >>> sort_descending(scores, order, in_order)
     >>> order, in_order
     (array([1, 3, 2, 0], dtype=int32), array([3., 3., 2., 1.]))
     """
+    # Equal scores keep their order. Scores that are not finite have any order. It returns no arrays, because
+    # Numba 0.68 cannot give them to Python if it loads both this kernel and one that calls it from their
+    # caches.
     n = len(scores)
     if n < FEW:
         order[:], in_order[:] = np.arange(n), scores
@@ -43,10 +43,8 @@ def sort_descending(scores: Floats, order: Ints, in_order: Floats) -> None:
 
 @nb.njit(cache=True, nogil=True)
 def _count(scores: Floats, order: Ints, in_order: Floats) -> bool:
-    """Sort by radix: the key of a score is the number of its bin, of equal width over the range of all scores.
-
-    Scores in one bin keep their order. Returns False where the range is too narrow for bins.
-    """
+    """Sort by radix: the key of a score is the number of its bin, of equal width over the range of scores."""
+    # Scores in one bin keep their order. Returns False where the range is too narrow for bins.
     one, mask, bits = np.uint32(1), np.uint32(SIZE - 1), np.uint32(BITS)
     low, high = np.inf, -np.inf
     for score in scores:

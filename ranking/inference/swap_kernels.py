@@ -17,31 +17,35 @@ DRAWS = 50
 
 
 class WindowModel(NamedTuple):
-    """A ranker of windows of L samples, see WindowScores. table: (pool, L). features: (pool, d). pooled: (d,)."""
+    """A ranker of windows of L samples, see WindowScores."""
 
+    # (pool, L)
     table: Floats
     offset: float
+    # (pool, d)
     features: Floats
+    # (d,)
     pooled: Floats
 
 
 class SearchState(NamedTuple):
-    """The current order of a search in a sequence of n samples, the rows (n,) of the pool.
-
-    order: (n,) the samples by position. placed: (n, L) rows of the table in that order. sums, roots: (n - L + 1,) of
-    the windows; the roots sum to the value of the order (midrank, eq. 3).
-    """
+    """The current order of a search in a sequence of n samples, the rows (n,) of the pool."""
 
     model: WindowModel
     rows: Ints
+    # (n,) the samples by position
     order: Ints
+    # (n, L) rows of the table in that order
     placed: Floats
+    # sums, roots: (n - L + 1,) of the windows; the roots sum to the value of the order (midrank, eq. 3)
     sums: Floats
     roots: Floats
 
 
 class Partners(NamedTuple):
-    """The best swap of each position with a later one: (n - 1,) gain, later position, and whether they are outdated."""
+    """The best swap of each position with a later one."""
+
+    # (n - 1,) each: gain, later position, and whether they are outdated.
 
     gains: Floats
     positions: Ints
@@ -49,17 +53,19 @@ class Partners(NamedTuple):
 
 
 class Paths(NamedTuple):
-    """The paths of search trees. starts: (trees, n). swaps: (trees, n, 2) positions. depths: (trees,) of swaps.
+    """The paths of search trees."""
 
-    complete: (trees,) whether the swaps of the last order were evaluated too. values: (trees,) of the last order.
-    walked: (n,) working memory.
-    """
-
+    # (trees, n)
     starts: Ints
+    # (trees, n, 2) positions
     swaps: Ints
+    # (trees,) of swaps
     depths: Ints
+    # (trees,) whether the swaps of the last order were evaluated too
     complete: Bools
+    # (trees,) of the last order
     values: Floats
+    # (n,) working memory
     walked: Ints
 
 
@@ -94,7 +100,8 @@ def _root(value):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _window(w, state):  # type: ignore[no-untyped-def]
-    """Return the sum of window w from the definition; max-pooled differences by one pass with the largest value."""
+    """Return the sum of window w from the definition."""
+    # Max-pooled differences take one pass with the largest value.
     length = state.placed.shape[1]
     total = state.model.offset
     for k in range(length):
@@ -152,7 +159,8 @@ def _gain_pooled(a, b, state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[no-untyped-def]
-    """Write the best partner of position a, of equal gains the first; with `above` and `after`, the next best one."""
+    """Write the best partner of position a, of equal gains the first."""
+    # With `above` and `after`, the next best one.
     gains, positions, stale = partners
     gains[a], positions[a], stale[a] = -np.inf, a + 1, False
     for b in range(a + 1, len(state.order)):
@@ -163,10 +171,8 @@ def _best_partner(a, partners, state, above=np.inf, after=-1):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _swap_and_refresh(a, b, partners, state):  # type: ignore[no-untyped-def]
-    """Swap a and b; recompute the windows that hold them, and the best partners that this may change.
-
-    A gain changes only where one of its two positions shares a window with a or b.
-    """
+    """Swap a and b; recompute the windows that hold them, and the best partners that this may change."""
+    # A gain changes only where one of its two positions shares a window with a or b.
     gains, positions, stale = partners
     n, length = len(state.order), state.placed.shape[1]
     _swap(a, b, state)
@@ -200,12 +206,10 @@ def _after_swap(p, order, a, b):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
-    """Return whether one of the first trees visited `order` with positions a and b swapped (a = b: no swap).
-
-    A tree visited the orders on its path, and all orders one swap away from an expanded order. All orders on the path
-    are expanded, except the last one if the tree reached its maximum depth. So the function follows the path and counts
-    the positions that differ: none or two.
-    """
+    """Return whether one of the first trees visited `order` with a and b swapped (a = b: no swap)."""
+    # A tree visited the orders on its path, and all orders one swap away from an expanded order. All orders
+    # on the path are expanded, except the last one if the tree reached its maximum depth. So the function
+    # follows the path and counts the positions that differ: none or two.
     walked = paths.walked
     for tree in range(trees):
         differ = 0
@@ -226,11 +230,9 @@ def _seen(order, a, b, trees, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _climb(tree, state, paths):  # type: ignore[no-untyped-def]
-    """From a start, make the best swap as long as the value grows, n times at most.
-
-    Orders that this tree has visited need no test: none has a greater value than the current order, which was the best
-    of them when it was chosen.
-    """
+    """From a start, make the best swap as long as the value grows, n times at most."""
+    # Orders that this tree has visited need no test: none has a greater value than the current order, which
+    # was the best of them when it was chosen.
     n = len(state.order)
     state.order[:] = paths.starts[tree]
     for p in range(n):
@@ -271,13 +273,11 @@ def _random(random_state):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
-    """Write the order with the greatest sum over windows without roots: a linear assignment problem (Kuhn, Munkres).
-
-    The contribution of a sample at position p of the order is a sum over the positions that p can have in a window, a
-    difference of cumulative sums, so that no matrix is stored. Samples are added one by one in the order `first`, each
-    by a shortest path. Positions far from both ends are equivalent, so that for long sequences only the ends are
-    determined.
-    """
+    """Write the order with the greatest sum over windows without roots: linear assignment (Kuhn, Munkres)."""
+    # The contribution of a sample at position p of the order is a sum over the positions that p can have in a
+    # window, a difference of cumulative sums, so that no matrix is stored. Samples are added one by one in
+    # the order `first`, each by a shortest path. Positions far from both ends are equivalent, so that for
+    # long sequences only the ends are determined.
     n, length = len(rows), model.table.shape[1]
     cumulated = np.zeros((n, length + 1))
     for i in range(n):
@@ -314,10 +314,8 @@ def _assign(model, rows, first, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[no-untyped-def]
-    """Write the start of a tree, an order that no tree visited; return the random state, and whether there is one.
-
-    `first`, then the best order without roots where windows are sums over samples, then random orders.
-    """
+    """Write the start of a tree, an order that no tree visited; return the random state and if one exists."""
+    # `first`, then the best order without roots where windows are sums over samples, then random orders.
     order = paths.starts[tree]
     order[:] = first
     if tree == 0:
@@ -339,10 +337,8 @@ def _new_start(tree, model, rows, first, random_state, paths):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
-    """Grow trees from `first` (n,) and from further orders not yet visited; return how many. Fills `paths`.
-
-    rows: (n,) of the pool. Random orders depend on the seed and `first` only.
-    """
+    """Fill `paths` with trees from `first` (n,) and from orders not yet visited; return how many."""
+    # rows: (n,) of the pool. Random orders depend on the seed and `first` only.
     state, random_state = _new_standing(model, rows), np.uint64(seed)
     for tree in range(len(paths.values)):
         random_state, has_start = _new_start(tree, model, rows, first, random_state, paths)
@@ -359,7 +355,8 @@ def search(model, rows, first, seed, paths):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def fill_best(model, members, ends, first, trees, seed, orders, values):  # type: ignore[no-untyped-def]
-    """Write orders (N,) and values (m,) of m sequences: ends (m + 1,), first and orders within each sequence."""
+    """Write orders (N,) and values (m,) of m sequences."""
+    # ends: (m + 1,). first, orders: positions within each sequence.
     for number in range(len(values)):
         begin, end = ends[number], ends[number + 1]
         paths = new_paths(trees, end - begin)
@@ -400,7 +397,7 @@ def fill_exhaustive(model, members, ends, first, orders, values):  # type: ignor
 
 @numba.njit(cache=True, nogil=True)
 def _next_permutation(numbers):  # type: ignore[no-untyped-def]
-    """Turn `numbers` into the next in lexicographic order; return the first changed position, -1 after the last."""
+    """Turn `numbers` into the next in lexicographic order; return the first changed position, else -1."""
     p, q = len(numbers) - 2, len(numbers) - 1
     while p >= 0 and numbers[p] > numbers[p + 1]:
         p -= 1

@@ -34,7 +34,8 @@ class Part(NamedTuple):
 
 
 def split(n: int, positives: Ints) -> list[Part]:
-    """Split 0 ... n into as many parts as there are processors, and work for them. positives: ascending."""
+    """Split 0 ... n into as many parts as there are processors, and work for them."""
+    # positives: ascending.
     number = max(1, min(MAX_PARTS, n // MIN_PART))
     edges = np.linspace(0, n, number + 1).astype(np.int64)
     passed = np.searchsorted(positives, edges)
@@ -56,7 +57,8 @@ def rows(n: int, fewest: int) -> list[slice]:
 
 
 def each(work: Callable[[P], T], parts: Sequence[P]) -> list[T]:
-    """Return `work` of every part, the first in this thread; worthwhile where `work` releases the interpreter lock."""
+    """Return `work` of every part, the first in this thread."""
+    # Worthwhile where `work` releases the interpreter lock.
     futures = [_threads().submit(work, part) for part in parts[1:]]
     return [work(parts[0]), *[future.result() for future in futures]]
 

@@ -15,13 +15,11 @@ MAX_ROUNDS = 40
 
 @numba.njit(cache=True, nogil=True)
 def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[no-untyped-def]
-    """Write the free part of an image's model; return counts of free labels, free core labels, labels forced inside.
-
-    free: numbers of the labels that are neither forced nor of the core. doubled: (c + 1, L) in row 0 their scores
-    with all that is forced inside, in the others what each free core label adds to them. flips: (c,) indices in the
-    core of the free ones. mutual: (c + 1, c) the same for the free core labels. The last value returned is the part of
-    the value that the forced labels determine.
-    """
+    """Write the free part of an image's model; return how many labels are free, free and core, inside."""
+    # free: numbers of the labels that are neither forced nor of the core. doubled: (c + 1, L) in row 0 their
+    # scores with all that is forced inside, in the others what each free core label adds to them. flips: (c,)
+    # indices in the core of the free ones. mutual: (c + 1, c) the same for the free core labels. The last
+    # value returned is the part of the value that the forced labels determine.
     is_core = np.zeros(len(s), np.bool_)
     for c in core:
         is_core[c] = True
@@ -67,7 +65,7 @@ def _gather(s, core, F, forced, free, doubled, flips, mutual):  # type: ignore[n
 
 @numba.njit(cache=True, nogil=True)
 def _flip(turn, number, turns, on, scores, doubled, mutual):  # type: ignore[no-untyped-def]
-    """Change free core label `turn`; return the change in the number inside, and in the value of the core itself."""
+    """Change free core label `turn`; return the change in the number inside and in the core's value."""
     gain = mutual[0, turn]
     for x in range(turns):
         if on[x] and x != turn:
@@ -91,12 +89,10 @@ def _lowest_bit(number):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _top(values, n, m, guess, work):  # type: ignore[no-untyped-def]
-    """Return the sum of the m greatest of the first n values, and the least of these, 0 < m <= n.
-
-    Quickselect in which no step depends on a predicted branch: values go to either side by counting. guess: a value
-    near the result, such as that of the last configuration; it splits first. work: (4, >= n) working memory. Where
-    splits go wrong it ends in a sort, so that no values make it quadratic.
-    """
+    """Return the sum of the m greatest of the first n values, and the least of these, 0 < m <= n."""
+    # Quickselect in which no step depends on a predicted branch: values go to either side by counting. guess:
+    # a value near the result, such as that of the last configuration; it splits first. work: (4, >= n)
+    # working memory. Where splits go wrong it ends in a sort, so that no values make it quadratic.
     above = below = equal = 0
     high, low = work[0], work[1]
     for x in range(n):
@@ -142,7 +138,7 @@ def _top(values, n, m, guess, work):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _first_outside(values, n, m, last):  # type: ignore[no-untyped-def]
-    """Return the greatest of the first n values that is not among the m greatest, whose least is `last`; else -inf."""
+    """Return the greatest of the first n values outside the m greatest, whose least is `last`; else -inf."""
     within, first = 0, -np.inf
     for x in range(n):
         within += values[x] >= last

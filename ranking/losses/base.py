@@ -68,12 +68,15 @@ class RankingLoss(Plugin, ABC):
         """Return T at `positions` >= 1: convex and not increasing."""
 
     def steps(self, n: int) -> Floats:
-        """Return (n,) T(m) - T(m + 1) for m = 1 ... n. Override where the difference would cancel."""
+        """Return (n,) T(m) - T(m + 1) for m = 1 ... n.
+
+        Override where the difference would cancel.
+        """
         values = self.discount(np.arange(1, n + 2, dtype=np.float64))
         return values[:-1] - values[1:]
 
     def of_positions(self, positions: Floats) -> float:
-        """Return the loss of a ranking whose relevant samples are at `positions` (|P|,), ascending, from 1."""
+        """Return the loss of a ranking with relevant samples at `positions` (|P|,), ascending, from 1."""
         gains, discounts = _ideal(self, len(positions))
         return float(gains @ (discounts - self.discount(positions)))
 
@@ -86,11 +89,7 @@ def _ideal(loss: RankingLoss, positives: int) -> tuple[Floats, Floats]:
 
 @lru_cache(maxsize=8)
 def loss_tables(loss: RankingLoss, positives: int, negatives: int) -> tuple[Floats, Floats]:
-    """Return (|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only.
-
-    Raises ValueError where a gain is negative, the discount is not convex and non-increasing, or a value is not
-    finite.
-    """
+    """Return (|P|,) gains and (|P| + |N|,) steps of `loss`, checked to be QS-suitable, read-only."""
     gains, steps = loss.gains(positives), loss.steps(positives + negatives)
     if not (np.isfinite(gains).all() and np.isfinite(steps).all()):
         raise InputError(

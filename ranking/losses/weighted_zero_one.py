@@ -9,11 +9,12 @@ from ranking.core.errors import InputError
 
 
 def misclassification_costs(relevant: Bools) -> Floats:
-    """Return (n,) the cost of misclassifying each sample, with J = |N|/|P|: 1/(2|P|) or 1/(2|N|); they sum to 1.
+    """Return (n,) the cost of misclassifying each sample, 1/(2|P|) or 1/(2|N|); the costs sum to 1.
 
     >>> misclassification_costs(np.array([True, False, False]))
     array([0.5 , 0.25, 0.25])
     """
+    # J = |N|/|P| is the ratio of the costs of a relevant and of an irrelevant sample.
     positives = int(np.count_nonzero(relevant))
     negatives = len(relevant) - positives
     balance = negatives / positives
@@ -21,15 +22,14 @@ def misclassification_costs(relevant: Bools) -> Floats:
 
 
 def unit_of_cost(relevant: Bools) -> float:
-    """Return 1/(4 |P| |N|), the product of both misclassification costs: the factor of C with the unit "ranking".
-
-    A margin of the weighted 0-1 loss is 1/(2|P|) or 1/(2|N|), one of a ranking loss about 1. Weights are shorter by
-    the same factor, and C weighs the loss against their square; so C times this has the effect here that C has in a
-    ranking loss.
+    """Return 1/(4 |P| |N|), the product of both misclassification costs.
 
     >>> unit_of_cost(np.array([True, False, False]))
     0.125
     """
+    # This is the factor of C with the unit "ranking". A margin of the weighted 0-1 loss is 1/(2|P|) or
+    # 1/(2|N|), one of a ranking loss about 1. Weights are shorter by the same factor, and C weighs the loss
+    # against their square; so C times this has the effect here that C has in a ranking loss.
     positives = int(np.count_nonzero(relevant))
     return 1.0 / (4 * positives * (len(relevant) - positives))
 
@@ -53,14 +53,14 @@ def weighted_zero_one(relevance: Ints, scores: Floats) -> float:
 
 
 def best_threshold(relevance: Ints, scores: Floats) -> float:
-    """Return the threshold of scores (n,) with the least `weighted_zero_one` of scores - threshold, half-way between
-    two scores; the highest of equal ones.
+    """Return the threshold of scores (n,) with the least `weighted_zero_one` of scores - threshold.
 
     >>> best_threshold(np.array([1, 1, 0, 0]), np.array([5.0, 4.0, 2.0, 1.0]))
     3.0
     >>> best_threshold(np.array([1, 0]), np.array([1.0, 2.0]))  # no better than calling none relevant
     2.0
     """
+    # It is half-way between two scores; of equally good ones the highest.
     order = np.argsort(-scores, kind="stable")
     ranked, relevant = scores[order], relevance[order] > 0
     costs = misclassification_costs(relevant)

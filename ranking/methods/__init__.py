@@ -77,8 +77,10 @@ def methods_by_loss() -> dict[RankingLoss, str]:
 
 
 def loss_of(name: str, settings: GivenSettings | None = None) -> RankingLoss | None:
-    """Return the loss of a method's most violated ranking, with its settings; None for a method without one, or that
-    does not exist."""
+    """Return the loss of a method's most violated ranking, with its settings.
+
+    None for a method without one, or that does not exist.
+    """
     known = name in method_names(ranks="samples")
     loss = make_method_as(SampleMethod, name, **settings or {}).loss if known else None
     return loss if isinstance(loss, RankingLoss) else None

@@ -23,7 +23,8 @@ NEARLY_PERFECT = 1.0 - 1e-9
 
 @numba.njit(cache=True, nogil=True)
 def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no-untyped-def]
-    """Write out (m, f): the NDCG of each sequence when each column (n, f) of scores ranks it, with pessimistic ties."""
+    """Write out (m, f): the NDCG of each sequence by each column (n, f) of scores."""
+    # Ties are pessimistic.
     for number in range(len(starts) - 1):
         rows = members[starts[number] : starts[number + 1]]
         best = 0.0
@@ -47,16 +48,14 @@ def _qualities(columns, grades, gains, members, starts, out):  # type: ignore[no
 
 
 class WeakRankers:
-    """Every feature over its standard deviation in the pool, and its negative: 2d rankers of the sequences.
-
-    scales: (2d,) the factor of each.
-    """
+    """Every feature over its standard deviation in the pool, and its negative: 2d rankers of sequences."""
 
     def __init__(self, sequences: SequenceSet, gains: Floats) -> None:
         self._sequences, self._gains = sequences, gains
         self._pool = sequences.features.astype(np.float64, copy=False)
         spread = self._pool[np.unique(sequences.members)].std(axis=0)
         factors = np.divide(1.0, spread, out=np.zeros_like(spread), where=spread > 0)
+        # (2d,) the factor of each
         self.scales = np.concatenate([factors, -factors])
         qualities = [self._ndcg(sign * factors * self._pool) for sign in (1.0, -1.0)]
         self._qualities = np.concatenate(qualities, axis=1, dtype=np.float32)
@@ -82,7 +81,7 @@ class WeakRankers:
 @METHODS.register("AdaRank")
 @dataclass(kw_only=True, eq=False)
 class AdaRank(LinearOrder):
-    """A sum of weak rankers, each a single feature: each round adds the one that ranks the weighted sequences best.
+    """A sum of rankers by single features: each round adds the one that ranks the weighted sequences best.
 
     Their qualities E are NDCG. The ranker of greatest r = sum_q P_q E_q is added with the weight 1/2 ln((1 + r)/(1 -
     r)), and P_q becomes proportional to exp(-E_q) of the sum so far (their Algorithm 1). A weak ranker is a feature

@@ -32,15 +32,15 @@ START_TOLERANCE = 1e-2
 
 
 class Descents(JoinedProgress):
-    """Descents of one problem from several starts, reported as one training run with the lowest objective so far.
+    """Descents of a problem from several starts, reported as one run with the lowest objective so far."""
 
-    One clock runs over all starts. at_zero: the objective at weights 0.
-    """
+    # One clock runs over all starts.
 
     def __init__(
         self, problem: BagProblem, tolerance: float, max_iterations: int, on_progress: OnProgress | None
     ) -> None:
         zero = np.zeros(problem.windows.shape[1])
+        # at_zero: the objective at weights 0
         self.problem, self.at_zero = problem, problem.at(zero).objective
         super().__init__(on_progress, ProgressEvent(0, self.at_zero, -math.inf, 0.0, 0, weights=zero))
         # of the latest descent
@@ -61,7 +61,8 @@ class Descents(JoinedProgress):
         return replace(self._best, certificate=certificate)
 
     def prepare(self, problem: BagProblem, start: Floats | Ints, rounds: int | None) -> BagSolution:
-        """Descend on a problem that gives a start; its progress is reported as waiting, so that it can be stopped."""
+        """Descend on a problem that gives a start."""
+        # Its progress is reported as waiting, so that it can be stopped.
         clock = Clock(self._wait)
         solution = bag_cccp(problem, start, START_TOLERANCE, self._max_iterations, clock, rounds)
         self._begin_after(solution)
@@ -150,7 +151,7 @@ class BagMethod(Method):
 
     @abstractmethod
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
-        """Return the most violated output for the best scores of images, (n,), by loss-augmented inference."""
+        """Return the most violated output for the best scores of images (n,), by loss-augmented inference."""
 
     @property
     def outcome(self) -> str:
@@ -211,7 +212,7 @@ class BagMethod(Method):
         return BagProblem(bags.windows, bags.starts, self.bonus(bags), relevant, self.C, self.cut)
 
     def bonus(self, bags: BagSet) -> Floats:
-        """Return (rows,) what is added to the score of each window; -inf for windows below the smallest one."""
+        """Return (rows,) what is added to each window's score; -inf for windows below the smallest one."""
         shares = bags.shares
         return np.where(shares < self.smallest_window, -np.inf, self.size_bonus * np.log(shares))
 

@@ -32,7 +32,7 @@ def whole_image(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:
 
 
 def centre(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:
-    """Return (n,) the window of each image with the largest overlap with the middle half of its width and height."""
+    """Return (n,) each image's window that most overlaps the middle half of its width and height."""
     scores = np.empty(len(bags.boxes))
     for first, end in zip(bags.starts[:-1], bags.starts[1:], strict=True):
         left, top, right, bottom = bags.boxes[first]
@@ -48,11 +48,10 @@ def random(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:
 
 
 def linear_discriminant(bags: BagSet, problem: BagProblem, descend: Descend) -> Ints:
-    """Return (n,) the best windows by w = S^-1 (m1 - m0), linear discriminant analysis (Hariharan et al. 2012).
-
-    m1, m0: the means of all windows of images that show the object and of the others. S: the covariance of all
-    windows, of every few of them where there are many. Windows of the object are the ones that only m1 includes.
-    """
+    """Return (n,) the best windows by linear discriminant analysis (Hariharan et al. 2012)."""
+    # w = S^-1 (m1 - m0). m1, m0: the means of all windows of images that show the object and of the others.
+    # S: the covariance of all windows, of every few of them where there are many. Windows of the object are
+    # the ones that only m1 includes.
     usable = problem.bonus > -np.inf
     shown, hidden = (_mean(bags, usable & (problem.irrelevant_rows == kind)) for kind in (False, True))
     difference = shown - hidden
@@ -69,10 +68,9 @@ def linear_discriminant(bags: BagSet, problem: BagProblem, descend: Descend) -> 
 
 
 def self_paced(bags: BagSet, problem: BagProblem, descend: Descend) -> Floats:
-    """Return weights (d,) learned from more and more of the images that show the object (Kumar et al. 2010).
-
-    Images with the highest scores come first. The scores that choose the first ones are from one round on whole images.
-    """
+    """Return weights (d,) learned from more and more images that show the object (Kumar et al. 2010)."""
+    # Images with the highest scores come first. The scores that choose the first ones are from one round on
+    # whole images.
     shown, hidden = np.flatnonzero(problem.relevant), np.flatnonzero(~problem.relevant)
     solution = descend(problem, whole_image(bags, problem, descend), 1)
     for share in SHARES:

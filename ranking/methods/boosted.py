@@ -33,21 +33,23 @@ FIXED = {
 
 
 class Boosting(NamedTuple):
-    """The arguments of LightGBM besides the features of the samples.
+    """The arguments of LightGBM besides the features of the samples."""
 
-    options: its parameters. rows: arguments of its Dataset. objective: None for a built-in one. loss: the loss of a
-    booster that has just grown a tree.
-    """
-
+    # its parameters
     options: Settings
+    # arguments of its Dataset
     rows: Json
+    # None for a built-in one
     objective: Objective | None
     loss: Callable[[Booster], float]
 
 
 @dataclass(kw_only=True, eq=False)
 class Boosted(OrderMethod):
-    """Gradient boosting of regression trees. LightGBM is imported where it is used: that takes a second or two."""
+    """Gradient boosting of regression trees.
+
+    LightGBM is imported where it is used: that takes a second or two.
+    """
 
     grid: ClassVar[Grid] = Grid("rounds", (10, 30, 100, 300))
 

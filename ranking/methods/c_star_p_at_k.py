@@ -1,4 +1,4 @@
-"""C-star p@k: a few core labels interact with each other and with all other labels (c-star, sections 4 and 5)."""
+"""C-star p@k: core labels interact with each other and with all other labels (c-star, sections 4 and 5)."""
 
 from __future__ import annotations
 

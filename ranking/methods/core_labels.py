@@ -9,16 +9,15 @@ from ranking.core.errors import InputError
 
 
 def core_labels(labels: Bools, size: int) -> list[int]:
-    """Return `size` labels whose joint configuration is most informative about the others, most informative first.
-
-    labels: (M, L). Each step adds the label c with the greatest sum over the labels i outside of the core of
-    I((t_core, t_c); t_i), the mutual information of the joint configuration and one label by the frequencies in
-    `labels`; of equal ones the lower number. The paper gives no formula beyond "joint mutual information, greedily";
-    this is the sum over pairs of the core and one other label.
+    """Return the `size` labels that are jointly most informative about the others, the best first.
 
     >>> core_labels(np.array([[1, 1, 0, 1], [1, 1, 1, 0], [0, 0, 0, 1], [0, 0, 1, 0]], bool), 1)
     [0]
     """
+    # labels: (M, L). Each step adds the label c with the greatest sum over the labels i outside of the core
+    # of I((t_core, t_c); t_i), the mutual information of the joint configuration and one label by the
+    # frequencies in `labels`; of equal ones the lower number. The paper gives no formula beyond "joint mutual
+    # information, greedily"; this is the sum over pairs of the core and one other label.
     images, count = labels.shape
     if not 0 <= size <= count:
         raise InputError("size of the core", f"0 to {count}, the number of labels", size)
@@ -34,7 +33,9 @@ def core_labels(labels: Bools, size: int) -> list[int]:
 
 
 def _joint_information(configuration: np.ndarray, labels: Bools, added: int, core: list[int]) -> float:
-    """Return the sum over labels outside of the core and `added` of their mutual information with the configuration."""
+    """Return the sum over labels outside of the core of their information on the configuration."""
+    # The sum is over labels outside of the core and `added`, of the mutual information of each with the joint
+    # configuration.
     with_it = labels[:, added]
     groups = int(configuration.max(initial=0)) + 1
     present_by_mark = [_counts(configuration[rows], labels[rows], groups) for rows in (with_it, ~with_it)]
@@ -57,7 +58,8 @@ def _counts(configuration: np.ndarray, labels: Bools, groups: int) -> Floats:
 
 
 def _information(sizes: Floats, present: Floats) -> Floats:
-    """Return (L,) in nats the mutual information of configurations of `sizes` (g,) and labels `present` (g, L)."""
+    """Return (L,) in nats the mutual information of `sizes` (g,) of configurations and `present` (g, L)."""
+    # present: labels.
     total = sizes.sum()
     information = np.zeros(present.shape[1])
     for counts in (present, sizes[:, None] - present):

@@ -26,7 +26,8 @@ REPORTS = 50
 
 @numba.njit(cache=True, nogil=True)
 def _descend(weights, features, targets, first, second, shrink, delay, taken):  # type: ignore[no-untyped-def]
-    """Make the steps for the pairs (first, second), or for single samples where second is -1. taken: earlier steps."""
+    """Make the steps for the pairs (first, second), or for single samples where second is -1."""
+    # taken: earlier steps.
     for step in range(len(first)):
         i, j = first[step], second[step]
         error = -targets[i] if j < 0 else targets[j] - targets[i]
@@ -41,7 +42,9 @@ def _descend(weights, features, targets, first, second, shrink, delay, taken):  
 @METHODS.register("CRR")
 @dataclass(kw_only=True, eq=False)
 class CRR(LinearOrder):
-    """min 1/2 ||w||^2 + C [ a/2 mean_i (w.x_i - t_i)^2 + (1 - a)/2 mean_(i,j) (w.(x_i - x_j) - (t_i - t_j))^2 ].
+    """Regression and ranking combined: squared errors of targets and of differences of pairs.
+
+    min 1/2 ||w||^2 + C [ a/2 mean_i (w.x_i - t_i)^2 + (1 - a)/2 mean_(i,j) (w.(x_i - x_j) - (t_i - t_j))^2 ].
 
     The combined objective of Sculley's section 3 with squared loss and lambda = 1/C: i runs over all members of
     sequences, (i, j) over the pairs of different grades within a sequence, t are standardised grades. A step takes
@@ -105,7 +108,8 @@ class CRR(LinearOrder):
     def _sampled_pairs(
         self, pairs: GradedPairs, count: int, generator: np.random.Generator
     ) -> tuple[Ints, Ints]:
-        """Return (count,) rows of samples and their partners, -1 without; samples, and pairs, have the same chance."""
+        """Return (count,) rows of samples and of partners, -1 without."""
+        # Samples have the same chance, and so have pairs.
         lengths = np.diff(pairs.starts)
         owner_start, length = np.repeat(pairs.starts[:-1], lengths), np.repeat(lengths, lengths)
         # samples of lower grade in the same sequence

@@ -27,8 +27,6 @@ def gain_setting() -> str:
 def gains_of(grades: Ints, gain: str) -> Floats:
     """Return (n,) the gains of grades, up to a factor that cancels in NDCG, so that no grade overflows.
 
-    ValueError for grades whose gains would still underflow.
-
     >>> gains_of(np.array([0, 1, 2]), "exponential").tolist()
     [0.0, 0.25, 0.75]
     """

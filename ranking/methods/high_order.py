@@ -21,12 +21,11 @@ from ranking.solvers.block import Block
 
 
 class HighOrderWeights(NamedTuple):
-    """Weights of samples and pairs. unary: (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4).
+    """Weights of samples and pairs."""
 
-    pairwise: (d2,) (eq. 5), <= 0 unless pairs may have either sign.
-    """
-
+    # (2, d), row 0 the relevant class, row 1 the other (high-order, eq. 4)
     unary: Floats
+    # (d2,) (eq. 5), <= 0 unless pairs may have either sign
     pairwise: Floats
 
 
@@ -37,7 +36,7 @@ class Neighbours(NamedTuple):
     relevant: Bools
 
     def split(self, scores: Floats) -> tuple[Floats, Floats]:
-        """Split the solver's scores (n + t,) into unary scores (n,) and penalties (t,) of at most the allowed value."""
+        """Split the solver's scores (n + t,) into unary scores (n,) and allowed penalties (t,)."""
         unary, penalty = np.split(scores, [len(self.relevant)])
         return unary, np.minimum(penalty, self.potentials.highest)
 
@@ -89,12 +88,12 @@ class HighOrderMethod(LinearMethod):
 
     @classmethod
     def objective_of(cls, settings: GivenSettings) -> str:
-        """Return `objective`, which has the paper's potentials, with the constraint of the potentials in `settings`."""
+        """Return `objective`, the paper's, with the constraint of the potentials in `settings`."""
         kind = POTENTIALS[settings["potentials"]]
         return cls.objective.replace(AttractivePairs.constraint, kind.constraint)
 
     def identify(self, samples: TrainingSet) -> int:
-        """Return the fingerprint of samples and eta; for potentials other than the paper's also of their name."""
+        """Return the fingerprint of samples, eta, and potentials other than the paper's."""
         kind = b"" if self.potentials == AttractivePairs.name else self.potentials.encode()
         return zlib.crc32(np.float64(self.eta).tobytes() + kind, samples.fingerprint)
 
@@ -126,7 +125,10 @@ class HighOrderMethod(LinearMethod):
     def risk_of(
         self, samples: TrainingSet, oracle: Callable[[Floats], Cut], neighbours: Neighbours | None = None
     ) -> LinearRisk:
-        """Return a convex risk of (v, w2) on `samples`, the mean over their queries. neighbours: those of `samples`."""
+        """Return a convex risk of (v, w2) on `samples`, the mean over their queries.
+
+        neighbours: those of `samples`.
+        """
         graph, potentials = samples.graph, (neighbours or self.neighbours(samples)).potentials
         pairwise = None if graph is None else Block(potentials.features(graph.affinity), self.eta)
         C = self.cost(samples.by_query) / len(samples.parts)
@@ -166,7 +168,7 @@ class HighOrderMethod(LinearMethod):
         terms: Potentials,
         product: Callable[[Block, Floats], Floats] = Block.exact_scores,
     ) -> tuple[Floats, Floats]:
-        """Return the same by the weights (d + d2,) of the solver; (n, t) and (m, t) by weights (d + d2, t)."""
+        """Return the same by the solver's weights (d + d2,); (n, t) and (m, t) by weights (d + d2, t)."""
         unary, pairwise = np.split(weights, [query.features.shape[1]])
         scores = product(Block(query.features, SCALE), unary)
         if query.graph is None:
@@ -192,7 +194,7 @@ class HighOrderMethod(LinearMethod):
         return np.stack([terms.max_marginals(*pair).difference for pair in pairs])
 
     def bounds(self, query: Query) -> Bounds | None:
-        """Return how many scores of a query are differences of bounds, and how inexact; None for exact potentials."""
+        """Return how many scores are differences of bounds, and how inexact; None for exact potentials."""
         return bounds_of(self.max_marginals(query)) if POTENTIALS[self.potentials].bounded else None
 
     def max_marginals(self, query: Query) -> MaxMarginals:

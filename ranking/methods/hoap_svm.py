@@ -145,7 +145,8 @@ class HOAPSVM(HighOrderMethod):
         return solution.weights, solution.stopped
 
     def _ap_weights(self, samples: TrainingSet, wait: OnProgress, size: int) -> tuple[Floats, bool]:
-        """Return the same of AP-SVM with w2 = 0: with w2 = 0 no objective is lower by more than the tolerance."""
+        """Return the weights (size,) of AP-SVM with w2 = 0, and whether a callback stopped training."""
+        # With w2 = 0 no objective is lower by more than the tolerance.
         ap = APSVM(C=2.0 * self.C, tolerance=self.tolerance, max_iterations=self.max_iterations)
         solution, weights = ap.solve(samples, wait, Start()), np.zeros(size)
         weights[: len(solution.weights)] = solution.weights / SCALE
@@ -154,10 +155,11 @@ class HOAPSVM(HighOrderMethod):
 
 @dataclass(frozen=True, eq=False)
 class Surrogate:
-    """Convex risks above eq. 14 (Propositions 3 to 5). ranking: scores to the most violated ranking as a cut."""
+    """Convex risks above eq. 14 (Propositions 3 to 5)."""
 
     risk: LinearRisk
     neighbours: Neighbours
+    # scores to the most violated ranking as a cut
     ranking: Callable[[Floats], Cut]
 
     def touching(self, weights: Floats) -> UpperBound:
@@ -176,11 +178,10 @@ class Surrogate:
         return UpperBound(risk, Point.of(risk, weights, risk.with_fixed(scores)), risk.translate)
 
     def best_length(self, weights: Floats, wait: OnProgress | None = None) -> tuple[Floats, bool]:
-        """Return t w for the t >= 0 with the least objective: a convex problem of one weight, as s(t w) = t s(w).
-
-        The search begins at t = 1, so that the objective does not rise, and ends after RAY_STEPS where rounding
-        prevents progress. wait: is called in between. Also returns whether it stopped training.
-        """
+        """Return t w for the t >= 0 with the least objective, and whether a callback stopped training."""
+        # A convex problem of one weight, as s(t w) = t s(w). The search begins at t = 1, so that the
+        # objective does not rise, and ends after RAY_STEPS where rounding prevents progress. wait: is called
+        # in between.
         length = float(np.linalg.norm(weights))
         if length == 0.0:
             return weights, False
@@ -190,11 +191,9 @@ class Surrogate:
         return (max(float(solution.weights[0]), 0.0) / length) * weights, solution.stopped
 
     def _most_violated(self, scores: Floats) -> Cut:
-        """Return the most violated ranking of the upper-bounded scores (Proposition 5) and its labellings, as a cut.
-
-        The score of a sample is the best value with its incorrect class minus the value of the fixed labelling of its
-        true class.
-        """
+        """Return the most violated ranking of the upper bounds (Proposition 5), with labellings, as a cut."""
+        # The score of a sample is the best value with its incorrect class minus the value of the fixed
+        # labelling of its true class.
         scores, fixed = np.split(scores, [len(scores) - len(self.neighbours.relevant)])
         unary, penalty = self.neighbours.split(scores)
         relevant = self.neighbours.relevant
@@ -207,11 +206,11 @@ class Surrogate:
 
 @dataclass(frozen=True, eq=False)
 class FixedRisk(LinearRisk):
-    """A bound on eq. 14 with one more score per sample: minus the value of the fixed labelling of its true class.
+    """A bound on eq. 14 with one more score per sample: minus the value of the fixed labelling."""
 
-    Scores and coefficients are (n + m + n,): samples, edges, and samples again. So a cut, a ranking with labellings
-    of the incorrect classes, is one of every bound: only the meaning of the last scores differs.
-    """
+    # The fixed labelling is that of the sample's true class. Scores and coefficients are (n + m + n,):
+    # samples, edges, and samples again. So a cut, a ranking with labellings of the incorrect classes, is one
+    # of every bound: only the meaning of the last scores differs.
 
     fixed: MaxMarginals = field(kw_only=True)
     neighbours: Neighbours = field(kw_only=True)

@@ -34,7 +34,9 @@ PATIENCE = 100
 @METHODS.register("HOB-SVM")
 @dataclass(kw_only=True, eq=False)
 class HOBSVM(HighOrderMethod):
-    """min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y, w2 <= 0.
+    """A structured SVM on the weighted 0-1 loss with pairs of similar samples (high-order, eq. 8).
+
+    min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all Y, w2 <= 0.
 
     That is eq. 8 with the C of `LinearSVM`; the setting `unit` restores the paper's.
 
@@ -90,12 +92,15 @@ class HOBSVM(HighOrderMethod):
         return super().objective_of(settings).replace(COST[RANKING_UNIT], COST[settings["unit"]])
 
     def risk(self, samples: TrainingSet, neighbours: Neighbours | None = None) -> LinearRisk:
-        """Return the objective on `samples`, the mean over their queries. neighbours: those of `samples`."""
+        """Return the objective on `samples`, the mean over their queries.
+
+        neighbours: those of `samples`.
+        """
         known = neighbours or self.neighbours(samples)
         return self.risk_of(samples, most_violated_labelling(known, costs_of(samples)), known)
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
-        """Minimise by the setting `solver`; where two take turns, the later starts from all that is proven."""
+        """Minimise by the setting `solver`; of two in turns the later starts from all that is proven."""
         neighbours = self.neighbours(samples)
         risk, costs = self.risk(samples, neighbours), costs_of(samples)
         components = neighbours.potentials.components

@@ -1,4 +1,4 @@
-"""The features in which scores of labels are linear: some shared by all labels, and one specific to each label.
+"""The features in which scores of labels are linear: some shared by all labels, and one per label.
 
 A map turns features (M, d) into `shared` (M, p) and `own` (M, L). The first column of `shared` is 1, for the v_i.
 """
@@ -46,14 +46,15 @@ class LinearMap:
 
 @dataclass(frozen=True, eq=False)
 class KernelMap:
-    """s_i = v_i + sum_m alpha_im k(x_m, x) (c-star, eq. 10), as scores linear in features of as many entries.
+    """s_i = v_i + sum_m alpha_im k(x_m, x) (c-star, eq. 10), as scores linear in as many features."""
 
-    Pivoted Cholesky of the kernel matrix of the training images, K = R R', is exact up to `RANK`: rows of R are
-    features whose inner products are the kernel, and the l2 regulariser of w_i on them is alpha_i' K alpha_i.
-    basis: (r, d) the pivots, images that span all others; root: (r, r) lower triangle of R at them.
-    """
+    # Pivoted Cholesky of the kernel matrix of the training images, K = R R', is exact up to `RANK`: rows of R
+    # are features whose inner products are the kernel, and the l2 regulariser of w_i on them is alpha_i' K
+    # alpha_i.
 
+    # (r, d) the pivots, images that span all others
     basis: Floats
+    # (r, r) lower triangle of R at them
     root: Floats
     width: float
     labels: int
@@ -137,15 +138,15 @@ class ChiSquareMap(KernelMap):
 
 @dataclass(frozen=True, eq=False)
 class OneVsAllMap:
-    """s_i = v_i + a_i y_i, y_i the score of a linear SVM trained for label i alone (scikit-learn's LinearSVC).
+    """s_i = v_i + a_i y_i, y_i the score of a linear SVM for label i alone (scikit-learn's LinearSVC)."""
 
-    The scores of the training images come from SVMs that did not see them, in `FOLDS` folds; those of other images
-    from SVMs on all training images. Labels that all or none of the images have score 1 or -1. normals: (d, L);
-    offsets: (L,).
-    """
+    # The scores of the training images come from SVMs that did not see them, in `FOLDS` folds; those of other
+    # images from SVMs on all training images. Labels that all or none of the images have score 1 or -1.
 
     kind: ClassVar[str] = "one-vs-all SVMs"
+    # (d, L)
     normals: Floats
+    # (L,)
     offsets: Floats
 
     @classmethod

@@ -16,15 +16,17 @@ Answers = npt.NDArray[np.int8]
 
 @dataclass(frozen=True, eq=False)
 class LabelPrediction:
-    """The models of M images for given answers, and their solutions.
+    """The models of M images for given answers, and their solutions."""
 
-    unary: (M, L). core: (c,). interactions: (c, L). k: (M,). answers: (M, L).
-    """
-
+    # (M, L)
     unary: Floats
+    # (c,)
     core: Ints
+    # (c, L)
     interactions: Floats
+    # (M,)
     k: Ints
+    # (M, L)
     answers: Answers
 
     @property
@@ -39,8 +41,6 @@ class LabelPrediction:
 
     @property
     def scores(self) -> Floats:
-        """(M, L) inside - outside: labels are ranked by it, the best top k before all others.
-
-        Infinite where a label is settled: by its answer, or because the other answers leave no choice.
-        """
+        """(M, L) inside - outside: labels are ranked by it, the best top k before all others."""
+        # Infinite where a label is settled: by its answer, or because the other answers leave no choice.
         return self.max_marginals.difference

@@ -1,4 +1,4 @@
-"""The base of the label rankers: structured SVMs on the precision at k of an image's labels (c-star, section 4)."""
+"""The base of the label rankers: structured SVMs on p@k of an image's labels (c-star, section 4)."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ SOLVERS = ("planes", "subgradient")
 
 @dataclass(kw_only=True, eq=False)
 class LabelRanker(Method):
-    """min 1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + t's + t'Ft ] - t~'s - t~'Ft~ } (c-star, eqs. 1, 2, 6).
+    """Base of the methods that rank the labels of an image (c-star, eqs. 1, 2, 6).
+
+    min 1/2 ||w||^2 + C/M sum_m { max_t [ Delta(t, z_m) + t's + t'Ft ] - t~'s - t~'Ft~ }.
 
     w is the weights of the scores s, v_i among them (a constant feature), and each interaction F_ij of two labels
     once. k is the number of labels of each image (break-even; an image without labels then has one output and adds
@@ -106,7 +108,10 @@ class LabelRanker(Method):
 
     @classmethod
     def is_convex(cls, settings: GivenSettings) -> bool:
-        """Return whether k is that of each image. With one k for all images the choice of eq. 8 is not convex."""
+        """Return whether k is that of each image.
+
+        With one k for all images the choice of eq. 8 is not convex.
+        """
         return bool(settings["k"] == 0)
 
     @property
@@ -145,7 +150,10 @@ class LabelRanker(Method):
         return self
 
     def risk(self, label_set: LabelSet, label_features: LabelFeatures, core: Ints) -> TopKRisk:
-        """Return the objective on `label_set` with its mapped features; for a fixed k its truth is yet to be chosen."""
+        """Return the objective on `label_set` with its mapped features.
+
+        For a fixed k its truth is yet to be chosen.
+        """
         labels = label_set.labels
         k = labels.sum(axis=1) if self.k == 0 else np.full(len(labels), self.k)
         return TopKRisk(

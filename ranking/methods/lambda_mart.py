@@ -41,7 +41,7 @@ def _dcg(gains, order):  # type: ignore[no-untyped-def]
 
 @numba.njit(cache=True, nogil=True)
 def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped-def]
-    """Add the lambdas of one sequence to slopes (l,), and their curvatures to bends; return the sum of their sizes."""
+    """Add a sequence's lambdas to slopes (l,), their curvatures to bends; return the sum of their sizes."""
     size, last = 0.0, len(order) - 1
     spread = scores[order[0]] > scores[order[last]]
     for x in range(min(last, TRUNCATION)):
@@ -66,10 +66,8 @@ def _pull(scores, gains, order, best, slopes, bends):  # type: ignore[no-untyped
 
 @numba.njit(cache=True, nogil=True)
 def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: ignore[no-untyped-def]
-    """Add up the lambdas and their curvatures by row (n,); return the sum over the sequences of 1 - NDCG.
-
-    LightGBM's LambdarankNDCG::GetGradientsForOneQuery, with its normalisations.
-    """
+    """Add up the lambdas and their curvatures by row (n,); return the sum over the sequences of 1 - NDCG."""
+    # LightGBM's LambdarankNDCG::GetGradientsForOneQuery, with its normalisations.
     lost = 0.0
     for number in range(len(starts) - 1):
         first, length = starts[number], starts[number + 1] - starts[number]
@@ -97,10 +95,11 @@ def _lambdas(scores, gains, members, starts, gradient, curvature):  # type: igno
 @METHODS.register("LambdaMART")
 @dataclass(kw_only=True, eq=False)
 class LambdaMART(Boosted):
-    """Scores are sums of trees. A pair pulls its samples apart by |change of NDCG at a swap| / (1 + exp(s_i - s_j)).
+    """Scores are sums of trees.
 
-    The lambdas are those of LightGBM's lambdarank. They are summed by sample of the pool, so that a tree uses each
-    sample once, however many sequences contain it; if each is in one sequence, the trees are those of LightGBM.
+    A pair pulls its samples apart by |change of NDCG at a swap| / (1 + exp(s_i - s_j)). The lambdas are those
+    of LightGBM's lambdarank. They are summed by sample of the pool, so that a tree uses each sample once,
+    however many sequences contain it; if each is in one sequence, the trees are those of LightGBM.
     """
 
     order = 26

@@ -1,4 +1,4 @@
-"""Latent NDCG-SVM: NDCG-SVM for images that show an object in an unknown window (quicksort, sections 4.1 and 6.2)."""
+"""Latent NDCG-SVM: NDCG-SVM for an object in an unknown window (quicksort, sections 4.1 and 6.2)."""
 
 from __future__ import annotations
 

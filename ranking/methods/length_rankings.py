@@ -11,16 +11,15 @@ from ranking.metrics import kendall_tau
 
 
 class Rankings(NamedTuple):
-    """The orders of m sequences by r rankers.
+    """The orders of m sequences by r rankers."""
 
-    lengths: of the rankers. first: (N,) the orders of RankSVM, each sequence from 0 to its length. orders: (r, N) the
-    best orders found, `first` where a sequence is shorter than the ranker. values: (r, m) eq. 3 of the orders, NaN
-    there.
-    """
-
+    # of the rankers
     lengths: tuple[int, ...]
+    # (N,) the orders of RankSVM, each sequence from 0 to its length
     first: Ints
+    # (r, N) the best orders found, `first` where a sequence is shorter than the ranker
     orders: Ints
+    # (r, m) eq. 3 of the orders, NaN there
     values: Floats
 
 
@@ -38,7 +37,7 @@ def scores_of_orders(orders: Ints, starts: Ints) -> Floats:
 
 
 def taus_of(sequences: SequenceSet, rankings: Rankings) -> list[Floats]:
-    """Return for each sequence with two grades (r,) the Kendall tau of each ranker, NaN where it has no order."""
+    """Return for sequences with two grades (r,) the Kendall tau of each ranker, NaN without an order."""
     scores = [scores_of_orders(orders, sequences.starts) for orders in rankings.orders]
     taus_by_sequence = []
     for number in range(len(sequences)):

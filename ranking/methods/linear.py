@@ -23,7 +23,7 @@ from ranking.solvers.block import Block, FeatureMatrix, exact_product
 
 
 class Start(NamedTuple):
-    """A warm start: the weights of another run, its solution if it had the same samples, and the cost it had."""
+    """A warm start: the weights of another run, its solution on the same samples, and the cost it had."""
 
     weights: Floats | None = None
     solution: Solution | None = None
@@ -34,7 +34,7 @@ class Start(NamedTuple):
         return None if self.solution is None else self.solution.working_set
 
     def dual_within(self, cost: float) -> Cut | None:
-        """Return the combination of cuts that proves the solution, scaled down to `cost` where it is larger."""
+        """Return the combination of cuts that proves the solution, scaled down to `cost` if larger."""
         if self.solution is None:
             return None
         share = min(1.0, cost / self.cost)
@@ -144,7 +144,7 @@ class LinearMethod(SampleMethod):
 
     @classmethod
     def load(cls, path: Path | str | IO[bytes]) -> Self:
-        """Return the method that `save` wrote, from its file or the bytes of one; ValueError for another file."""
+        """Return the method that `save` wrote, from its file or bytes; ValueError for another file."""
         header, arrays = saved.read(path, cls.name)
         try:
             method = METHODS.make_as(cls, cls.name, **header["settings"])
@@ -184,7 +184,9 @@ class UnaryMethod(LinearMethod):
     def fit_matrix(
         self, matrix: FeatureMatrix, relevance: npt.ArrayLike, on_progress: OnProgress | None = None
     ) -> Self:
-        """Train on one query by one-slack cutting planes, which need only products with features; return self.
+        """Train on one query by one-slack cutting planes; return self.
+
+        They need only products with features.
 
         matrix: features times `scale`. relevance: (n,) of its rows; ValueError unless it has both kinds. The
         certificate is that of `fit`.

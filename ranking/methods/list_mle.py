@@ -17,11 +17,9 @@ from ranking.solvers.smooth import Loss
 
 @numba.njit(cache=True, nogil=True)
 def _likelihood(scores, members, starts, lower, slope):  # type: ignore[no-untyped-def]
-    """Return the sum over the sequences of their loss, and add its slope in the scores to `slope`.
-
-    Sums of exponentials are kept as logarithms: those of the positions from one to the end, and of the inverse
-    denominators over the positions that a sample is compared with. So a sequence takes O(l).
-    """
+    """Return the sum over the sequences of their loss, and add its slope in the scores to `slope`."""
+    # Sums of exponentials are kept as logarithms: those of the positions from one to the end, and of the
+    # inverse denominators over the positions that a sample is compared with. So a sequence takes O(l).
     total = 0.0
     for number in range(len(starts) - 1):
         rows, first_lower = (

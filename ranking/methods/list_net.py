@@ -35,7 +35,9 @@ def _cross_entropy(scores, grades, members, starts, slope):  # type: ignore[no-u
 @METHODS.register("ListNet")
 @dataclass(kw_only=True, eq=False)
 class ListNet(ListWise):
-    """The top-one cross entropy -sum_i P_y(i) log P_s(i), where P_y and P_s are the softmax of grades and of scores.
+    """The top-one cross entropy -sum_i P_y(i) log P_s(i) of the softmax of grades and of scores.
+
+    P_y is the softmax of grades, P_s that of scores.
 
     This is the loss of Cao et al. with phi = exp and k = 1. If grades differ much, P_y is nearly 1 for the sample with
     the highest grade.

@@ -1,4 +1,4 @@
-"""The base of ListNet and ListMLE: a smooth loss of each sequence's scores, and scores from a small network."""
+"""The base of ListNet and ListMLE: a smooth loss of each sequence's scores, by a small network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ from ranking.solvers.smooth import Loss, SmoothRisk, gap_of
 
 @dataclass(frozen=True)
 class ScoreNetwork:
-    """Scores w.x where hidden is 0, else v.tanh(W x + b); all parameters in one row: W (hidden, d), then b, then v."""
+    """Scores w.x where hidden is 0, else v.tanh(W x + b)."""
+
+    # All parameters are in one row: W (hidden, d), then b, then v.
 
     columns: int
     hidden: int
@@ -31,7 +33,8 @@ class ScoreNetwork:
         return self.columns if self.hidden == 0 else self.hidden * (self.columns + 2)
 
     def start(self, seed: int) -> Floats:
-        """Return (size,) zeros for linear scores; else random W and v, for scores about as large as features."""
+        """Return (size,) zeros for linear scores; else random W and v."""
+        # They are such that scores are about as large as features.
         if self.hidden == 0:
             return np.zeros(self.size)
         generator = np.random.default_rng(seed)

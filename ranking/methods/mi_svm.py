@@ -1,4 +1,4 @@
-"""MI-SVM: an SVM for images that show an object in an unknown window (Andrews, Tsochantaridis and Hofmann 2003)."""
+"""MI-SVM: an SVM for images that show an object in an unknown window (Andrews et al. 2003)."""
 
 from __future__ import annotations
 
@@ -45,7 +45,10 @@ class MISVM(BagMethod):
         return Cut(coefficients, float(np.abs(coefficients).sum()))
 
     def bias_of(self, scores: Floats, relevant: Bools) -> float:
-        """Return the middle of all b that attain the minimum: where a_i is neither 0 nor its most, the margin is 1."""
+        """Return the middle of all b that attain the minimum.
+
+        Where a_i is neither 0 nor its most, the margin is 1.
+        """
         margins, units = np.where(relevant, 1.0, -1.0) - scores, _shared_mass(scores, relevant)
         full = units == np.where(relevant, (~relevant).sum(), relevant.sum())
         lowest = margins[np.where(relevant, ~full, units > 0)].max()

@@ -32,9 +32,11 @@ BATCH = 5
 
 
 class LengthRanker(NamedTuple):
-    """theta: (p, d) in the blocks of the representation. level: the weight of the constant."""
+    """The ranker of subsequences of one length."""
 
+    # (p, d) in the blocks of the representation
     theta: Floats
+    # the weight of the constant
     level: float
 
 
@@ -157,12 +159,10 @@ class MidRank(MidRankSettings):
         return PositionHinges(features, rows, matrix, signs, costs, len(signs) / self.C, self.constant)
 
     def _choose_length(self, sequences: SequenceSet, progress: JoinedProgress) -> int:
-        """The length whose ranker has the greatest mean Kendall tau on held-out sequences, of equal ones the shortest.
-
-        By cross-validation over the training sequences (midrank, Fig. 4b). Sequences are held out whole; their samples
-        may still be in others. A length that can order no held-out sequence is not chosen; where no length can, or
-        where training is stopped, the shortest is.
-        """
+        """Return the length whose ranker has the greatest mean Kendall tau on held-out sequences."""
+        # By cross-validation over the training sequences (midrank, Fig. 4b); of equal ones the shortest.
+        # Sequences are held out whole; their samples may still be in others. A length that can order no
+        # held-out sequence is not chosen; where no length can, or where training is stopped, the shortest is.
         generator, lengths = np.random.default_rng(self.seed), self.lengths
         fold = generator.permutation(len(sequences)) % FOLDS
         sums, counts = np.zeros(len(lengths)), np.zeros(len(lengths))
@@ -207,7 +207,10 @@ class MidRank(MidRankSettings):
         return WindowScores(features @ (blocks(self.representation, length).T @ theta).T, offset)
 
     def rankings(self, sequences: SequenceSet) -> Rankings:
-        """Return the orders of all rankers for all sequences; scores by position are computed once for the pool."""
+        """Return the orders of all rankers for all sequences.
+
+        Scores by position are computed once for the pool.
+        """
         assert self.start is not None
         first = orders_by(sequences, self.start.direction)
         orders = np.repeat(first[None], len(self.rankers), axis=0)
@@ -221,7 +224,7 @@ class MidRank(MidRankSettings):
     def _search(
         self, sequences: SequenceSet, first: Ints, scores: WindowScores, orders: Ints, values: Floats
     ) -> None:
-        """Write the orders (N,) and the values (m,) of a ranker, except for sequences shorter than its length."""
+        """Write the orders (N,) and values (m,) of a ranker, but for sequences shorter than its length."""
         sizes = np.diff(sequences.starts)
         enough = sizes >= scores.length
         inside = np.repeat(enough, sizes)
@@ -335,8 +338,8 @@ class MidRank(MidRankSettings):
 
 
 def orders_by(sequences: SequenceSet, direction: Floats) -> Ints:
-    """Return the order (N,) of each sequence, as positions from 0, by decreasing inner products with `direction`
-    (d,)."""
+    """Return the order (N,) of each sequence by decreasing inner products with `direction`."""
+    # direction: (d,). Orders are positions from 0.
     sizes = np.diff(sequences.starts)
     owner = np.repeat(np.arange(len(sizes)), sizes)
     scores = sequences.features @ direction

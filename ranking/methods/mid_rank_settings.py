@@ -16,7 +16,9 @@ FUSIONS = ("weighted votes", "winner takes all", "best length")
 
 @dataclass(kw_only=True, eq=False)
 class MidRankSettings(OrderMethod):
-    """Settings of MidRank. Kendall tau is that of the public figures in midrank's Table 1 (benchmarks/RESULTS.md)."""
+    """Settings of MidRank."""
+
+    # Kendall tau is that of the public figures in midrank's Table 1 (benchmarks/RESULTS.md).
 
     C: float = penalty(10_000.0, "subsequence")
     shortest: int = setting(

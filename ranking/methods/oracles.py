@@ -14,7 +14,8 @@ from ranking.solvers import Cut
 
 
 def by_query(cut: Callable[[Floats, Bools], Cut], samples: TrainingSet) -> Callable[[Floats], Cut]:
-    """Combine the most violated outputs of all queries into one cut; `cut` (scores, relevant) computes that of each."""
+    """Combine the most violated outputs of all queries into one cut."""
+    # `cut` (scores, relevant) computes that of each.
 
     def oracle(scores: Floats) -> Cut:
         cuts = [cut(scores[part], samples.relevant[part]) for part in samples.parts]
@@ -26,7 +27,7 @@ def by_query(cut: Callable[[Floats, Bools], Cut], samples: TrainingSet) -> Calla
 
 
 def ranking_cut(scores: Floats, relevant: Bools, loss: RankingLoss, algorithm: str = "auto") -> Cut:
-    """Return the most violated ranking as a cut: the coefficients of Psi(X, R) - Psi(X, R*) (quicksort, Lemma 6)."""
+    """Return the most violated ranking as a cut: Psi(X, R) - Psi(X, R*) (quicksort, Lemma 6)."""
     violated = most_violated_ranking(scores, relevant, loss, algorithm)
     positives = int(np.count_nonzero(relevant))
     truth = np.where(relevant, 1.0 / positives, -1.0 / (len(relevant) - positives))

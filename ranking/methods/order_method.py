@@ -29,7 +29,10 @@ class Grid(NamedTuple):
 
 @dataclass(kw_only=True, eq=False)
 class OrderMethod(Method):
-    """A method that learns from sequences of graded samples. Its dataclass fields are its settings."""
+    """A method that learns from sequences of graded samples.
+
+    Its dataclass fields are its settings.
+    """
 
     ranks: ClassVar[str] = "sequences"
     grid: ClassVar[Grid]
@@ -57,7 +60,7 @@ class OrderMethod(Method):
 
     @abstractmethod
     def restore(self, arrays: Arrays) -> None:
-        """Set the model from `arrays`; KeyError or ValueError where something is missing or of the wrong shape."""
+        """Set the model from `arrays`; KeyError or ValueError for missing arrays or wrong shapes."""
 
     def fit(
         self,
@@ -100,7 +103,7 @@ class OrderMethod(Method):
         return self.scores_of(query.features.astype(np.float64, copy=False))
 
     def score_sequences(self, sequences: SequenceSet) -> Floats:
-        """Return (N,) the `score` of every member, sequence after sequence, in the order of `sequences.members`.
+        """Return (N,) the `score` of every member, in the order of `sequences.members`.
 
         Most methods score each sample independently, so that a sample of the pool has one score in all sequences;
         methods whose scores depend on the rest of the sequence override this.
@@ -108,7 +111,7 @@ class OrderMethod(Method):
         return self.score(Query(sequences.features))[sequences.members]
 
     def score_by(self, sequences: SequenceSet, weights: Sequence[Floats], rounds: Sequence[int]) -> Floats:
-        """Return the scores (t, N) of all members at t reports of training, for methods whose reports have weights.
+        """Return the scores (t, N) of all members at t reports of training whose reports have weights.
 
         weights, rounds: of the reports. The scores order the members as a model that is stopped at the report.
         """

@@ -10,15 +10,14 @@ from ranking.core import Features, Floats, Ints, SequenceSet
 
 
 class PointTargets(NamedTuple):
-    """The samples that occur in a sequence, and their targets.
+    """The samples that occur in a sequence, and their targets."""
 
-    rows: (k,) of the pool. shares: (k,) how often each occurs among all members; they add up to 1. targets: (k,)
-    grades with mean 0 and variance 1 over the members, so that settings mean the same for grades 0 to 4 and for
-    years.
-    """
-
+    # (k,) of the pool
     rows: Ints
+    # (k,) how often each occurs among all members; they add up to 1
     shares: Floats
+    # (k,) grades with mean 0 and variance 1 over the members, so that settings mean the same for grades 0 to
+    # 4 and for years
     targets: Floats
 
     @classmethod

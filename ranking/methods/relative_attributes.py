@@ -21,7 +21,9 @@ from ranking.solvers.smooth import SmoothRisk, gap_of
 @METHODS.register("Relative Attributes")
 @dataclass(kw_only=True, eq=False)
 class RelativeAttributes(LinearOrder):
-    """min 1/2 ||w||^2 + C mean over all pairs of xi_ij^2 (ordered) or gamma_ij^2 (similar) (their eqs. 4 to 7).
+    """A ranking SVM with ordered and similar pairs (Relative Attributes, eqs. 4 to 7).
+
+    min 1/2 ||w||^2 + C mean over all pairs of xi_ij^2 (ordered) or gamma_ij^2 (similar).
 
     w.(x_i - x_j) >= 1 - xi_ij where i has the higher grade, |w.(x_i - x_j)| <= gamma_ij where the grades are equal.
     Pairs are those within a sequence, of both kinds together. Newton's method in the primal, as theirs; a pair's
@@ -47,7 +49,10 @@ class RelativeAttributes(LinearOrder):
         share = 1.0 / (pairs.number + pairs.similar)
 
         def loss(scores: Floats) -> tuple[float, Floats]:
-            """Of the violated pairs (1 - s_i + s_j)^2, and of the similar ones (s_i - s_j)^2; and the slope."""
+            """Return the loss and its slope.
+
+            The loss is (1 - s_i + s_j)^2 of the violated pairs, and (s_i - s_j)^2 of the similar ones.
+            """
             counts, violated = pairs.violations(scores)
             spread = pairs.laplacian(scores, scores)
             value = violated + 2.0 * float(counts @ scores) + float(spread @ scores)

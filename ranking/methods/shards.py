@@ -160,7 +160,7 @@ def _product(
 def fit_on_shards(
     method: M, features: ShardedFeatures, relevance: npt.ArrayLike, on_progress: OnProgress | None = None
 ) -> M:
-    """Train `method` on one query, the rows of `features` with relevance (n,), and return it; see `fit_matrix`.
+    """Train `method` on one query, the rows of `features` with relevance (n,); return it.
 
     The duality gap is recomputed in float64 where the rows are stored. ValueError for a method or solver that reads
     samples one by one.
@@ -176,5 +176,5 @@ def fit_on_shards(
 
 
 def score_on_shards(method: UnaryMethod, features: ShardedFeatures) -> Floats:
-    """Return (n,) the score of every row, as `method.score` does; ValueError for another number of features."""
+    """Return (n,) the score of each row as `method.score`; ValueError for another number of features."""
     return method.score_matrix(ShardedBlock(features, method.scale))

@@ -25,9 +25,11 @@ TIES = (EQUAL, FORBIDDEN)
 
 @dataclass(frozen=True, eq=False)
 class Subsequences:
-    """rows: (m, L) of the pool, from the first position. right: (m,) whether a subsequence is in the correct order."""
+    """Sampled subsequences, in the correct order and scrambled."""
 
+    # (m, L) of the pool, from the first position
     rows: Ints
+    # (m,) whether a subsequence is in the correct order
     right: Bools
 
     def __len__(self) -> int:
@@ -35,11 +37,9 @@ class Subsequences:
 
 
 def longest_subsequence(sequences: SequenceSet, ties: str) -> int:
-    """Return the length of the longest training subsequence.
-
-    That is the most samples of a sequence with at least two grades, or the most different grades where ties are
-    forbidden.
-    """
+    """Return the length of the longest training subsequence."""
+    # That is the most samples of a sequence with at least two grades, or the most different grades where ties
+    # are forbidden.
     levels = _Levels.of(sequences)
     return int(levels.longest(ties).max(initial=0))
 
@@ -53,14 +53,12 @@ def training_subsequences(
     seed: int = 0,
     ties: str = EQUAL,
 ) -> Subsequences:
-    """Sample `number` subsequences in which no grade increases, then the same number of scrambled subsequences.
-
-    spacing: "any" samples of the sequence, or "consecutive" samples. scrambled: "any order" in which a grade increases,
-    "one swap" of two different grades, or "reversed". ties: with "equal", samples of the same grade are in random
-    order, and if all samples have the same grade, one of them is replaced by a sample of another grade; with
-    "forbidden", all samples have different grades. Each sequence that is long enough is chosen with the same
-    probability. Raises ValueError if there is none.
-    """
+    """Sample `number` subsequences in which no grade increases, then as many scrambled subsequences."""
+    # spacing: "any" samples of the sequence, or "consecutive" samples. scrambled: "any order" in which a
+    # grade increases, "one swap" of two different grades, or "reversed". ties: with "equal", samples of the
+    # same grade are in random order, and if all samples have the same grade, one of them is replaced by a
+    # sample of another grade; with "forbidden", all samples have different grades. Each sequence that is long
+    # enough is chosen with the same probability.
     for name, chosen, choices in (
         ("drawn", spacing, SPACINGS),
         ("scrambled", scrambled, SCRAMBLED),
@@ -103,23 +101,26 @@ def _too_long(levels: _Levels, length: int, ties: str) -> InputError:
 
 @dataclass(frozen=True, eq=False)
 class _Levels:
-    """Members sorted by sequence and falling grade; level l holds sorted[starts[l]:starts[l + 1]], of one grade.
+    """Members sorted by sequence and falling grade: level l holds sorted[starts[l]:starts[l + 1]]."""
 
-    level: (N,) of each sorted member. first: (sequences,) the number of each sequence's first level. counts:
-    (sequences,) the number of its levels. begin, sizes: (sequences,) where its members begin, and how many it has.
-    """
+    # Members of a level have one grade.
 
     sorted: Ints
+    # (N,) of each sorted member
     level: Ints
     starts: Ints
+    # (sequences,) the number of each sequence's first level
     first: Ints
+    # (sequences,) the number of its levels
     counts: Ints
+    # begin, sizes: (sequences,) where its members begin, and how many it has
     begin: Ints
     sizes: Ints
 
     @classmethod
     def of(cls, sequences: SequenceSet, generator: np.random.Generator | None = None) -> _Levels:
-        """Return the levels of `sequences`; equal grades are in random order with a generator, else in member order."""
+        """Return the levels of `sequences`."""
+        # Equal grades are in random order with a generator, else in member order.
         sizes = np.diff(sequences.starts)
         owner = np.repeat(np.arange(len(sequences)), sizes)
         grades = sequences.grades[sequences.members]
@@ -140,17 +141,17 @@ class _Levels:
         return longest
 
     def members(self, chosen: Ints, numbers: Ints, generator: np.random.Generator) -> Ints:
-        """Return (m, L) a random row of the pool for each level `numbers` (m, L) of the sequences `chosen` (m,)."""
+        """Return (m, L) a random row of the pool for each level `numbers` of the sequences `chosen`."""
+        # numbers: (m, L). chosen: (m,).
         level = self.first[chosen][:, None] + numbers
         begin, size = self.starts[level], self.starts[level + 1] - self.starts[level]
         rows: Ints = self.sorted[begin + np.floor(generator.random(level.shape) * size).astype(np.int64)]
         return rows
 
     def with_two_grades(self, chosen: Ints, positions: Ints, generator: np.random.Generator) -> Ints:
-        """Return (m, L) the sorted members `positions` (m, L) of the sequences `chosen`, of two grades at least.
-
-        Where all have one grade, one of them is replaced by a sample of another grade of the sequence.
-        """
+        """Return (m, L) the sorted members `positions` of the sequences `chosen`, of at least two grades."""
+        # positions: (m, L). Where all have one grade, one of them is replaced by a sample of another grade of
+        # the sequence.
         level = self.level[positions]
         alone = np.flatnonzero((level == level[:, :1]).all(axis=1))
         own, single_level = chosen[alone], level[alone, 0]
@@ -177,7 +178,7 @@ class _Levels:
 def _any_grades(
     levels: _Levels, chosen: Ints, length: int, spacing: str, generator: np.random.Generator
 ) -> Ints:
-    """Return (m, L) samples of the sequences `chosen` (m,) with falling grades, equal ones in random order."""
+    """Return (m, L) samples of sequences `chosen` (m,) with falling grades, equal ones in random order."""
     if spacing == "any":
         start = levels.begin[chosen][:, None] + _any(levels.sizes[chosen], length, generator)
         positions = levels.with_two_grades(chosen, start, generator)
@@ -200,7 +201,7 @@ def _consecutive(counts: Ints, length: int, generator: np.random.Generator) -> I
 
 
 def _any(counts: Ints, length: int, generator: np.random.Generator) -> Ints:
-    """Return (m, L) rising numbers below each count, every choice with the same chance (Floyd's algorithm)."""
+    """Return (m, L) rising numbers below each count, all choices equally likely (Floyd's algorithm)."""
     chosen = np.full((len(counts), length), -1)
     for column in range(length):
         top = counts - length + column
@@ -247,14 +248,13 @@ def in_order(grades: Ints) -> Bools:
 def deltas(grades: Ints, disagreement: str) -> Floats:
     """Return (m,) delta of eq. 4 for subsequences with grades (m, L), of at least two grades in each row.
 
-    1 where no grade rises. Elsewhere minus the size of the disagreement with the correct order: 1 for "zero-one"; the
-    share of incorrect ones among the pairs of different grades, (1 - tau) / 2, for "Kendall tau"; for "NDCG" the loss
-    1 - NDCG over that of the reversed order, where the gain of a sample is the number of samples of lower grades. So
-    the reversed order has -1 for all three.
-
     >>> deltas(np.array([[5, 3, 1], [3, 5, 1], [1, 3, 5]]), "Kendall tau").round(3)
     array([ 1.   , -0.333, -1.   ])
     """
+    # 1 where no grade rises. Elsewhere minus the size of the disagreement with the correct order: 1 for
+    # "zero-one"; the share of incorrect ones among the pairs of different grades, (1 - tau) / 2, for "Kendall
+    # tau"; for "NDCG" the loss 1 - NDCG over that of the reversed order, where the gain of a sample is the
+    # number of samples of lower grades. So the reversed order has -1 for all three.
     check_choice("disagreement", disagreement, DISAGREEMENTS)
     length = grades.shape[1]
     if disagreement == "zero-one":

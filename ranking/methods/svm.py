@@ -27,7 +27,10 @@ PATIENCE = 300
 @METHODS.register("SVM")
 @dataclass(kw_only=True, eq=False)
 class LinearSVM(UnaryMethod):
-    """min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings Y.
+    """A structured SVM on the weighted 0-1 loss, without pairs (high-order, eqs. 4, 7 and 8).
+
+    min 1/2 ||w||^2 + C xi / (4 |P| |N|), w.Psi(X, Y*) - w.Psi(X, Y) >= Delta(Y*, Y) - xi for all labellings
+    Y.
 
     w has a row for each class and Psi sums the features of each class (eq. 4); Delta is the weighted fraction of
     misclassified samples with J = |N|/|P| (eq. 7). At the optimum the rows are opposite, w = (v, -v)/sqrt 2, and the
@@ -73,7 +76,10 @@ class LinearSVM(UnaryMethod):
 
     @property
     def weights(self) -> Floats:
-        """(2, d): row 0 the relevant class, row 1 the other (eq. 4); scores are the difference of their products."""
+        """(2, d): row 0 the relevant class, row 1 the other (eq. 4).
+
+        Scores are the difference of their products.
+        """
         direction = self._fitted().weights / math.sqrt(2.0)
         return np.stack([direction, -direction])
 
@@ -87,7 +93,10 @@ class LinearSVM(UnaryMethod):
         return Cut(np.where(wrong, -labels, 0.0), float(costs[wrong].sum()))
 
     def solve(self, samples: TrainingSet, on_progress: OnProgress | None, start: Start) -> Solution:
-        """Minimise by the setting `solver`; coordinate descent can only start from a run on the same samples."""
+        """Minimise by the setting `solver`.
+
+        Coordinate descent can only start from a run on the same samples.
+        """
         risk = self.risk(samples)
         relay = Relay(
             risk, self.tolerance, self.max_iterations, on_progress, start.weights, planes=start.working_set

@@ -47,7 +47,10 @@ class SVR(LinearOrder):
     max_iterations: int = most_iterations(5000)
 
     def risk(self, sequences: SequenceSet) -> LinearRisk:
-        """Return the objective on `sequences`; a cut marks which samples are predicted too high, and which too low."""
+        """Return the objective on `sequences`.
+
+        A cut marks which samples are predicted too high, and which too low.
+        """
         rows, shares, targets = PointTargets.of(sequences)
 
         def oracle(scores: Floats) -> Cut:

@@ -14,17 +14,20 @@ from ranking.core.errors import InputError
 
 @dataclass(frozen=True, eq=False)
 class TrainingSet:
-    """features: (n, d). relevant: (n,). parts: the rows of each query. graph: of all samples, or None.
+    """The samples of all queries that a method is trained on."""
 
-    With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
-    fingerprint: a hash of everything, by which runs on the same samples are recognised.
-    """
+    # With several queries an objective is that of structured SVMs, the mean over queries (high-order, eq. 1).
 
+    # (n, d)
     features: Features
+    # (n,)
     relevant: Bools
+    # the rows of each query
     parts: tuple[slice, ...]
+    # a hash of everything, by which runs on the same samples are recognised
     fingerprint: int
     # None where no query has one
+    # of all samples, or None
     graph: SimilarityGraph | None = None
 
     @property
@@ -34,7 +37,8 @@ class TrainingSet:
 
     @classmethod
     def of(cls, queries: Sequence[Query]) -> TrainingSet:
-        """Return the training set of `queries`; ValueError unless each has both kinds of samples and equal features."""
+        """Return the training set of `queries`."""
+        # ValueError unless each has both kinds of samples and equal features.
         if not queries:
             raise InputError("queries", "at least one query", "an empty list")
         relevant = np.concatenate([_relevant(number, query) for number, query in enumerate(queries)])
@@ -67,7 +71,8 @@ def _octets(array: np.ndarray) -> memoryview:
 
 
 def _stacked(graphs: Sequence[SimilarityGraph | None], firsts: Sequence[int]) -> SimilarityGraph | None:
-    """Return the graphs of queries whose samples begin at `firsts` as one; ValueError for unequal affinities."""
+    """Return the graphs of queries as one; ValueError for unequal affinities."""
+    # firsts: where the samples of each query begin.
     present = [(graph, first) for graph, first in zip(graphs, firsts, strict=True) if graph is not None]
     if not present:
         return None

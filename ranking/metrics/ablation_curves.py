@@ -16,18 +16,22 @@ At = int | str
 
 
 class Measured(NamedTuple):
-    """mean: of a measure at each point of a curve. error: half of the interval around it, see `AblationResult`."""
+    """A measure along a curve, with its error."""
 
+    # of the measure at each point
     mean: list[float]
+    # half of the interval around the mean, see `AblationResult`
     error: list[float]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One line of a figure. at: the setting at each point. measures: name of a measure to its values."""
+    """One line of a figure."""
 
     line: str
+    # the setting at each point
     at: list[At]
+    # name of a measure to its values
     measures: dict[str, Measured]
 
     @classmethod
@@ -45,14 +49,14 @@ class Curve:
 
 @dataclass(frozen=True)
 class AblationResult:
-    """The result of an ablation. proven: whether all training runs closed their duality gap to the tolerance.
+    """The result of an ablation."""
 
-    The error of a mean over sequences is half of its 95% confidence interval by the normal distribution; it covers
-    the sampling of sequences only, which share their images. That of a time is half of the interquartile range over
-    rounds.
-    """
+    # The error of a mean over sequences is half of its 95% confidence interval by the normal distribution; it
+    # covers the sampling of sequences only, which share their images. That of a time is half of the
+    # interquartile range over rounds.
 
     curves: list[Curve]
+    # whether all training runs closed their duality gap to the tolerance
     proven: bool
 
     def to_json(self) -> Json:
@@ -84,6 +88,6 @@ class AblationResult:
 
 
 def over_sequences(values: Floats) -> Measured:
-    """Return the mean of values (m,), m >= 2, with half of its 95% confidence interval by the normal distribution."""
+    """Return the mean of values (m,), m >= 2, with half of its 95% confidence interval (normal)."""
     half = 1.96 * float(values.std(ddof=1)) / float(np.sqrt(len(values)))
     return Measured([float(values.mean())], [half])

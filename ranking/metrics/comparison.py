@@ -1,4 +1,4 @@
-"""Several rankings of the same samples: the rank of each sample in each, and what a change of rank adds to AP."""
+"""Several rankings of the same samples: the ranks of each sample, and what a change of rank adds to AP."""
 
 from __future__ import annotations
 
@@ -15,15 +15,14 @@ from ranking.metrics.ranked import Ranking
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """r rankings of the same n samples; `Comparison.of` checks that.
-
-    samples: (n,) rows of the image set, ascending. relevance: (n,). scores, ranks: (r, n) of each sample in each
-    ranking; ranks count from 1.
-    """
+    """r rankings of the same n samples; `Comparison.of` checks that."""
 
     rankings: tuple[Ranking, ...]
+    # (n,) rows of the image set, ascending
     samples: Ints
+    # (n,)
     relevance: Ints
+    # scores, ranks: (r, n) of each sample in each ranking; ranks count from 1
     scores: Floats
     ranks: Ints
 
@@ -61,7 +60,7 @@ class Comparison:
 
     @cached_property
     def precisions(self) -> Floats:
-        """(r, n) the precision at the rank of each relevant sample, whose mean is AP; 0 for irrelevant samples."""
+        """(r, n) the precision at each relevant sample's rank, whose mean is AP; 0 for irrelevant ones."""
         precisions = np.zeros(self.ranks.shape)
         for number, ranks in enumerate(self.ranks):
             relevant = np.flatnonzero(self.relevance)
@@ -75,11 +74,9 @@ class Comparison:
         return risen
 
     def gains(self, first: int, second: int) -> Floats:
-        """Return (n,) what each relevant sample adds to the AP of ranking `second` minus the AP of ranking `first`.
-
-        That is the difference of the precisions at its ranks over |P|; 0 for irrelevant samples. ValueError where
-        nothing is relevant, because AP is then not defined.
-        """
+        """Return (n,) what each relevant sample adds to the AP of `second` minus the AP of `first`."""
+        # That is the difference of the precisions at its ranks over |P|; 0 for irrelevant samples. ValueError
+        # where nothing is relevant, because AP is then not defined.
         positives = np.count_nonzero(self.relevance)
         if not positives:
             raise InputError("relevance", "at least one relevant sample", "none", "choose another split")
@@ -88,7 +85,7 @@ class Comparison:
 
 
 def largest(values: Floats | Ints, count: int) -> Ints:
-    """Return the indices of at most `count` of the largest `values` (n,) above 0, largest first, ties by index.
+    """Return the indices of at most `count` largest `values` (n,) above 0, largest first, ties by index.
 
     >>> largest(np.array([1, 0, 3, -2, 3]), 2)
     array([2, 4])

@@ -1,4 +1,6 @@
-"""Measures of localisation and detection: do boxes lie on objects? All boxes are (left, top, right, bottom), half open.
+"""Measures of localisation and detection: do boxes lie on objects?
+
+All boxes are (left, top, right, bottom), half open.
 
 A box lies on an object where their intersection over union is at least 0.5, as in the PASCAL VOC challenge
 (Everingham et al. 2010).
@@ -20,7 +22,7 @@ ENOUGH = 0.5
 
 
 def overlap(boxes: npt.ArrayLike, others: npt.ArrayLike) -> Floats:
-    """Return (n, m) the intersection over union of boxes (n, 4) and others (m, 4); ValueError for empty boxes.
+    """Return (n, m) the intersection over union of boxes (n, 4) and (m, 4); ValueError for empty boxes.
 
     >>> overlap([[0, 0, 2, 2]], [[1, 0, 3, 2], [5, 5, 6, 6]]).round(3)
     array([[0.333, 0.   ]])
@@ -71,7 +73,9 @@ def window_recall(windows: Sequence[npt.ArrayLike], objects: Sequence[npt.ArrayL
 
 
 def non_maximum_suppression(boxes: npt.ArrayLike, scores: npt.ArrayLike, most: float = 0.3) -> Ints:
-    """Return the boxes that remain, highest score first: none overlaps a higher one that remains by more than `most`.
+    """Return the boxes that remain, highest score first.
+
+    None overlaps a higher one that remains by more than `most`.
 
     Boxes (n, 4) of equal score come in their order.
 
@@ -110,8 +114,9 @@ def detection_average_precision(
 def detection_curve(
     detections: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], objects: Sequence[npt.ArrayLike]
 ) -> tuple[Floats, Floats]:
-    """Return precision and recall, (k,) each, among the highest 1, 2, ... k detections, as in
-    `detection_average_precision`.
+    """Return precision and recall, (k,) each, among the highest 1, 2, ... k detections.
+
+    Arguments as in `detection_average_precision`.
 
     >>> detection_curve([([[0, 0, 2, 2], [5, 5, 6, 6]], [0.9, 0.8])], [[[0, 0, 2, 2], [7, 7, 9, 9]]])
     (array([1. , 0.5]), array([0.5, 0.5]))
@@ -123,7 +128,7 @@ def detection_curve(
 def _ranked_hits(
     detections: Sequence[tuple[npt.ArrayLike, npt.ArrayLike]], objects: Sequence[npt.ArrayLike]
 ) -> tuple[npt.NDArray[np.bool_], int]:
-    """Return (k,) which detections of all images are correct, from the highest score on, and the number of objects."""
+    """Return (k,) which detections of all images are correct, by falling score, and the number of objects."""
     if len(detections) != len(objects):
         raise InputError(
             "objects", f"boxes of objects for {len(detections)} images", f"{len(objects)} images"

@@ -18,16 +18,15 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True, eq=False)
 class FoldCurve:
-    """Break-even precision after 0, 1, ... q questions of a method and a question strategy.
-
-    folds: (f, q + 1). settings: of the method. variant: those of its settings that differ from other curves of the
-    method, as text; "" for none.
-    """
+    """Break-even precision after 0, 1, ... q questions of a method and a question strategy."""
 
     method: str
     strategy: str
+    # (f, q + 1)
     folds: Floats
+    # of the method
     settings: GivenSettings = field(default_factory=dict)
+    # those of its settings that differ from other curves of the method, as text; "" for none
     variant: str = ""
 
     @property
@@ -54,7 +53,9 @@ class FoldCurve:
 
 
 class Difference(NamedTuple):
-    """The mean difference of two curves over folds with its interval, (q + 1,) each; NaN ends for a single fold."""
+    """The mean difference of two curves over folds with its interval."""
+
+    # (q + 1,) each; the ends are NaN for a single fold.
 
     mean: Floats
     low: Floats
@@ -64,12 +65,11 @@ class Difference(NamedTuple):
 def difference(left: FoldCurve, right: FoldCurve) -> Difference:
     """Return `left` minus `right` on the same folds, with Student's 95% confidence interval over folds.
 
-    The interval treats folds as independent. They share training images, so that it is somewhat too narrow.
-
     >>> flat = FoldCurve("a", "random", np.array([[0.5], [0.7]]))
     >>> [round(float(end[0]), 3) for end in difference(flat, FoldCurve("b", "random", np.array([[0.4], [0.5]])))]
     [0.15, -0.485, 0.785]
     """
+    # The interval treats folds as independent. They share training images, so that it is somewhat too narrow.
     if left.folds.shape != right.folds.shape:
         got = f"{left.folds.shape} and {right.folds.shape}"
         raise InputError("two curves", "the same folds and questions", got)
@@ -82,11 +82,7 @@ def difference(left: FoldCurve, right: FoldCurve) -> Difference:
 
 
 def curves_of(records: Sequence[GivenJson]) -> list[FoldCurve]:
-    """Return the curves of a stored result: records of "method", "settings", "strategy" and "folds".
-
-    ValueError for other records, unless all have the same folds and questions, and for two curves of the same method,
-    settings and strategy.
-    """
+    """Return the curves of a stored result: records of "method", "settings", "strategy" and "folds"."""
     try:
         curves = [
             FoldCurve(

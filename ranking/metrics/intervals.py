@@ -48,13 +48,13 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Resampled:
-    """Measures of r rankings of the same samples, and the same measures on resampled test sets.
+    """Measures of r rankings of the same samples, and the same measures on resampled test sets."""
 
-    values: measure ("AP", "NDCG", "P@10", ...) to (r,). resampled: measure to (r, draws); NaN where a resample has no
-    relevant sample, or for P@k fewer than k samples. A resample is NaN for all rankings or for none.
-    """
+    # A resample is NaN for all rankings or for none.
 
+    # measure ("AP", "NDCG", "P@10", ...) to (r,)
     values: dict[str, Floats]
+    # measure to (r, draws); NaN where a resample has no relevant sample, or for P@k fewer than k samples
     resampled: dict[str, Floats]
 
     def interval(self, measure: str, ranking: int, level: float = LEVEL) -> Interval:
@@ -84,16 +84,15 @@ def resample(
 ) -> Resampled:
     """Measure rankings by `scores` (r, n), and resample the `units` (n,) that samples belong to.
 
-    relevance: (n,) 0 or 1. cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked pessimistically, as in
-    `ranking.metrics`. ValueError if nothing is relevant, or if there are fewer than two units, from which no variation
-    can be estimated.
-
     >>> resampled = resample([1, 0, 1, 0], [[4, 3, 2, 1], [4, 1, 3, 2]], [0, 0, 1, 1], cutoffs=(2,))
     >>> resampled.interval("AP", 1)
     Interval(value=1.0, low=1.0, high=1.0)
     >>> float(resampled.difference("P@2", 1, 0).value)
     0.5
     """
+    # relevance: (n,) 0 or 1. cutoffs: the k of each P@k, 1 <= k <= n. Equal scores are ranked
+    # pessimistically, as in `ranking.metrics`. ValueError if nothing is relevant, or if there are fewer than
+    # two units, from which no variation can be estimated.
     grades, values = np.asarray(relevance), np.atleast_2d(np.asarray(scores, np.float64))
     if not np.isin(grades, (0, 1)).all():
         got = grades[~np.isin(grades, (0, 1))][0].item()
@@ -137,12 +136,11 @@ def resampled_counts(units: int, draws: int, generator: np.random.Generator) -> 
 def measures_of_counts(relevant: Bools, counts: Ints, cutoffs: Sequence[int] = ()) -> dict[str, Floats]:
     """Return AP, NDCG and P@k, (b,) each, of b resamples of one ranking.
 
-    relevant: (n,) the samples from the top. counts: (b, n) how often each is in the resample. NaN where nothing
-    relevant is left, or for P@k where fewer than k samples are.
-
     >>> measures_of_counts(np.array([True, False, True]), np.array([[1, 1, 1], [0, 1, 2]]))["AP"].round(3)
     array([0.833, 0.583])
     """
+    # relevant: (n,) the samples from the top. counts: (b, n) how often each is in the resample. NaN where
+    # nothing relevant is left, or for P@k where fewer than k samples are.
     upto = np.cumsum(counts, axis=1)
     copies, total = counts[:, relevant], upto[:, -1]
     # ranks of the last of these copies
@@ -174,8 +172,6 @@ def _share(part: npt.NDArray[np.generic], total: npt.NDArray[np.generic], define
 
 def interval(value: float, resampled: Floats, level: float = LEVEL) -> Interval:
     """Return the percentile interval of `value`: the middle `level` of `resampled` (b,), without NaN.
-
-    ValueError where all are NaN.
 
     >>> interval(2.0, np.array([1.0, 2.0, np.nan, 3.0]), level=0.5)
     Interval(value=2.0, low=1.5, high=2.5)

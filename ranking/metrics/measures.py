@@ -121,7 +121,7 @@ def ndcg(
 
 
 def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Return the share of the pairs of different grades in which the more relevant sample has the higher score.
+    """Return the share of pairs of different grades where the more relevant sample has the higher score.
 
     Pairs of one grade have no correct order and do not count; a pair of different grades with equal scores is
     incorrect. For two grades and untied scores it is the area under the ROC curve. Takes O(n log n). All samples of
@@ -135,7 +135,9 @@ def pair_accuracy(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
 
 
 def kendall_tau(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> float:
-    """Return (correct - incorrect) / (correct + incorrect) over the pairs of `pair_accuracy`: 2 pair_accuracy - 1.
+    """Return (correct - incorrect) / (correct + incorrect) over pairs: 2 pair_accuracy - 1.
+
+    The pairs are those of `pair_accuracy`.
 
     This is midrank's section 5.1 with l+ + l- pairs of different grades. Untied grades and scores make tau-a and
     tau-b the same number, this one. With tied grades and untied scores it is Somers' D of scores given relevance,
@@ -264,12 +266,10 @@ def _wrong_pairs(relevance: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[int, 
 
 
 def _ascents(numbers: Ints) -> int:
-    """Return in how many pairs the smaller number precedes the larger. O(n log n) for numbers of O(n).
-
-    Two different numbers first differ in some bit, counted from the highest. Bit by bit from the top, numbers that
-    agree in all higher bits form a block in their original order; there each 1 is preceded by a number of 0s, which
-    are counted.
-    """
+    """Return in how many pairs the smaller number precedes the larger."""
+    # O(n log n) for numbers of O(n). Two different numbers first differ in some bit, counted from the
+    # highest. Bit by bit from the top, numbers that agree in all higher bits form a block in their original
+    # order; there each 1 is preceded by a number of 0s, which are counted.
     pairs = 0
     for bit in reversed(range(int(numbers.max()).bit_length())):
         ones, block = (numbers >> bit) & 1, numbers >> (bit + 1)

@@ -14,10 +14,8 @@ from ranking.metrics.ranked import Ranking, zero_one_at_cut
 
 
 def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
-    """Return samples of `ranked` in the order `with_image_at(fixed, rank)`.
-
-    The moving image is the highest-ranked relevant sample; the others of each kind keep their order.
-    """
+    """Return samples of `ranked` in the order `with_image_at(fixed, rank)`."""
+    # The moving image is the highest-ranked relevant sample; the others of each kind keep their order.
     relevance = with_image_at(fixed, rank)
     right, wrong = (iter(ranked.samples[kind]) for kind in (ranked.relevance > 0, ranked.relevance == 0))
     mover = next(right)
@@ -28,7 +26,9 @@ def small_ranking(ranked: Ranking, fixed: Ints, rank: int) -> Ranking:
 
 @dataclass(frozen=True)
 class Measures:
-    """Four measures of one ranking. Larger is better, but for `zero_one`, the error rate at the cutoff |P|."""
+    """Four measures of one ranking."""
+
+    # Larger is better, but for `zero_one`, the error rate at the cutoff |P|.
 
     average_precision: float
     precision: float
@@ -37,7 +37,7 @@ class Measures:
 
 
 def with_image_at(fixed: Ints, rank: int) -> Ints:
-    """Return the relevance (n,) from the top with a relevant image put at `rank`, from 1, into `fixed` (n - 1,).
+    """Return the relevance (n,) from the top with a relevant image at `rank`, from 1, in `fixed` (n - 1,).
 
     >>> with_image_at(np.array([0, 1, 0]), 3).tolist()
     [0, 1, 1, 0]

@@ -14,13 +14,12 @@ from ranking.metrics import average_precision, ndcg, precision_recall_curve, ran
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Samples sorted by a method's scores, highest first; `Ranking.of` sorts them.
+    """Samples sorted by a method's scores, highest first; `Ranking.of` sorts them."""
 
-    samples: (n,) rows of the image set. relevance, scores: (n,) in this order. ValueError where lengths differ, or
-    where a score is higher than the one before.
-    """
-
+    # (n,) rows of the image set
     samples: Ints
+    # relevance, scores: (n,) in this order. ValueError where lengths differ, or where a score is higher than
+    # the one before.
     relevance: Ints
     scores: Floats
 
@@ -79,7 +78,7 @@ def ranks_of(relevance: Ints, scores: Floats) -> Ints:
 
 
 def first_irrelevant(relevance: Ints) -> int | None:
-    """Return the rank, from 1, of the first irrelevant sample, given relevance (n,) from the top; None without one.
+    """Return the rank, from 1, of the first irrelevant sample in relevance (n,) from the top, or None.
 
     >>> first_irrelevant(np.array([1, 0, 1])), first_irrelevant(np.array([1]))
     (2, None)
@@ -89,7 +88,7 @@ def first_irrelevant(relevance: Ints) -> int | None:
 
 
 def first_mistake(relevance: Ints) -> int | None:
-    """Return the rank, from 1, of the first error: an irrelevant sample above a relevant one; None without one.
+    """Return the rank, from 1, of the first error, or None: an irrelevant sample above a relevant one.
 
     >>> first_mistake(np.array([1, 0, 1])), first_mistake(np.array([1, 0]))
     (2, None)
@@ -99,11 +98,12 @@ def first_mistake(relevance: Ints) -> int | None:
 
 
 def precision_terms(relevance: Ints) -> list[tuple[int, int]]:
-    """Return (relevant samples so far, rank) for each relevant sample of (n,) from the top: AP is the mean quotient.
+    """Return (relevant samples so far, rank) for each relevant sample of (n,) from the top.
 
     >>> precision_terms(np.array([1, 0, 1, 0, 1]))
     [(1, 1), (2, 3), (3, 5)]
     """
+    # AP is the mean quotient.
     return [(count, int(row) + 1) for count, row in enumerate(np.flatnonzero(relevance), start=1)]
 
 

@@ -1,5 +1,6 @@
-"""Scorers for `scoring=` of scikit-learn: measures of this package, whose ties are pessimistic, of binary
-estimators that have a `decision_function`, and of the estimators of `ranking.estimators`.
+"""Scorers for `scoring=` of scikit-learn: measures of this package, whose ties are pessimistic.
+
+They take binary estimators that have a `decision_function`, and the estimators of `ranking.estimators`.
 
 >>> from sklearn.linear_model import LogisticRegression
 >>> average_precision(LogisticRegression().fit([[0.0], [1.0], [2.0]], [0, 0, 1]), [[0.0], [1.0], [2.0]], [0, 0, 1])

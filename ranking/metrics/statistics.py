@@ -23,11 +23,10 @@ EQUAL = 1e-12
 def mean_interval(values: Sequence[float]) -> Interval:
     """Return the mean of the values with Student's confidence interval.
 
-    The ends are NaN for one value and for equal values, because their variation is then unknown.
-
     >>> [round(value, 3) for value in mean_interval([0.4, 0.5, 0.6])]
     [0.5, 0.252, 0.748]
     """
+    # The ends are NaN for one value and for equal values, because their variation is then unknown.
     array = np.asarray(values, np.float64)
     if not len(array):
         raise InputError("values of a mean", "at least one value", "none")
@@ -37,16 +36,16 @@ def mean_interval(values: Sequence[float]) -> Interval:
 def difference_interval(left: Sequence[float], right: Sequence[float]) -> Interval:
     """Return the mean of the differences, fold by fold, with Student's confidence interval.
 
-    The ends are NaN where all differences are 0, and exactly where `paired_t_test` is NaN.
-
     >>> [round(end, 3) for end in difference_interval([0.5, 0.6, 0.8], [0.4, 0.5, 0.6])]
     [0.133, -0.01, 0.277]
     """
+    # The ends are NaN where all differences are 0, and exactly where `paired_t_test` is NaN.
     return _interval(*_apart(left, right))
 
 
 def _interval(values: Floats, rounding: float) -> Interval:
-    """Return the interval of the mean of `values`. rounding: the most that two equal values differ by."""
+    """Return the interval of the mean of `values`."""
+    # rounding: the most that two equal values differ by.
     mean = float(values.mean())
     if np.ptp(values) <= rounding:
         return Interval(mean, math.nan, math.nan)
@@ -59,12 +58,11 @@ def _interval(values: Floats, rounding: float) -> Interval:
 def paired_t_test(left: Sequence[float], right: Sequence[float]) -> float:
     """Return the two-sided p of Student's t-test of the differences, fold by fold (high-order, section 5).
 
-    1 where all differences are 0. NaN for one difference, and where all are equal but not 0: their variation is
-    unknown.
-
     >>> round(paired_t_test([0.5, 0.6, 0.8], [0.4, 0.5, 0.6]), 4)
     0.0572
     """
+    # 1 where all differences are 0. NaN for one difference, and where all are equal but not 0: their
+    # variation is unknown.
     differences, rounding = _apart(left, right)
     if not differences.any():
         return 1.0
@@ -89,7 +87,7 @@ def holm(values: Sequence[float]) -> list[float]:
 
 
 def _apart(left: Sequence[float], right: Sequence[float]) -> tuple[Floats, float]:
-    """Return the differences fold by fold, those of rounding size as 0, and the most that two differ by rounding."""
+    """Return the differences fold by fold, those of rounding size as 0, and that size."""
     first, second = np.asarray(left, np.float64), np.asarray(right, np.float64)
     if first.shape != second.shape or first.ndim != 1 or not len(first):
         shapes = f"{first.shape} and {second.shape}"

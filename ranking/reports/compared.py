@@ -27,20 +27,22 @@ TOP = 10
 
 @dataclass(frozen=True, eq=False)
 class Compared:
-    """Runs on one image set and one query; `names` and the rankings of `compared` are in their order. resampled: their
-    AP, NDCG and P@k, and the same measures on resampled images of the split."""
+    """Runs on one image set and one query."""
 
     runs: Sequence[Run]
+    # in the order of `runs`, as are the rankings of `compared`
     names: Sequence[str]
     images: ImageSet
     split: str
     compared: Comparison
+    # AP, NDCG and P@k of the runs, and the same measures on resampled images of the split
     resampled: Resampled
 
     @classmethod
     def at_home(cls, store: Store, runs: Sequence[Run], split: str = "test", top: int = TOP) -> Self:
-        """Compare runs of a data folder. ValueError if they cannot be compared: not two to four, one without scores,
-        one twice, different images or queries, no relevant sample."""
+        """Compare runs of a data folder; ValueError if they cannot be compared."""
+        # They must be two to four different runs with scores, on one image set and one query, with a relevant
+        # sample.
         if not MIN_RUNS <= len(runs) <= MAX_RUNS:
             raise InputError("comparison", f"{MIN_RUNS} to {MAX_RUNS} training runs", len(runs))
         ids = [run.id for run in runs]

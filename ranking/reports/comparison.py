@@ -26,8 +26,8 @@ MOVERS = 6
 
 
 def comparison_html(shown: Compared, crops: Crops, top: int = TOP) -> str:
-    """Return the file as text. crops: thumbnails of the samples. top: samples per row; P@top must be among the measures
-    of `shown`."""
+    """Return the file as text."""
+    # crops: thumbnails of the samples. top: samples per row; P@top must be among the measures of `shown`.
     album = Album(crops)
     styles = of_methods(
         {name: str(run.settings["method"]) for name, run in zip(shown.names, shown.runs, strict=True)}
@@ -71,7 +71,7 @@ def _rows(shown: Compared, styles: dict[str, LineStyle], album: Album, top: int)
 
 
 def _training(shown: Compared, styles: dict[str, LineStyle], album: Album) -> list[Markup]:
-    """The top of the ranking at some iterations, for each run that has a recording; nothing without recordings."""
+    """The top of the ranking at some iterations, for each run with a recording."""
     relevance, test = shown.images.relevance(shown.query), shown.images.test
     rows = []
     for name, run in zip(shown.names, shown.runs, strict=True):

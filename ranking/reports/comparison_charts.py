@@ -21,7 +21,7 @@ MAX_POINTS = 600
 
 
 def pr_steps(precision: Floats, recall: Floats, k: int) -> tuple[list[float], list[float]]:
-    """Return the corners of the curve: one per relevant sample, or per group of tied ones, and one at rank k."""
+    """Return the corners of the curve: one per relevant sample or group of tied ones, and one at rank k."""
     relevant = np.flatnonzero(np.diff(recall, prepend=0.0) > 0)
     x, y = [0.0], [float(precision[relevant[0]])]
     for part, place in ((relevant[relevant < k], k - 1), (relevant[relevant >= k], len(recall) - 1)):

@@ -45,8 +45,8 @@ def ranks_csv(images: ImageSet, compared: Comparison, names: Sequence[str]) -> s
 
 
 def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[str]) -> str:
-    """Return one line per run and measure: its value with its 95% confidence interval, and its difference to the first
-    run on the same resamples."""
+    """Return a line per run and measure: the value, and the difference to the first run."""
+    # Both have a 95% confidence interval, the difference on the same resamples.
     rows = []
     for number, name in enumerate(names):
         for measure in measures:
@@ -57,7 +57,7 @@ def measures_csv(measured: Resampled, names: Sequence[str], measures: Sequence[s
 
 
 def measures_table(shown: Compared, top: int) -> Table:
-    """Return one row per run: each measure with its interval, and the AP difference to the first run with its sign."""
+    """Return a row per run: each measure with its interval, and the signed AP difference to the first run."""
     rows, measures = [], measures_of(top)
     for number, name in enumerate(shown.names):
         intervals = [shown.resampled.interval(measure, number) for measure in measures]

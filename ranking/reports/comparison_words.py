@@ -26,7 +26,7 @@ CURVES = (
 
 
 def verdict(names: Sequence[str], measured: Resampled) -> str:
-    """Name the rankings with the highest AP as printed, and those over which the lead of the best is significant."""
+    """Name the rankings with the highest AP as printed, and those that the best leads significantly."""
     values = measured.values["AP"]
     best = int(values.argmax())
     highest = [
@@ -42,7 +42,8 @@ def verdict(names: Sequence[str], measured: Resampled) -> str:
 
 
 def listed(names: Sequence[str]) -> str:
-    """
+    """Return names as a list in a sentence.
+
     >>> listed(["SVM", "AP-SVM", "HOB-SVM"])
     'SVM, AP-SVM and HOB-SVM'
     """
@@ -75,7 +76,8 @@ def first_wrong(ranked: Ranking) -> str:
 
 
 def of_interval(interval: Interval) -> str:
-    """
+    """Return an interval as text.
+
     >>> of_interval(Interval(0.5, 0.4, 0.61))
     '0.500\xa0[0.400,\xa00.610]'
     """
@@ -83,7 +85,8 @@ def of_interval(interval: Interval) -> str:
 
 
 def of_difference(difference: Interval) -> str:
-    """
+    """Return the interval of a difference as text, with signs.
+
     >>> of_difference(Interval(0.05, -0.01, 0.1))
     '+0.050\xa0[−0.010,\xa0+0.100]'
     """

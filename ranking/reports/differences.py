@@ -1,4 +1,4 @@
-"""Differences between each two methods by query, on the folds and on the test samples, with their significance."""
+"""Differences between each two methods by query, on folds and on test samples, with significance."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ SURE_BETTER, SURE_WORSE, BETTER, WORSE = "▲", "▼", "△", "▽"
 
 
 class Difference(NamedTuple):
-    """`left` minus `right` on a query. folds: the mean over folds with Student's interval and the tests; test: on the
-    test samples, with the interval of the paired bootstrap over images, resampled by group. None where results are
-    missing."""
+    """`left` minus `right` on a query; None where results are missing."""
 
     query: str
     left: str
     right: str
+    # the mean over folds with Student's interval and the tests
     folds: Comparison | None
+    # on the test samples, with the interval of the paired bootstrap over images, resampled by group
     test: Interval | None
 
 
 def pairs_of(results: Results) -> list[tuple[str, str]]:
-    """Each two methods, the later minus the earlier, in the order of the project page of the high-order paper.
-
-    All minus the first one come first, then all minus the second one, and so on.
-    """
+    """Return each two methods, the later minus the earlier."""
+    # All minus the first one come first, then all minus the second one, and so on: the order of the project
+    # page of the high-order paper.
     return [(left.name, right.name) for right, left in itertools.combinations(results.compared_methods, 2)]
 
 
 def differences(findings: Findings) -> list[Difference]:
-    """Return the differences of each pair on each query, as far as results exist; two thousand resamples each."""
+    """Return the differences of each pair on each query, as far as results exist."""
+    # Each takes two thousand resamples.
     results = findings.results
     folds = {(row.query, row.left, row.right): row for row in comparisons(results)}
     rows = []
@@ -58,8 +58,9 @@ def differences(findings: Findings) -> list[Difference]:
 
 
 def difference_on_test(findings: Findings, query: str, left: str, right: str) -> Interval | None:
-    """Return the difference of two methods on the test samples; None until both results exist, or where the measure is
-    undefined, or where the samples lie in one image or group."""
+    """Return the difference of two methods on the test samples; None where it is not defined."""
+    # Both results must exist, the measure must be defined, and the samples must lie in two images or groups
+    # at least.
     if not all(_has_value(findings.results.test(query, name)) for name in (left, right)):
         return None
     ours, theirs = (findings.scores(query, name, None) for name in (left, right))
@@ -129,7 +130,7 @@ def signed_difference_table(results: Results, rows: Sequence[Difference]) -> Tab
 
 
 def signs_of_folds(rows: Sequence[Difference], first: str) -> Signs:
-    """Return the signs of methods that differ significantly from the first method on the folds (paired t-test)."""
+    """Return the signs of methods that differ significantly from the first on the folds (paired t-test)."""
     signs = {}
     for row in rows:
         if row.right == first and row.folds is not None and row.folds.t < SIGNIFICANT:
@@ -140,8 +141,8 @@ def signs_of_folds(rows: Sequence[Difference], first: str) -> Signs:
 
 
 def signs_of_test(rows: Sequence[Difference], first: str) -> Signs:
-    """Return the signs of methods whose interval on the test samples excludes 0, without correction for their
-    number."""
+    """Return the signs of methods whose interval on the test samples excludes 0."""
+    # There is no correction for the number of methods.
     signs = {(row.query, row.left): sign_of(row.test) for row in rows if row.right == first and row.test}
     return {place: sign for place, sign in signs.items() if sign}
 

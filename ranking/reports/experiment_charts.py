@@ -1,5 +1,8 @@
-"""Charts of an experiment for pages and reports: differences between two methods by query, and the effect of the
-settings. Names are escaped, because texts of charts are HTML."""
+"""Charts of an experiment for pages and reports.
+
+They show differences between two methods by query, and the effect of the settings. Names are escaped, because
+texts of charts are HTML.
+"""
 
 from __future__ import annotations
 
@@ -20,8 +23,8 @@ LONGEST = 20
 
 
 def difference_bars(rows: Sequence[Difference], style: LineStyle, measure: str, reach: float) -> go.Figure:
-    """Plot two bars per query, folds filled and test hatched, each with its interval; the axis is from -reach to
-    reach."""
+    """Plot two bars per query, folds filled and test hatched, each with its interval."""
+    # The axis is from -reach to reach.
     names, figure = [html.escape(shortened(row.query)) for row in rows], go.Figure()
     for what, intervals, pattern in (
         ("folds, Student's interval", [row.folds and row.folds.difference for row in rows], ""),
@@ -60,7 +63,8 @@ def _whiskers(intervals: Sequence[Interval]) -> Json:
 
 
 def ends_in_words(interval: Interval) -> str:
-    """
+    """Return the ends of an interval in words.
+
     >>> ends_in_words(Interval(0.1, 0.05, 0.15)), ends_in_words(Interval(0.1, math.nan, math.nan))
     ('from +0.050 to +0.150', 'no interval')
     """
@@ -92,8 +96,8 @@ def reach_of(rows: Sequence[Difference]) -> float:
 def grid_lines(
     curves: Sequence[tuple[GridCurve, bool]], styles: Mapping[str, LineStyle], measure: str
 ) -> go.Figure | None:
-    """Plot the measure along C, one line per method and combination of other settings, the chosen one thick; None until
-    a setting has all its folds."""
+    """Plot the measure along C, a line per method and combination of other settings, the chosen one thick."""
+    # None until a setting has all its folds.
     if not any(curve.known for curve, _ in curves):
         return None
     figure, named = go.Figure(), set[str]()

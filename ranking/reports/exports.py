@@ -39,10 +39,9 @@ LATEX = {
 
 
 def trial_rows(results: Results) -> list[Json]:
-    """Return one row per finished trial: its place, every measure, and its certificate.
-
-    fold is None for trials trained on all training samples and evaluated on the test split. Missing measures are None.
-    """
+    """Return one row per finished trial: its place, every measure, and its certificate."""
+    # fold is None for trials trained on all training samples and evaluated on the test split. Missing
+    # measures are None.
     grids = dict.fromkeys(name for method in results.compared_methods for name, _ in method.points[0])
     rows = []
     for place, outcome in results.outcomes.items():
@@ -102,8 +101,6 @@ def plain(table: Table) -> str:
 def latex(table: Table) -> str:
     r"""Return a table as LaTeX for the package booktabs, its best values bold.
 
-    A table of more than MAX_ACROSS columns is transposed, because pages are higher than wide.
-
     >>> print(latex(Table("AP & co", ("run",), (Row("SVM", (0.5,), (True,)),))))
     \begin{table}
     \caption{AP \& co}
@@ -117,6 +114,8 @@ def latex(table: Table) -> str:
     \end{table}
     <BLANKLINE>
     """
+    # A table of more than MAX_ACROSS columns is transposed, because pages are higher than wide.
+
     # only now, because nothing else needs it
     from pandas import DataFrame
 
@@ -144,11 +143,12 @@ def _broken(head: str) -> str:
 
 
 def _first(text: str) -> str:
-    r"""Escape the first text of a row, because the end of the row before would take "[" or "*" as an argument.
+    r"""Escape the first text of a row.
 
     >>> _first("[b]"), _first("a*")
     ('{}[b]', 'a*')
     """
+    # The end of the row before would take "[" or "*" as an argument.
     return f"{{}}{escaped(text)}" if text.startswith(("[", "*")) else escaped(text)
 
 
@@ -162,7 +162,8 @@ def escaped(text: str) -> str:
 
 
 def _cells(row: Row, best: str, made: Callable[[str], str] = str) -> list[str]:
-    """Format the values of a row with their signs, the best ones in the form `best`; `made` converts a text."""
+    """Format the values of a row with their signs."""
+    # The best ones have the form `best`; `made` converts a text.
     return [
         f"{(best if is_best else '{}').format(made(shown(value)))} {made(sign)}".rstrip()
         for value, is_best, sign in row.cells

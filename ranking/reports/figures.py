@@ -24,7 +24,8 @@ CLEAR = "rgba(0,0,0,0)"
 
 
 def chart(figure: go.Figure, alt: str, height: int) -> Markup:
-    """Return the place of a figure. alt: its description. Its colours of text and paper are those of report.css."""
+    """Return the place of a figure."""
+    # alt: its description. Its colours of text and paper are those of report.css.
     figure.update_layout(
         template="none",
         height=height,

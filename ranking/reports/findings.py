@@ -35,8 +35,7 @@ class Findings:
 
     @classmethod
     def at_home(cls, store: Store, settings: ExperimentSettings) -> Self:
-        """Read an experiment of a data folder; ValueError if its image set does not exist or its settings are
-        invalid."""
+        """Read an experiment of a data folder; ValueError without its image set or for invalid settings."""
         plan, results = results_at_home(store, settings)
         return cls(plan, results, store.sets.get(settings.set), trials_of(store))
 
@@ -56,16 +55,15 @@ class Findings:
         return [*self.results.folds, *([None] if self.plan.tested else [])]
 
     def scores(self, query: str, compared_method: str, fold: int | None) -> Floats | None:
-        """Return scores (h,) of the held-out samples, in the order of the split, by a method at its chosen setting;
-        None if they do not exist yet."""
+        """Return scores (h,) of the held-out samples at a method's chosen setting; None before they exist."""
+        # They are in the order of the split.
         point = self.results.chosen(query, compared_method)
         if point is None or (query, compared_method, point, fold) not in self.results.outcomes:
             return None
         return self.trials.scores(self.results.keys[query, compared_method, point, fold])
 
     def ranking(self, query: str, compared_method: str, fold: int | None) -> Ranking | None:
-        """Return the ranking of the held-out samples by a method at its chosen setting; None if it does not exist
-        yet."""
+        """Return the ranking of the held-out samples at a method's chosen setting; None before it exists."""
         scores = self.scores(query, compared_method, fold)
         if scores is None:
             return None
@@ -73,8 +71,8 @@ class Findings:
         return Ranking.of(held, self.images.relevance(query)[held], scores)
 
     def frames(self, query: str, compared_method: str) -> list[Frame]:
-        """Return the recorded iterations of the final model of a method at its chosen setting, with the top test
-        samples; none if the trial was not recorded."""
+        """Return the recorded iterations of a method's final model, with the top test samples."""
+        # The model is that of the chosen setting. There are none if the trial was not recorded.
         if self.scores(query, compared_method, None) is None:
             return []
         held, point = self.plan.splits.all[None].held, self.results.chosen(query, compared_method)
@@ -101,7 +99,7 @@ class Findings:
         ]
 
     def _others(self, query: str, compared_method: str) -> str | None:
-        """Return the chosen settings except C, formatted as in the label of a curve; None before they are chosen."""
+        """Return the chosen settings but C, as in a curve's label; None before they are chosen."""
         point = self.results.chosen(query, compared_method)
         if point is None:
             return None

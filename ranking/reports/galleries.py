@@ -61,7 +61,7 @@ def tiles_of(tiles: Sequence[Markup], columns: int) -> Markup:
 
 
 def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> Markup | None:
-    """Return a row per method with the top of its ranking of the held-out samples; None if there is no ranking yet."""
+    """Return a row per method with the top held-out samples of its ranking; None without any ranking."""
     rankings, styles = findings.rankings(query, fold), of_compared(findings.results.compared_methods)
     if not rankings:
         return None
@@ -73,8 +73,8 @@ def gallery(findings: Findings, query: str, fold: int | None, album: Album) -> M
 
 
 def iterations(findings: Findings, query: str, album: Album) -> Markup | None:
-    """Return a row per method with the top test samples of its final model at some iterations; None if none was
-    recorded."""
+    """Return a row per method with the top test samples at some iterations; None if none was recorded."""
+    # The iterations are those of the method's final model.
     styles = of_compared(findings.results.compared_methods)
     rows = [
         recorded_row(findings.images, method.name, frames, styles[method.name], album)

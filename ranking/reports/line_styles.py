@@ -1,4 +1,4 @@
-"""The appearance of a method in all charts: a colour, and a dash and a marker that identify it without colour."""
+"""The appearance of a method in charts: colour, and dash and marker, which suffice without colour."""
 
 from __future__ import annotations
 
@@ -37,14 +37,13 @@ STYLES = (
 def line_styles(
     names: Mapping[str, str], known: Sequence[str], palette: Sequence[LineStyle] = STYLES
 ) -> dict[str, LineStyle]:
-    """Return the appearance of each name by its kind, such as its method, of which the `known` ones have their own.
-
-    A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if possible none of
-    a known kind; all are reused if there are more names.
+    """Return the appearance of each name by its kind, such as its method; `known` kinds have their own.
 
     >>> [look.dash for look in line_styles({"mine": "b", "again": "b", "new": "c"}, ["a", "b"]).values()]
     ['dash', 'dashdot', 'dot']
     """
+    # A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if
+    # possible none of a known kind; all are reused if there are more names.
     own_styles = dict(zip(known, palette, strict=False))
     styles: dict[str, LineStyle] = {}
     for name, kind in names.items():
@@ -59,7 +58,8 @@ def line_styles(
 
 
 def of_methods(methods: Mapping[str, str]) -> dict[str, LineStyle]:
-    """Return the appearance of each name by its method, one that ranks samples; the first few have one of their own."""
+    """Return the appearance of each name by its method, which ranks samples."""
+    # The first few have one of their own.
     return line_styles(methods, method_names(ranks="samples"))
 
 

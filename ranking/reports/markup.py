@@ -12,15 +12,14 @@ class Markup(str):
 
 
 def element(tag: str, *content: str, **attributes: str | float | None) -> Markup:
-    """Return an element of HTML or SVG with its content. Texts are escaped; attributes that are None are omitted.
-
-    `class_` stands for class and `_` for a hyphen, because Python has no such names.
+    """Return an element of HTML or SVG, its texts escaped, without attributes that are None.
 
     >>> element("p", "a < b", element("b", "c"), class_="note", data_x='"')
     '<p class="note" data-x="&quot;">a &lt; b<b>c</b></p>'
     >>> element("img", alt="x")
     '<img alt="x">'
     """
+    # `class_` stands for class and `_` for a hyphen, because Python has no such names.
     written = "".join(
         f' {name.rstrip("_").replace("_", "-")}="{html.escape(_written(value))}"'
         for name, value in attributes.items()

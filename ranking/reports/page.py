@@ -21,7 +21,8 @@ POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-s
 
 
 def page(title: str, sections: Sequence[Markup], foot: Markup | None = None) -> str:
-    """Return the file as text. foot: hidden content after the sections, such as the images that they use."""
+    """Return the file as text."""
+    # foot: hidden content after the sections, such as the images that they use.
     body = element(
         "body",
         element("main", element("h1", title), *sections),
@@ -64,7 +65,8 @@ def facts(texts: Mapping[str, str]) -> Markup:
 
 
 def wide_table(label: str, heads: Sequence[str], rows: Sequence[Sequence[Markup]]) -> Markup:
-    """Return a table that scrolls horizontally on narrow screens. rows: of cells, the first of each is its head."""
+    """Return a table that scrolls horizontally on narrow screens."""
+    # rows: of cells, the first of each is its head.
     columns = [element("th", head, scope="col") for head in heads]
     lines = [element("tr", *cells) for cells in rows]
     scrolled = element(

@@ -23,31 +23,33 @@ def escaped(text: str) -> str:
 
 
 def markdown_table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    """Return a table as markdown: the first column is left-aligned, all others are right-aligned. Cells are markdown.
+    """Return a table as markdown, the first column left-aligned, all others right-aligned.
 
     >>> markdown_table(["", "AP"], [["SVM", "0.5"]])
     '|  | AP |\\n| --- | --: |\\n| SVM | 0.5 |'
     """
+    # Cells are markdown.
     lines = [heads, ["---", *["--:"] * (len(heads) - 1)], *rows]
     return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def signed(value: float, digits: int = 3, form: str = "f") -> str:
-    """Return a number with its sign and a typographic minus. form: "f", or "g" for significant digits.
+    """Return a number with its sign and a typographic minus.
 
     >>> signed(0.0447), signed(-0.0002), signed(-1.25, 1), signed(0.4123, 2, "g")
     ('+0.045', '−0.000', '−1.2', '+0.41')
     """
+    # form: "f", or "g" for significant digits.
     return f"{value:+.{digits}{form}}".replace("-", "−")
 
 
 def change(before: float, after: float, digits: int = 3) -> str:
-    """Return `after` minus `before` with its sign, where both are shown beside it with the same digits; with "≈" where
-    the difference of the shown values is another one.
+    """Return `after` minus `before` with its sign, where both are shown beside it with the same digits.
 
     >>> change(0.5, 0.544), change(0.5, 0.25), change(0.6266, 0.8034)
     ('+0.044', '−0.250', '≈ +0.177')
     """
+    # "≈" stands before it where the difference of the shown values is another one.
     first, last, difference = (float(f"{value:.{digits}f}") for value in (before, after, after - before))
     text = signed(after - before, digits)
     return text if round(last - first - difference, digits) == 0 else f"≈ {text}"
@@ -63,12 +65,12 @@ def signed_end(value: float) -> str:
 
 
 def inline(markdown: str) -> Markup:
-    """Convert a caption from markdown to HTML: bold, italic, and backslash escapes. Links, images and HTML are not
-    supported and show as written.
+    """Convert a caption from markdown to HTML: bold, italic, and backslash escapes.
 
     >>> inline(r"**a\\_b** <img>")
     '<strong>a_b</strong> &lt;img&gt;'
     """
+    # Links, images and HTML are not supported and show as written.
     return Markup(_markdown().renderInline(markdown))
 
 

@@ -41,8 +41,9 @@ HEAD, ROW = 120, 40
 
 
 def report_html(findings: Findings, rows: list[Difference], crops: Crops, name: str = "") -> str:
-    """Return the file as text. rows: the `differences` of the findings. crops: thumbnails of the samples. name: the
-    user's name for the experiment."""
+    """Return the file as text."""
+    # rows: the `differences` of the findings. crops: thumbnails of the samples. name: the user's name for the
+    # experiment.
     results, album = findings.results, Album(crops)
     title = (
         name or f"{findings.images.title}: {', '.join(method.name for method in results.compared_methods)}"
@@ -116,7 +117,8 @@ def _tabled(title: str, table: Table, notice: str = "") -> Markup:
 
 
 def _differences(findings: Findings, differences: list[Difference]) -> Markup:
-    """Draw a bar chart for each pair of methods, all with the same axis, as on the project page of the paper."""
+    """Draw a bar chart for each pair of methods, all with one axis."""
+    # So does the project page of the paper.
     styles, reach, charts = of_compared(findings.results.compared_methods), reach_of(differences), []
     measure = findings.results.protocol.measure
     for left, right in pairs_of(findings.results):
@@ -175,8 +177,8 @@ def _galleries(findings: Findings, album: Album) -> Markup:
 
 
 def _iterations(findings: Findings, album: Album) -> Markup:
-    """Show iterations of the final models of the first query only, so that the file has few more images; nothing if
-    none was recorded."""
+    """Show iterations of the final models of the first query; nothing if none was recorded."""
+    # One query only, so that the file has few more images.
     query = findings.results.queries[0]
     rows = iterations(findings, query, album)
     if rows is None:

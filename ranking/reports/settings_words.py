@@ -55,8 +55,8 @@ def setting_words(plugin: type | None, name: str, value: object) -> str:
 
 
 def against(run: Run, others: Sequence[Run]) -> str:
-    """List the settings and the corrected labels in which a run differs from any of `others`, runs of the same method;
-    the run's id if there are none."""
+    """List the settings and corrected labels in which a run differs from any of `others`."""
+    # others: runs of the same method. The result is the run's id if there are none.
     rest = [_compared(other) for other in others]
     differing = [
         words
@@ -87,8 +87,9 @@ def _compared(run: Run) -> dict[str, tuple[object, str]]:
 
 
 def names_of(runs: Sequence[Run]) -> list[str]:
-    """Return a unique short name per run: the user's name or the method, with the settings that differ if two are
-    equal, and with the id if these do not distinguish them."""
+    """Return a unique short name per run."""
+    # It is the user's name or the method, with the settings that differ if two are equal, and with the id if
+    # these do not distinguish them.
     short = {run.id: run.name or str(run.settings["method"]) for run in runs}
     names = []
     for run in runs:
@@ -100,7 +101,7 @@ def names_of(runs: Sequence[Run]) -> list[str]:
 
 
 def settings_facts(run: Run) -> dict[str, str]:
-    """Describe the settings and the outcome of a run by name, including all settings of its method, also defaults."""
+    """Describe the settings and the outcome of a run by name, with all settings of its method."""
     settings = TrainSettings.from_json(run.settings)
     method, proof = known_method(settings.method), run.result.get("certificate", {})
     features = (_feature_words(name, values) for name, values in settings.features)

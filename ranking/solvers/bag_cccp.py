@@ -35,14 +35,14 @@ INNER = 0.25
 
 @dataclass(frozen=True, eq=False)
 class BagSolution:
-    """Where a descent ended, and its certificate: the primal is f there, the dual that of the bound that touches.
-
-    passes: products with all windows. stopped: whether a callback stopped training.
-    """
+    """Where a descent ended, and its certificate."""
 
     place: Place
+    # the primal is f at `place`, the dual that of the bound that touches f there
     certificate: Certificate
+    # products with all windows
     passes: int
+    # whether a callback stopped training
     stopped: bool
 
 
@@ -54,21 +54,18 @@ def bag_cccp(
     clock: Clock | None = None,
     rounds: int | None = None,
 ) -> BagSolution:
-    """Minimise f until no round gains more than tolerance x f.
-
-    start: the first weights (d,), or as whole numbers (n,) the windows that the first round fixes, at weights 0. An
-    iteration is one of cutting planes. rounds: at most so many.
-    """
+    """Minimise f until no round gains more than tolerance x f."""
+    # start: the first weights (d,), or as whole numbers (n,) the windows that the first round fixes, at
+    # weights 0. An iteration is one of cutting planes. rounds: at most so many.
     descent = _Descent(problem, start, tolerance, clock or Clock(None))
     stopped = descent.descend(max_iterations, math.inf if rounds is None else rounds)
     return descent.solution(stopped)
 
 
 class _Descent:
-    """The place where this round began, its bound, and the search for the minimum of that.
+    """The place where this round began, its bound, and the search for the minimum of that."""
 
-    Reports f where the round began: the objective of the search is that of some windows only.
-    """
+    # Reports f where the round began: the objective of the search is that of some windows only.
 
     def __init__(self, problem: BagProblem, start: Floats | Ints, tolerance: float, clock: Clock) -> None:
         self.problem, self.tolerance, self.clock = problem, tolerance, clock
@@ -91,7 +88,7 @@ class _Descent:
         return self._passes + (self._search.passes if self._complete else 0)
 
     def descend(self, max_iterations: int, rounds: float) -> bool:
-        """Run rounds until no more is gained, or none makes progress; return whether a callback stopped it."""
+        """Run rounds until none gains or makes progress; return whether a callback stopped training."""
         stopped = False
         while not stopped and self.iterations < max_iterations and self._number <= rounds:
             stopped = self._search.run(self._enough, max_iterations - self._iterations, self._report)
@@ -112,7 +109,7 @@ class _Descent:
         self._search_in(self.problem.highest(place, KEPT), planes)
 
     def _search_in(self, rows: Ints, planes: WorkingSet | None) -> None:
-        """Begin a search, at the lowest place, for the minimum of the bound over `rows` and those that planes need."""
+        """Begin a search, at the lowest place, over `rows` and those that planes need."""
         problem, old = self.problem, self._rows
         if planes is not None:
             self._iterations, self._passes = self.iterations, self.passes
@@ -138,10 +135,8 @@ class _Descent:
         return search.relative_gap <= INNER * self._target.gap
 
     def _move(self, last: bool) -> bool:
-        """Continue from where the search ended: this round with more windows, or the next; return whether to go on.
-
-        last: go to the next round anyway, if f is lower.
-        """
+        """Continue this round with more windows, or begin the next round; return whether to go on."""
+        # last: go to the next round anyway, if f is lower.
         problem, best, planes = self.problem, self._search.best, self._search.active
         if best is self._first:
             there, value = self._lowest

@@ -1,4 +1,4 @@
-"""The objective of latent structured SVMs on bags of windows, and convex bounds on it (quicksort, section 6.2).
+"""The objective of latent structured SVMs on bags of windows, and convex bounds (quicksort, section 6.2).
 
 With the best score of each image, s_i(w) = max_h w.phi_i(h) + b_h over its windows h, the objective is
 
@@ -32,7 +32,9 @@ from ranking.solvers.risk import Cut, LinearRisk
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """Weights (d,), the scores of all windows there, (rows,), the best window of each image, (n,), and f in float64."""
+    """Weights (d,), and what follows from them."""
+
+    # The scores of all windows are (rows,), the best window of each image (n,), and f is in float64.
 
     weights: Floats
     scores: Floats
@@ -47,16 +49,18 @@ class Place:
 
 @dataclass(frozen=True, eq=False)
 class BagProblem:
-    """The problem above. windows (rows, d), starts (n + 1,) as in `BagSet`; bonus (rows,); relevant (n,).
+    """The problem above."""
 
-    cut: scores (n,) and relevant (n,) to the maximising output, whose coefficients have the signs above.
-    """
-
+    # (rows, d)
     windows: Features
+    # (n + 1,) as in `BagSet`
     starts: Ints
+    # (rows,)
     bonus: Floats
+    # (n,)
     relevant: Bools
     C: float
+    # scores (n,) and relevant (n,) to the maximising output, whose coefficients have the signs above
     cut: Callable[[Floats, Bools], Cut]
 
     @cached_property
@@ -85,7 +89,7 @@ class BagProblem:
         return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
 
     def rows_of(self, fixed: Ints, rows: Ints) -> Ints:
-        """Return the windows `fixed` of images that show the object and the `rows` of the others, ascending."""
+        """Return the windows `fixed` of images that show the object and the `rows` of others, ascending."""
         return np.union1d(fixed[self.relevant], rows[self.irrelevant_rows[rows]])
 
     def highest(self, place: Place, k: int) -> Ints:
@@ -93,11 +97,9 @@ class BagProblem:
         return k_best_windows(place.scores, self.starts, k)
 
     def bound(self, rows: Ints) -> LinearRisk:
-        """Return the convex bound over some windows: `rows`, ascending, one of each image that shows the object.
-
-        If windows of the other images are missing, it is not above f, but its cuts are cuts of the whole bound. Its
-        scores are those of the rows, without bonus.
-        """
+        """Return the convex bound over `rows`, ascending, one window of each image that shows the object."""
+        # If windows of the other images are missing, it is not above f, but its cuts are cuts of the whole
+        # bound. Its scores are those of the rows, without bonus.
         starts, bonus = np.searchsorted(rows, self.starts), self.bonus[rows]
 
         def oracle(scores: Floats) -> Cut:
@@ -114,10 +116,9 @@ class BagProblem:
         return LinearRisk(block, self.C, oracle, offset=self._largest_bonus)
 
     def moved(self, coefficients: Floats, losses: Floats, rows: Ints, to: Ints) -> tuple[Floats, Floats]:
-        """Return cuts (m, k) of the bound over `rows` and their losses (m,) as those of the bound over the rows `to`.
-
-        Coefficients of images that show the object move to their windows there; `to` has the other rows that carry any.
-        """
+        """Return cuts (m, k) of the bound over `rows`, with losses (m,), as cuts of the bound over `to`."""
+        # Coefficients of images that show the object move to their windows there; `to` has the other rows
+        # that carry any.
         used = np.flatnonzero(coefficients.any(axis=0))
         rows, coefficients = rows[used], coefficients[:, used]
         first = self.starts[np.searchsorted(self.starts, rows, side="right") - 1]

@@ -1,4 +1,7 @@
-"""Products of a feature matrix with vectors, used by all solvers: in the precision of the features, and exact."""
+"""Products of a feature matrix with vectors: in the precision of the features, and exact.
+
+All solvers use them.
+"""
 
 from __future__ import annotations
 
@@ -105,7 +108,7 @@ class Block:
 
 @dataclass(frozen=True, eq=False)
 class SparseBlock:
-    """A `FeatureMatrix` of a SciPy CSR array (n, d): no row becomes dense, and all products are in float64."""
+    """A `FeatureMatrix` of a SciPy CSR array (n, d), never dense, with all products in float64."""
 
     features: csr_array
     scale: float = 1.0

@@ -1,4 +1,4 @@
-"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings that decompose into connected components.
+"""Block-coordinate Frank-Wolfe (Lacoste-Julien et al. 2013) for labellings of connected components.
 
     min_{v, w2 <= 0}  1/2 ||v||^2 + 1/2 ||w2||^2 + C max_Y [ Delta(Y) + scale (X v).(Y - Y*) + eta (A w2).(D - D*) ]
 
@@ -126,7 +126,7 @@ class _Anchor:
 
     @classmethod
     def of(cls, state: _State) -> Self:
-        """Return an anchor at the state's weights, with rho so that an edge weighs `EASE` times less than a sample."""
+        """Return an anchor at the state's weights; by rho an edge weighs `EASE` times less than a sample."""
         samples, edges = (block.lengths() ** 2 for block in state.blocks)
         weight = float(samples.mean()) if len(samples) else 0.0
         heavy = EASE * float(edges.mean()) / weight if len(edges) and weight > 0 else 0.0
@@ -138,7 +138,7 @@ class _Anchor:
         self.last = weights
 
     def settled(self, state: _State, active: Ints, generator: np.random.Generator) -> _State:
-        """Return the state after a round over components with edges without the anchor; its bound is valid."""
+        """Return the state, its bound valid, after a round without the anchor over components with edges."""
         if self.rho == 0.0:
             return state
         free, copy = _Anchor(self.weights, 0.0), state.copy()
@@ -152,18 +152,19 @@ class _Anchor:
 
 @dataclass(frozen=True, eq=False)
 class _Layout:
-    """Samples and edges by position: component after component, in each its samples and then its edges.
+    """Samples and edges by position: component after component, in each its samples and then its edges."""
 
-    starts: (c + 1,) first position of each component. samples: (c,) number of samples. score: (n + m,) which score of
-    the risk belongs to each position. ends: (n + m, 2) which samples of its component an edge joins. truth: (n + m,)
-    the true labels, and whether they differ. costs: (n + m,) of an incorrect label, 0 at edges.
-    """
-
+    # (c + 1,) first position of each component
     starts: Ints
+    # (c,) number of samples
     samples: Ints
+    # (n + m,) which score of the risk belongs to each position
     score: Ints
+    # (n + m, 2) which samples of its component an edge joins
     ends: Ints
+    # (n + m,) the true labels, and whether they differ
     truth: Bools
+    # (n + m,) of an incorrect label, 0 at edges
     costs: Floats
 
     @classmethod
@@ -209,23 +210,21 @@ class _Layout:
 
 @dataclass(eq=False)
 class _State:
-    """The dual: for each component its planes and their multipliers, and the weights that they imply.
-
-    planes: (SLOTS, n + m) by position, labelling - truth. losses, shares: (SLOTS, c) the loss and the multiplier of
-    each plane. used: (c,) how many slots hold planes. unary: (d,) v; bare: (d2,) w2 before its bound applies;
-    pairwise: (d2,) w2.
-    """
+    """The dual: for each component its planes and their multipliers, and the weights that they imply."""
 
     risk: LinearRisk
     layout: _Layout
+    # (SLOTS, n + m) by position, labelling - truth
     planes: Floats
+    # losses, shares: (SLOTS, c) the loss and the multiplier of each plane
     losses: Floats
     shares: Floats
+    # (c,) how many slots hold planes
     used: Ints
 
     @classmethod
     def at_start(cls, risk: LinearRisk, layout: _Layout, start: Cut | None) -> Self:
-        """Return all weight on the true labels, or on the combination `start`, with one plane per component."""
+        """Return all weight on the true labels or on the combination `start`, a plane per component."""
         positions, count = len(layout.score), len(layout.samples)
         planes = np.zeros((SLOTS, positions))
         losses, shares = np.zeros((SLOTS, count)), np.zeros((SLOTS, count))
@@ -252,6 +251,7 @@ class _State:
     @property
     def blocks(self) -> tuple[Block, Block]:
         """The risk's blocks; the second is empty where there is none."""
+        # (d,) v
         unary = Block(self.risk.features.rows, self.risk.features.scale)
         return unary, Block(unary.rows[:0, :0]) if self.risk.pairwise is None else self.risk.pairwise
 
@@ -262,6 +262,7 @@ class _State:
     def sweep(self, order: Ints, anchor: _Anchor) -> None:
         """Make the steps of each component in `order`; weights are updated incrementally until `refresh`."""
         self._hold(anchor)
+        # pairwise: (d2,) w2
         layout, (unary, pairwise) = self.layout, self.blocks
         labels = np.zeros(len(layout.score), np.bool_)
         large = layout.samples[order] > ENUMERATED
@@ -304,6 +305,7 @@ class _State:
         unary, pairwise = self.blocks
         samples = self.risk.samples
         self.unary = -unary.exact_normal(coefficients[:samples])
+        # (d2,) w2 before its bound applies
         self.bare = -pairwise.exact_normal(coefficients[samples:])
         self._hold(anchor)
         least = np.minimum(self.bare, 0.0)
@@ -327,11 +329,9 @@ class _State:
 
 
 def _checked_plane(risk: LinearRisk, layout: _Layout, start: Cut) -> Floats:
-    """Return `start` / C by position; ValueError unless it combines labellings of total C for each component.
-
-    Checked are conditions on the shares with which a sample has label 1 and an edge differs: the share of an edge
-    lies between the difference of its samples' shares and what their sum allows.
-    """
+    """Return `start` / C by position; ValueError unless it combines labellings of total C per component."""
+    # Checked are conditions on the shares with which a sample has label 1 and an edge differs: the share of
+    # an edge lies between the difference of its samples' shares and what their sum allows.
     if start.coefficients.shape != layout.score.shape:
         raise InputError(
             "start",

@@ -1,4 +1,4 @@
-"""Compiled steps of block-coordinate Frank-Wolfe: a component's scores, its most violated labelling, its steps.
+"""Compiled steps of block-coordinate Frank-Wolfe: a component's scores, worst labelling, and steps.
 
 `score` says which row of the two feature blocks belongs to a position: a sample's below len(X), else an edge's.
 `planes` are labelling - truth by position, `shares` their multipliers. See `block_frank_wolfe`.
@@ -78,10 +78,9 @@ def _enumerate(scores: Floats, samples: int, ends: Ints, truth: Bools, costs: Fl
 def _slot(
     labels: Bools, truth: Bools, costs: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
 ) -> int:
-    """Store the plane of a labelling; return its slot. A slot at `used` is a new one.
-
-    Where all slots are taken, one without weight is replaced, or the two with the least weight are merged.
-    """
+    """Store the plane of a labelling; return its slot."""
+    # A slot at `used` is a new one. Where all slots are taken, one without weight is replaced, or the two
+    # with the least weight are merged.
     for j in range(used):
         equal = True
         for k in range(len(labels)):
@@ -128,10 +127,9 @@ def _bent(step: float, bare: Floats, direction: Floats, pull: Floats) -> tuple[f
 def _best_step(
     rise: float, curvature: float, bare: Floats, direction: Floats, pull: Floats, shrink: float, limit: float
 ) -> float:
-    """Return the step in [0, limit] with the largest rise step - 1/2 curvature step^2 - shrink/2 ||min(0, ...)||^2.
-
-    The slope falls, in straight pieces: Newton's method ends in the right piece; bisection guards it.
-    """
+    """Return the step in [0, limit] with the largest rise of the dual."""
+    # Maximises rise step - 1/2 curvature step^2 - shrink/2 ||min(0, ...)||^2. The slope falls, in straight
+    # pieces: Newton's method ends in the right piece; bisection guards it.
     if rise - limit * curvature - shrink * _bent(limit, bare, direction, pull)[0] >= 0.0:
         return limit
     low, high, step = 0.0, limit, 0.0
@@ -153,7 +151,7 @@ def _best_step(
 def _extremes(
     scores: Floats, planes: Floats, losses: Floats, shares: Floats, used: int
 ) -> tuple[int, int, float]:
-    """Return the most violated plane, the least violated one with weight, and the difference of their violations."""
+    """Return the most violated plane, the least violated one with weight, and their difference."""
     best = worst = -1
     highest = lowest = 0.0
     for j in range(used):
@@ -170,7 +168,7 @@ def gain(
     scores: Floats, worst: Floats, costs: Floats, starts: Ints,
     planes: Floats, losses: Floats, shares: Floats, used: Ints, gains: Floats,
 ) -> None:  # fmt: skip
-    """Write by how much the most violated labelling, given by `worst`, exceeds each worst plane with weight."""
+    """Write by how much the most violated labelling, `worst`, exceeds each worst plane with weight."""
     for c in range(len(used)):
         a, b = starts[c], starts[c + 1]
         value = 0.0
@@ -190,10 +188,9 @@ def descend(
     planes: Floats, losses: Floats, shares: Floats, used: Ints,
     v: Floats, bare: Floats, w2: Floats, pull: Floats, shrink: float,
 ) -> None:  # fmt: skip
-    """Make the steps of each component in `order`; v, bare and w2 = min(0, shrink (bare + pull)) follow the shares.
-
-    labels: by position, the most violated labelling of components too large to enumerate.
-    """
+    """Make the steps of each component in `order`."""
+    # v, bare and w2 = min(0, shrink (bare + pull)) follow the shares. labels: by position, the most violated
+    # labelling of components too large to enumerate.
     n = len(X)
     direction, slope = np.empty(len(v)), np.empty(len(bare))
     for c in order:

@@ -66,7 +66,7 @@ def cccp(
 
 
 class _Descent:
-    """The current bound and the search for its minimum; all rounds are counted and reported as one training run."""
+    """The current bound and the search for its minimum, over all rounds reported as one training run."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class _Descent:
         return self._iterations + self._search.iterations
 
     def descend(self, max_iterations: int) -> bool:
-        """Run rounds until no more is gained, or none makes progress; return whether a callback stopped it."""
+        """Run rounds until none gains or makes progress; return whether a callback stopped training."""
         stopped = False
         while not stopped and self.iterations < max_iterations:
             stopped = self.run(max_iterations)
@@ -101,7 +101,7 @@ class _Descent:
         return self._search.run(self._enough, max_iterations - self._iterations, self._report)
 
     def move(self) -> bool:
-        """Begin the next round where this one ended, if that is better; return whether progress is possible."""
+        """Begin the next round where this one ended, if better; return whether progress is possible."""
         if self._search.best is not self._bound.point and self.jump(self._search.best.weights):
             return True
         if self._target.certificate is not None:

@@ -28,7 +28,8 @@ class Clock:
         number: int = 0,
         weights: Floats | None = None,
     ) -> None:
-        """Call the callback, if there is one; it may raise StopTraining. number: of the round."""
+        """Call the callback, if there is one; it may raise StopTraining."""
+        # number: of the round.
         if self._on_progress is not None:
             before = time.perf_counter()
             try:
@@ -41,5 +42,6 @@ class Clock:
 
 
 def stalled(gaps: list[float], iterations: int) -> bool:
-    """Return whether the last `iterations` have not halved the gap. gaps: before the first iteration and after each."""
+    """Return whether the last `iterations` have not halved the gap."""
+    # gaps: before the first iteration and after each.
     return len(gaps) > iterations and gaps[-1] > 0.5 * gaps[-1 - iterations]

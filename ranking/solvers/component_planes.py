@@ -101,19 +101,19 @@ def component_planes(
 
 
 class _Planes:
-    """The planes so far, their multipliers, and the bound that these prove.
-
-    group: (n + m,) of each score. changes: (p, n + m) of labels, sparse. losses, owner, shares: (p,) the loss, the
-    group and the multiplier of each plane. free, bound_part: (p, d) and (p, d2) its normal.
-    """
+    """The planes so far, their multipliers, and the bound that these prove."""
 
     def __init__(self, risk: LinearRisk, costs: Floats, group: Ints) -> None:
         samples, size = risk.shape
+        # group: (n + m,) of each score
         self.risk, self.group = risk, group
         self.costs = np.append(costs, np.zeros(samples - len(costs)))
+        # (p, n + m) of labels, sparse
         self.changes = sparse.csr_array((0, samples))
+        # losses, owner, shares: (p,) the loss, the group and the multiplier of each plane
         self.losses, self.shares = np.empty(0), np.empty(0)
         self.owner = np.empty(0, np.int64)
+        # free, bound_part: (p, d) and (p, d2) its normal
         self.free, self.bound_part = np.empty((0, risk.free)), np.empty((0, size - risk.free))
         # which bound weights are below their bound
         self.counted = np.zeros(size - risk.free, bool)
@@ -170,7 +170,7 @@ class _Planes:
         self.free, self.bound_part = np.vstack([self.free, free]), np.vstack([self.bound_part, bound])
 
     def solve(self, close: float) -> None:
-        """Raise the bound until the program can gain no more than `close`, and drop the planes without weight."""
+        """Raise the bound until the program gains at most `close`; drop the planes without weight."""
         sweeps, missing = SWEEPS, np.inf
         for _ in range(ROUNDS):
             slopes = self.losses - self.gram @ self.shares
@@ -210,10 +210,9 @@ class _Planes:
         self.settle()
 
     def _newton(self) -> Floats:
-        """Return the optimum over the planes that carry weight, without those that would get a negative multiplier.
-
-        Groups that use all of C continue to use it, as do groups that would use more.
-        """
+        """Return the optimum over the planes with weight, without those of a negative multiplier."""
+        # Planes that would get a negative multiplier are dropped. Groups that use all of C continue to use
+        # it, as do groups that would use more.
         C = self.risk.C
         active = self.shares > 0
         full = np.bincount(self.owner, self.shares, GROUPS) >= C * (1.0 - ROUNDING)
@@ -239,10 +238,8 @@ class _Planes:
 def _face_optimum(
     gram: Floats, losses: Floats, shares: Floats, active: Bools, full: Bools, owner: Ints, C: float
 ) -> Floats:
-    """Return the best multipliers, of either sign, if only active planes have multipliers and full groups use all of C.
-
-    In a full group the plane with the largest share takes the remainder.
-    """
+    """Return the best multipliers, of either sign, of active planes, where full groups use all of C."""
+    # In a full group the plane with the largest share takes the remainder.
     heaviest = np.full(GROUPS, -1)
     rising = np.argsort(np.where(active, shares, -1.0), kind="stable")
     heaviest[owner[rising]] = rising
@@ -273,10 +270,9 @@ def _face_optimum(
 def _ascend(
     gram: Floats, slopes: Floats, shares: Floats, order: Ints, starts: Ints, C: float, sweeps: int
 ) -> None:
-    """Move weight within each group from its worst plane with weight to its best; changes shares and slopes.
-
-    The worst and the best have the least and the largest slope; the true labels count as a plane of slope 0.
-    """
+    """Move weight in each group from its worst plane with weight to its best; changes shares and slopes."""
+    # The worst and the best have the least and the largest slope; the true labels count as a plane of slope
+    # 0.
     for _ in range(sweeps):
         for group in range(len(starts) - 1):
             begin, end = starts[group], starts[group + 1]

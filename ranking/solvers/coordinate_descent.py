@@ -1,4 +1,4 @@
-"""Dual coordinate descent for the hinge loss (Hsieh et al. 2008), on dense features, with a margin per sample.
+"""Dual coordinate descent for the hinge loss (Hsieh et al. 2008), on dense features, a margin per sample.
 
     min_v  1/2 ||v||^2 + C sum_i max(0, cost_i - y_i scale x_i.v)
 
@@ -70,11 +70,9 @@ def coordinate_descent(
 
 
 def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tuple[float, float]:
-    """Return the t >= 0 that minimises the primal at t w, and its value: exact, by one sort of the kinks.
-
-    Near the optimum many margins are missed by very little, which a large C makes expensive; slightly longer weights
-    reach all of them.
-    """
+    """Return the t >= 0 that minimises the primal at t w, and its value: exact, by one sort of the kinks."""
+    # Near the optimum many margins are missed by very little, which a large C makes expensive; slightly
+    # longer weights reach all of them.
     square = float(weights @ weights)
     positive = margins > 0
     # sample i counts while t < its kink
@@ -121,7 +119,7 @@ class _State:
         return float(self.alpha @ self.costs - 0.5 * self.weights @ self.weights)
 
     def sweep(self, margins: Floats, generator: np.random.Generator) -> int:
-        """Descend over the samples that can move, SWEEPS times in random order; return the passes that it took."""
+        """Descend over the samples that can move, SWEEPS times in random order; return the passes."""
         gradients = margins - self.costs
         movable = ((self.alpha > 0) | (gradients < 0)) & ((self.alpha < self.risk.C) | (gradients > 0))
         active = np.flatnonzero(movable & (self.curvatures > 0))

@@ -1,4 +1,4 @@
-"""One-slack cutting planes (Joachims, Finley and Yu 2009) with the optimised step of Franc and Sonnenburg (2009).
+"""One-slack cutting planes (Joachims et al. 2009) with the step of Franc and Sonnenburg (2009).
 
 Plain cutting planes call the oracle at the optimum of the model, which jumps about far from the solution. Here the
 best weights so far move along the line towards that optimum, to the least objective on it, and the cut is taken a
@@ -85,14 +85,12 @@ def cutting_plane(
 
 
 class GapTarget:
-    """The relative gap at which a certificate is computed, and the certificate that ends training.
-
-    gap: below the tolerance, and halved after a certificate whose exact gap is larger. certificate: None until it has
-    converged, or a smaller gap would be rounding.
-    """
+    """The relative gap at which a certificate is computed, and the certificate that ends training."""
 
     def __init__(self, tolerance: float) -> None:
+        # below the tolerance, and halved after a certificate whose exact gap is larger
         self.gap = SAFETY * tolerance
+        # None until it has converged, or a smaller gap would be rounding
         self.certificate: Certificate | None = None
 
     def accepts(self, certificate: Certificate) -> bool:
@@ -106,13 +104,12 @@ class GapTarget:
 
 
 class PlaneSearch:
-    """Cutting planes on one risk, as far as they got: the best point met, and the planes with the bound they prove.
-
-    best: the point. bound: a lower bound on the objective. iterations, passes: so far; passes are over the features.
-    """
+    """Cutting planes on one risk: the best point met, and the planes with the bound that they prove."""
 
     def __init__(self, risk: LinearRisk, start: Point, working_set: WorkingSet | None, passes: int) -> None:
+        # best: the point. bound: a lower bound on the objective
         self.risk, self.best = risk, start
+        # iterations, passes: so far; passes are over the features
         self.iterations, self.passes = 0, passes
         self._model = _Model(risk, working_set)
         self._model.add(start.cut, risk.normal(start.cut.coefficients))
@@ -145,10 +142,9 @@ class PlaneSearch:
         return certified(self.risk, self.best.weights, self.dual, tolerance, self.iterations, clock.seconds)
 
     def run(self, enough: Callable[[], bool], max_iterations: int, report: Report) -> bool:
-        """Search until `enough` returns True, which is called after each report, or no progress is possible.
-
-        Returns whether a callback stopped training; the state is then the result so far.
-        """
+        """Search until `enough` returns True or progress ends; return whether a callback stopped it."""
+        # `enough` is called after each report. If a callback stopped training, the state is the result so
+        # far.
         try:
             while self.iterations < max_iterations and self._goes_on():
                 best = self.best
@@ -168,11 +164,9 @@ class PlaneSearch:
         return False
 
     def _goes_on(self) -> bool:
-        """Return whether progress is possible.
-
-        Where both bounds stand still, the solver of the program is once replaced by the careful one, because the
-        faster one may not distinguish the remaining progress from rounding.
-        """
+        """Return whether progress is possible."""
+        # Where both bounds stand still, the solver of the program is once replaced by the careful one,
+        # because the faster one may not distinguish the remaining progress from rounding.
         if self._still == STANDSTILL and not self._model.careful:
             self._still = 0
             self._model.take_care()

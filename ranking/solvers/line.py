@@ -1,4 +1,7 @@
-"""The objective of a risk along a line of weights: scores are linear there, so that a step costs only oracle calls."""
+"""The objective of a risk along a line of weights.
+
+Scores are linear there, so that a step costs only oracle calls.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,7 @@ class Point:
 
 
 class Line:
-    """The objective between a point (0) and the weights `end` with their scores (1), by cuts in one dimension."""
+    """The objective between a point (0) and the weights `end` (1), by cuts in one dimension."""
 
     def __init__(self, risk: LinearRisk, origin: Point, end: Floats, scores: Floats) -> None:
         self.risk, self.origin = risk, origin
@@ -51,10 +54,8 @@ class Line:
         self._remember(origin.cut)
 
     def search(self, first: float, close: float, trials: int) -> tuple[float, Point]:
-        """Return the best step found in `trials`, and the point there; 0 is the origin.
-
-        `first` is tried first; the search ends at a step within `close` of the least objective.
-        """
+        """Return the best step found in `trials`, and the point there; 0 is the origin."""
+        # `first` is tried first; the search ends at a step within `close` of the least objective.
         best_step, best_cut, best_value = 0.0, self.origin.cut, self.origin.objective
         step = first
         for _ in range(trials):
@@ -91,7 +92,7 @@ class Line:
         return height + slope * step
 
     def _least(self) -> tuple[float, float]:
-        """Return the step with the least model objective, and that objective: at a vertex or a parabola's bottom."""
+        """Return the step with the least model objective, a vertex or a parabola's bottom, and its value."""
         constant, linear, square = self.parabola
         C, lines = self.risk.C, list(zip(self.heights, self.slopes, strict=True))
         steps = [0.0, 1.0]

@@ -17,11 +17,12 @@ REMEMBERED = 20
 
 @dataclass
 class Best:
-    """The point of the least value met, its value and gradient. iterations: of the whole search."""
+    """The point of the least value met, its value and gradient."""
 
     point: Floats
     value: float
     gradient: Floats
+    # of the whole search
     iterations: int = 0
 
 
@@ -34,13 +35,12 @@ def quasi_newton(
     clock: Clock,
     curvature: Callable[[Floats, Floats], Floats] | None = None,
 ) -> Best:
-    """Return the best point met; the search ends once `enough` returns True, after one iteration at the earliest.
+    """Return the best point met when `enough` returned True, after one iteration at the earliest."""
+    # objective: a point to its value and gradient. bound: a lower bound on the objective, for reports.
+    # curvature: a point and a direction to the product of the Hessian with the direction; with it Newton's
+    # method finds its steps by conjugate gradients. Ends early where iterations run out, a callback raises
+    # StopTraining, or no step lowers the objective by more than rounding.
 
-    objective: a point to its value and gradient. bound: a lower bound on the objective, for reports. curvature: a
-    point and a direction to the product of the Hessian with the direction; with it Newton's method finds its steps by
-    conjugate gradients. Ends early where iterations run out, a callback raises StopTraining, or no step lowers the
-    objective by more than rounding.
-    """
     # takes a third of a second to load, and few runs need it
     from scipy.optimize import minimize
 

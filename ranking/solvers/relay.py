@@ -16,19 +16,18 @@ NOTHING_PROVEN = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
 
 class JoinedProgress:
-    """Progress of the parts of a training run, reported as one run: each part counts on from the one before.
-
-    before: what the counts of the current part are added to. latest: the last event passed on; initially `first`.
-    stopped: whether the callback stopped training. From then on every event raises StopTraining.
-    """
+    """Progress of the parts of a training run as one: each part counts on from the one before."""
 
     def __init__(self, on_progress: OnProgress | None, first: ProgressEvent = NOTHING_PROVEN) -> None:
+        # what the counts of the current part are added to
+        # the last event passed on; initially `first`
         self.before = self.latest = first
+        # whether the callback stopped training. From then on every event raises StopTraining.
         self.stopped = False
         self._on_progress = on_progress
 
     def report(self, event: ProgressEvent) -> None:
-        """Pass on an event of the current part, with iterations, seconds, passes and rounds of the whole run."""
+        """Pass on an event of the current part, with the counts and seconds of the whole run."""
         before = self.before
         self.latest = replace(
             event,
@@ -40,7 +39,8 @@ class JoinedProgress:
         self.repeat()
 
     def repeat(self) -> None:
-        """Pass on the latest event once more. Raises StopTraining if training has been stopped."""
+        """Pass on the latest event once more."""
+        # Raises StopTraining if training has been stopped.
         if self.stopped:
             raise StopTraining
         try:
@@ -52,11 +52,7 @@ class JoinedProgress:
 
 
 class Relay(JoinedProgress):
-    """One training run by several solvers of one risk: the bounds never get worse.
-
-    weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as much; at first
-    those of another run, or None. solution: of all turns, None before the first.
-    """
+    """One training run by several solvers of one risk: the bounds never get worse."""
 
     def __init__(
         self,
@@ -70,8 +66,11 @@ class Relay(JoinedProgress):
     ) -> None:
         super().__init__(on_progress)
         self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
+        # weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as
+        # much; at first those of another run, or None
         self.weights, self.dual = weights, dual
         self.planes = _plane_of(risk, dual) if planes is None and dual is not None else planes
+        # of all turns, None before the first
         self.solution: Solution | None = None
 
     def turn(self, solve: Callable[[int], Solution], iterations: int | None = None) -> Solution:
@@ -106,7 +105,7 @@ class Relay(JoinedProgress):
         super().report(replace(event, primal=best.primal, dual=dual, weights=best.weights))
 
     def _joined(self, latest: Solution) -> Solution:
-        """Return the weights of the lower objective with the better of both lower bounds, certified together."""
+        """Return the weights of the lower objective with the better of both bounds, certified together."""
         first = self.solution
         if first is None:
             return latest

@@ -27,7 +27,10 @@ ROUNDING = 2.0**-46
 
 
 class Cut(NamedTuple):
-    """One output: delta(R), (n,), and its loss. A non-negative combination of cuts has the same form."""
+    """One output: delta(R), (n,), and its loss.
+
+    A non-negative combination of cuts has the same form.
+    """
 
     coefficients: Floats
     loss: float
@@ -35,7 +38,9 @@ class Cut(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class LinearRisk:
-    """The problem above. features: the matrix scale X of the samples. oracle: scores to the maximising Cut.
+    """The problem above.
+
+    features: the matrix scale X of the samples. oracle: scores to the maximising Cut.
 
     pairwise: a block of (m, d2) rows >= 0, one for each pair of similar samples, whose weights are bound to be <=
     `highest`: 0 (high-order, eq. 8), or infinity where they may have either sign. Scores and coefficients are then (n
@@ -105,7 +110,7 @@ class LinearRisk:
     def _by_block(
         self, values: Floats, first: int, product: Callable[[FeatureMatrix, Floats], Floats]
     ) -> Floats:
-        """Return the product of each block with its part of `values`, concatenated; the first has length `first`."""
+        """Return each block's product with its part of `values`, concatenated; the first has `first`."""
         if self.pairwise is None:
             return product(self.blocks[0], values)
         parts = zip(self.blocks, np.split(values, [first], axis=-1), strict=True)
@@ -124,7 +129,7 @@ class LinearRisk:
         return 0.5 * float(weights @ weights) + self.C * max(hinge, 0.0)
 
     def certify(self, weights: Floats, dual: Cut) -> tuple[float, float, float]:
-        """Return the primal at `weights`, the dual at a combination of cuts, and a bound on their rounding error.
+        """Return the primal at `weights`, the dual at combined cuts, and a bound on their rounding error.
 
         Both are computed from their definitions in float64. A loss and scores that nearly cancel lose digits, which C
         then magnifies: the third figure allows for that.
@@ -171,11 +176,9 @@ class Solution:
 def certified(
     risk: LinearRisk, weights: Floats, dual: Cut, tolerance: float, iterations: int, seconds: float
 ) -> Certificate:
-    """Return the certificate of `weights`: converged where the exact gap plus all rounding error is small enough.
-
-    Raises ArithmeticError if the dual exceeds the primal by more than rounding: then the cuts are not cuts of this
-    risk, and nothing is proven.
-    """
+    """Return the certificate of `weights`; converged where the exact gap plus rounding is small enough."""
+    # Raises ArithmeticError if the dual exceeds the primal by more than rounding: then the cuts are not cuts
+    # of this risk, and nothing is proven.
     primal, bound, rounding = risk.certify(weights, dual)
     if bound - primal > rounding + ROUNDING * abs(bound):
         raise ArithmeticError(

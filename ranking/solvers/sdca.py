@@ -38,28 +38,30 @@ SWEEPS = 4
 
 @dataclass(frozen=True, eq=False)
 class PositionHinges:
-    """The problem above. features: (n, d). rows: (m, L). blocks: (p, L) M. deltas, costs: (m,), costs > 0.
+    """The problem above."""
 
-    constant: one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
-    """
-
+    # (n, d)
     features: Features
+    # (m, L)
     rows: Ints
+    # (p, L) M
     blocks: Floats
+    # deltas, costs: (m,), costs > 0
     deltas: Floats
     costs: Floats
     mu: float
+    # one more component of every psi, the same number for all; 0 for none. Its weight is regularised.
     constant: float = 0.0
 
     def margins(self, position_weights: Floats, level: float) -> Floats:
-        """Return (m,) delta_i theta.psi_i, for weights of positions (L, d) and the weight `level` of the constant."""
+        """Return (m,) delta_i theta.psi_i, for weights of positions (L, d) and `level` of the constant."""
         table = self.features @ position_weights.T
         scores = table[self.rows, np.arange(self.rows.shape[1])].sum(axis=1)
         margins: Floats = self.deltas * (scores + self.constant * level)
         return margins
 
     def weights(self, alpha: Floats) -> tuple[Floats, float]:
-        """Return theta (p, d) and the weight of the constant for dual variables: in float64, from the definition."""
+        """Return theta (p, d) and the weight of the constant for dual variables, in float64."""
         table = np.zeros((len(self.features), self.rows.shape[1]))
         for position in range(self.rows.shape[1]):
             table[:, position] = np.bincount(self.rows[:, position], alpha * self.deltas, len(table))
@@ -82,11 +84,14 @@ class PositionHinges:
 
 @dataclass(frozen=True, eq=False)
 class PositionWeights:
-    """theta: (p, d). level: the weight of the constant. stopped: whether a callback stopped training."""
+    """The weights of `PositionHinges`, and how training ended."""
 
+    # (p, d)
     theta: Floats
+    # the weight of the constant
     level: float
     certificate: Certificate
+    # whether a callback stopped training
     stopped: bool
 
 
@@ -97,12 +102,10 @@ def sdca(
     on_progress: OnProgress | None = None,
     seed: int = 0,
 ) -> PositionWeights:
-    """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end.
-
-    An iteration is SWEEPS passes over the subsequences that are not known to be at a bound. A small mu with examples
-    that cannot be separated takes many iterations: with few weights, cutting planes then take over; with many, the
-    certificate says whether the iterations were enough.
-    """
+    """Minimise `problem` to a relative gap, which is recomputed in float64 from the definition at the end."""
+    # An iteration is SWEEPS passes over the subsequences that are not known to be at a bound. A small mu with
+    # examples that cannot be separated takes many iterations: with few weights, cutting planes then take
+    # over; with many, the certificate says whether the iterations were enough.
     clock = Clock(on_progress)
     few = problem.blocks.shape[0] * problem.features.shape[1] < FEW_WEIGHTS
     ascended = _ascended(problem, tolerance, max_iterations, SLOW if few else max_iterations, clock, seed)
@@ -198,10 +201,9 @@ def _best_length(
 
 
 def _turned(problem: PositionHinges) -> PositionHinges:
-    """Return the same problem for fewer samples than features, in coordinates of the space that they span: X = (QR)'.
-
-    Inner products, and with them all dual variables, do not change; a pass costs L n instead of L d.
-    """
+    """Return the same problem for fewer samples than features, in coordinates of the space that they span."""
+    # X = (QR)'. Inner products, and with them all dual variables, do not change; a pass costs L n instead of
+    # L d.
     triangle: Floats = np.linalg.qr(problem.features.T.astype(np.float64), mode="r")  # type: ignore[assignment]
     return PositionHinges(
         np.ascontiguousarray(triangle.T),
@@ -228,7 +230,7 @@ class _Ascent:
         self.alpha = np.where(self.curvatures > 0, 0.0, problem.costs)
 
     def sweep(self, theta: Floats, level: float, margins: Floats, generator: np.random.Generator) -> int:
-        """Ascend over the subsequences that can move, SWEEPS times in random order; return the passes that it took."""
+        """Ascend over the subsequences that can move, SWEEPS times in random order; return the passes."""
         problem = self.problem
         movable = (self.alpha > 0) | (margins < 1.0)
         movable &= (self.alpha < problem.costs) | (margins > 1.0)
@@ -282,7 +284,8 @@ def _ascend(
     position_weights: Floats,
     levels: Floats,
 ) -> None:
-    """Maximise the dual along one variable after the other, keeping the weights of positions and of the constant."""
+    """Maximise the dual along one variable after the other, and keep the weights up to date."""
+    # They are the weights of positions and of the constant.
     length, columns = position_weights.shape
     for i in order:
         score = constant * levels[0]

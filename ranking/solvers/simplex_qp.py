@@ -31,12 +31,11 @@ Program = Callable[[Floats, Floats], Floats]
 
 
 def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
-    """Return argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1, the program of cutting planes.
-
-    Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's tolerances
-    are absolute, and it cycles where planes differ in length by orders of magnitude: so each plane longer than one is
-    scaled to length one, and then the largest loss to one. ArithmeticError where it fails all the same.
-    """
+    """Return argmax linear.x - 1/2 x'Qx over x >= 0, sum x <= 1, the program of cutting planes."""
+    # Whatever the solver's accuracy, the result is feasible, so that it proves a lower bound. The solver's
+    # tolerances are absolute, and it cycles where planes differ in length by orders of magnitude: so each
+    # plane longer than one is scaled to length one, and then the largest loss to one. ArithmeticError where
+    # it fails all the same.
     if linear.max() <= np.finfo(float).tiny * max(1.0, np.abs(quadratic).max()):
         # no plane gains anything
         return np.zeros(len(linear))
@@ -57,12 +56,10 @@ def solve_simplex_qp(quadratic: Floats, linear: Floats) -> Floats:
 
 
 def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
-    """Solve the same where `solve_simplex_qp` fails: slower and a few digits less exact, but it ends at the optimum.
-
-    That happens where C is so large that planes nearly cancel, and the curvature left of them is lost in the rounding
-    of products. The solver is given the lengths of planes, not of their products: minimise 1/2 ||v||^2 - linear.x
-    with v = R'x, Q = RR'.
-    """
+    """Solve the same where `solve_simplex_qp` fails, slower and a few digits less exact."""
+    # It ends at the optimum where C is so large that planes nearly cancel, and the curvature left of them is
+    # lost in the rounding of products. The solver is given the lengths of planes, not of their products:
+    # minimise 1/2 ||v||^2 - linear.x with v = R'x, Q = RR'.
     m, height = len(linear), float(np.abs(linear).max())
     if linear.max() <= 0:
         # no plane gains anything
@@ -90,7 +87,7 @@ def solve_by_interior_point(quadratic: Floats, linear: Floats) -> Floats:
 
 
 def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) -> tuple[Floats, int]:
-    """Return argmax linear.x - 1/2 x'Qx over x >= 0, shares.x <= 1, and daqp's exit flag, positive where solved."""
+    """Return argmax linear.x - 1/2 x'Qx over x >= 0, shares.x <= 1, and daqp's flag, positive if solved."""
     m = len(linear)
     x, _, flag, _ = daqp.solve(
         np.ascontiguousarray(quadratic),
@@ -109,12 +106,11 @@ def _daqp(quadratic: Floats, linear: Floats, shares: Floats, proximal: float) ->
 def solve_bound_simplex_qp(
     quadratic: Floats, linear: Floats, rows: Floats, start: Floats, solve: Program = solve_simplex_qp
 ) -> Floats:
-    """Return argmax linear.x - 1/2 x'Qx - 1/2 ||max(0, B'x)||^2 over x >= 0, sum x <= 1, for rows B (m, d2).
-
-    The last term is the square of the weights that are bound to be <= 0. Between its kinks the program is quadratic:
-    guess from the current x, at first `start`, which columns count, solve, move to the best point on the way, repeat.
-    No step descends, so that an early end is safe; it is feasible too.
-    """
+    """Return argmax linear.x - 1/2 x'Qx - 1/2 ||max(0, B'x)||^2 over x >= 0, sum x <= 1."""
+    # rows: B (m, d2). The last term is the square of the weights that are bound to be <= 0. Between its kinks
+    # the program is quadratic: guess from the current x, at first `start`, which columns count, solve, move
+    # to the best point on the way, repeat. No step descends, so that an early end is safe; it is feasible
+    # too.
     x = start
     value = -np.inf
     for _ in range(ROUNDS):
@@ -135,10 +131,8 @@ def _value(quadratic: Floats, linear: Floats, rows: Floats, x: Floats) -> float:
 
 
 def best_step(first: float, curvature: float, origin: Floats, change: Floats) -> float:
-    """Return argmax of t first - 1/2 t^2 curvature - 1/2 ||max(0, origin + t change)||^2 over t in [0, 1].
-
-    Exact, by bisection over the kinks on the way.
-    """
+    """Return argmax of t first - 1/2 t^2 curvature - 1/2 ||max(0, origin + t change)||^2 over t in [0, 1]."""
+    # Exact, by bisection over the kinks on the way.
 
     def slope(t: float) -> float:
         return first - t * curvature - float(change @ np.maximum(origin + t * change, 0.0))

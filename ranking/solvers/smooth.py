@@ -1,4 +1,4 @@
-"""A regularised risk whose loss is smooth and convex in the scores, and an exact bound on it from its gradient.
+"""A regularised risk whose loss is smooth and convex in the scores, and an exact bound by its gradient.
 
     min_w  P(w) = 1/2 ||w||^2 + C loss(X w)
 
@@ -26,10 +26,12 @@ def gap_of(gradient: Floats) -> float:
 
 @dataclass(frozen=True, eq=False)
 class SmoothRisk:
-    """The problem above. features: (n, d). loss: convex and differentiable, never negative."""
+    """The problem above."""
 
+    # (n, d)
     features: Features
     C: float
+    # convex and differentiable, never negative
     loss: Loss
 
     @property
@@ -37,7 +39,7 @@ class SmoothRisk:
         return Block(self.features)
 
     def at(self, weights: Floats, scores: Floats) -> tuple[float, Floats]:
-        """Return P and its gradient (d,) at `weights`, whose scores are known; in the precision of the features."""
+        """Return P and its gradient (d,) at `weights` of known scores, in the precision of the features."""
         value, slope = self.loss(scores)
         return 0.5 * float(weights @ weights) + self.C * value, weights + self.C * self.block.normal(slope)
 

@@ -22,15 +22,13 @@ Solve = Callable[[TopKRisk, int, int], TopKSolution]
 
 
 def tightest_truth(risk: TopKRisk, weights: TopKWeights) -> Bools:
-    """Return (M, L) the outputs of greatest score among those with the least loss (c-star, eq. 8).
-
-    With k relevant labels or more they hold relevant ones only; with fewer, all of them.
-    """
+    """Return (M, L) the outputs of greatest score among those with the least loss (c-star, eq. 8)."""
+    # With k relevant labels or more they hold relevant ones only; with fewer, all of them.
     return _among_best(risk, weights.unary(risk.shared, risk.own), weights)
 
 
 def first_truth(risk: TopKRisk) -> Bools:
-    """Return (M, L) outputs of the least loss before there are weights, filled up by the most frequent labels."""
+    """Return (M, L) outputs of the least loss without weights, filled up by the most frequent labels."""
     frequency = np.broadcast_to(risk.labels.mean(axis=0), risk.labels.shape)
     return _among_best(risk, frequency, risk.zero())
 
@@ -43,11 +41,9 @@ def top_k_cccp(
     clock: Clock | None = None,
     start: TopKWeights | None = None,
 ) -> TopKSolution:
-    """Minimise eq. 8, from `start` or the frequencies of labels, until no round gains more than the tolerance.
-
-    solve: minimises a convex risk. The certificate is of the last round: its primal is the objective, its dual the
-    lower bound of the convex risk that touches it there.
-    """
+    """Minimise eq. 8, from `start` or the frequencies of labels, until rounds gain at most the tolerance."""
+    # solve: minimises a convex risk. The certificate is of the last round: its primal is the objective, its
+    # dual the lower bound of the convex risk that touches it there.
     clock = clock or Clock(None)
     iterations = number = 0
     weights, stopped = start, False

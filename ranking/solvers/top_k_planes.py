@@ -1,4 +1,4 @@
-"""A solver with a duality gap for the convex form: planes for each image, shares by pairwise Frank-Wolfe steps.
+"""A solver with a duality gap for the convex form: planes per image, pairwise Frank-Wolfe steps.
 
 A round computes the most violated output of every image, in a few threads, which also measures the gap exactly; the
 outputs are kept as planes. Sweeps over the images then move shares from the worst plane with a share to the best,
@@ -40,10 +40,13 @@ STANDSTILL = 30
 
 @dataclass(eq=False)
 class Planes:
-    """The outputs of each image and their shares. outputs: (M, S, L). shares: (M, S), rows sum to 1. used: (M,)."""
+    """The outputs of each image and their shares."""
 
+    # (M, S, L)
     outputs: Bools
+    # (M, S), rows sum to 1
     shares: Floats
+    # (M,)
     used: Ints
 
     @classmethod
@@ -57,13 +60,13 @@ class Planes:
         return cls(outputs, shares, np.ones(images, np.int64))
 
     def add(self, rows: Ints, outputs: Bools) -> None:
-        """Store outputs (n, L) of the images `rows` where they are new; without free slots all images get more."""
+        """Store outputs (n, L) of the images `rows` where they are new, in more slots if none is free."""
         while _store(rows, outputs, self.outputs, self.shares, self.used):
             self.outputs = np.concatenate([self.outputs, np.zeros_like(self.outputs)], axis=1)
             self.shares = np.concatenate([self.shares, np.zeros_like(self.shares)], axis=1)
 
     def sweep(self, risk: TopKRisk, weights: TopKWeights, order: Ints) -> float:
-        """Move the shares of each image in `order`, update the weights; return what the first moves promised."""
+        """Move each image's shares in `order`, update the weights; return what the first moves promised."""
         squares = np.einsum("mp,mp->m", risk.shared, risk.shared)
         promise = _sweep(
             order, risk.shared, risk.own, squares, risk.costs, risk.core, risk.once, risk.scale, *weights,
@@ -89,11 +92,10 @@ def top_k_planes(
     planes: Planes | None = None,
     number: int = 0,
 ) -> TopKSolution:
-    """Minimise `risk` until its `openness` is at most `tolerance`, the gap recomputed from its definition at the end.
-
-    start: weights at which outputs are computed first. planes: of another risk on the same images, whatever its C and
-    truth; they are changed in place. An iteration is one round. number: of the round of CCCP, for the clock.
-    """
+    """Minimise `risk` until its `openness` is at most `tolerance`."""
+    # The gap is recomputed from its definition at the end. start: weights at which outputs are computed
+    # first. planes: of another risk on the same images, whatever its C and truth; they are changed in place.
+    # An iteration is one round. number: of the round of CCCP, for the clock.
     clock = clock or Clock(None)
     planes = planes or Planes.at_truth(risk)
     few = risk.flat(risk.zero()).size <= FEW_WEIGHTS
@@ -194,7 +196,7 @@ def _by_shares(
 
 @numba.njit(cache=True, nogil=True)
 def _store(rows, outputs_of_rows, outputs, shares, used):  # type: ignore[no-untyped-def]
-    """Write new outputs of `rows` into free slots, or over one without a share; return how many had no room."""
+    """Write new outputs of `rows` into slots that are free or have no share; return how many had no room."""
     _, slots, labels = outputs.shape
     full = 0
     for n in range(len(rows)):

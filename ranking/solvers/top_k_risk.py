@@ -47,17 +47,21 @@ class TopKWeights(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class TopKRisk:
-    """The problem above.
+    """The problem above."""
 
-    shared: (M, p) and own: (M, L) features, float64; labels: (M, L) z; truth: (M, L) t~, an output of the least loss;
-    k: (M,) its size; core: (c,). With k = 0 or L there is one output: such an image adds only a constant.
-    """
+    # With k = 0 or L there is one output: such an image adds only a constant.
 
+    # (M, p) features, float64
     shared: Floats
+    # (M, L) features, float64
     own: Floats
+    # (M, L) z
     labels: Bools
+    # (M, L) t~, an output of the least loss
     truth: Bools
+    # (M,) the size of `truth`
     k: Ints
+    # (c,)
     core: Ints
     C: float
 
@@ -90,11 +94,9 @@ class TopKRisk:
         return self.objective(self.zero())
 
     def openness(self, primal: float, dual: float) -> float:
-        """Return primal - dual as a share of the objective or, if that is less, of the most to gain over weights 0.
-
-        If labels are hard to predict, the optimum is only slightly below the objective at 0. A gap that is small
-        compared with the objective may then be as large as the whole possible gain.
-        """
+        """Return primal - dual as a share of the objective or, if less, of the most to gain over 0."""
+        # If labels are hard to predict, the optimum is only slightly below the objective at 0. A gap that is
+        # small compared with the objective may then be as large as the whole possible gain.
         return max(primal - dual, 0.0) / self.measure(primal, dual)
 
     def measure(self, primal: float, dual: float) -> float:
@@ -151,7 +153,8 @@ class TopKRisk:
         return 0.5 * self.square(weights) + self.scale * float(worst.values.sum() - right)
 
     def pairs(self, outputs: Bools, shares: Floats | None = None) -> Floats:
-        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i times its share: the factor of F[core] in t'Ft."""
+        """Return (c, L) the sum over outputs (n, L) of 2 t_c t_i times its share."""
+        # It is the factor of F[core] in t'Ft.
         marks = outputs.astype(np.float64)
         weighted = marks[:, self.core] if shares is None else shares[:, None] * marks[:, self.core]
         sums = 2.0 * weighted.T @ marks
@@ -162,10 +165,8 @@ class TopKRisk:
         return sums
 
     def least(self, mean: Floats, pairs: Floats) -> TopKWeights:
-        """Return the weights that a dual combination implies.
-
-        mean: (M, L) sum_t alpha t of each image. pairs: (c, L) `pairs` of all outputs that carry a share.
-        """
+        """Return the weights that a dual combination implies."""
+        # mean: (M, L) sum_t alpha t of each image. pairs: (c, L) `pairs` of all outputs that carry a share.
         excess = mean - self.truth
         return TopKWeights(
             -self.scale * excess.T @ self.shared,
@@ -176,10 +177,8 @@ class TopKRisk:
     def certified(
         self, weights: TopKWeights, dual: float, tolerance: float, iterations: int, seconds: float
     ) -> Certificate:
-        """Return the certificate of `weights` and a dual value, the primal recomputed; converged by `openness`.
-
-        ArithmeticError where the dual exceeds the primal by more than rounding.
-        """
+        """Return the certificate of `weights` and a dual value; converged by `openness`."""
+        # The primal is recomputed. ArithmeticError where the dual exceeds it by more than rounding.
         primal = self.objective(weights)
         rounding = ROUNDING * (
             abs(primal) + self.scale * float(np.abs(weights.unary(self.shared, self.own)).sum())
@@ -194,8 +193,9 @@ class TopKRisk:
 
 @dataclass(frozen=True, eq=False)
 class TopKSolution:
-    """Weights and their certificate. stopped: whether a callback stopped training."""
+    """Weights and their certificate."""
 
     weights: TopKWeights
     certificate: Certificate
+    # whether a callback stopped training
     stopped: bool = False

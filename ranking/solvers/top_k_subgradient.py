@@ -25,7 +25,8 @@ def top_k_subgradient(
     clock: Clock | None = None,
     number: int = 0,
 ) -> TopKSolution:
-    """Minimise `risk` until its `openness` is at most `tolerance`. An iteration is one pass over the images."""
+    """Minimise `risk` until its `openness` is at most `tolerance`."""
+    # An iteration is one pass over the images.
     clock = clock or Clock(None)
     generator = np.random.default_rng(0)
     images = len(risk.k)

@@ -30,9 +30,7 @@ def planes_of_weights(
     max_iterations: int,
     on_progress: OnProgress | None = None,
 ) -> Solution:
-    """Minimise 1/2 ||w||^2 + C max_R [ loss(R) + w.g(R) ] from weights `start` (D,).
-
-    hinge: weights (D,) to the maximising g(R), (D,), and its loss.
-    """
+    """Minimise 1/2 ||w||^2 + C max_R [ loss(R) + w.g(R) ] from weights `start` (D,)."""
+    # hinge: weights (D,) to the maximising g(R), (D,), and its loss.
     risk = LinearRisk(Block(np.eye(len(start))), C, hinge)
     return cutting_plane(risk, tolerance, max_iterations, on_progress, start)

@@ -1,10 +1,12 @@
-"""Near copies among the images of a set: the same image mirrored, rotated, darkened or cropped, or the next video
-frame. Other folders import from here only.
+"""Near copies among the images of a set.
 
-Each image has a fingerprint, computed while its pixels are in memory (`fingerprints.py`). Pairs with similar hashes
-are candidates (`candidates.py`). A candidate is a near copy if its two images match in detail after one is aligned to
-the other (`alignment.py`, `matching.py`). An import stores them in the folder of its image set and keeps them on one
-side of the split (`stored.py`).
+Near copies are the same image mirrored, rotated, darkened or cropped, or the next video frame. Other folders
+import from here only.
+
+Each image has a fingerprint, computed while its pixels are in memory (`fingerprints.py`). Pairs with similar
+hashes are candidates (`candidates.py`). A candidate is a near copy if its two images match in detail after
+one is aligned to the other (`alignment.py`, `matching.py`). An import stores them in the folder of its image
+set and keeps them on one side of the split (`stored.py`).
 """
 
 from ranking.datasets.copies.fingerprints import Fingerprint, fingerprints

@@ -31,8 +31,8 @@ DAMPING = 1e-3
 
 
 def aligned(first: Stack, second: Stack, warps: Warps, steps: int, free: Sequence[int]) -> Warps:
-    """Return improved `warps`, by which the warped `second` resembles `first`. free: which of the six entries
-    change."""
+    """Return improved `warps`, by which the warped `second` resembles `first`."""
+    # free: which of the six entries change.
     count = len(first)
     target = unit(first.reshape(count, -1))
     slopes = _slopes(first, target)[:, list(free)]
@@ -80,7 +80,7 @@ def unit(rows: Rows, weights: npt.NDArray[np.bool_] | None = None) -> Rows:
 
 
 def smoothed(images: Stack) -> Stack:
-    """Return images in which each pixel is averaged with its neighbours, with weights 1 2 1 in both directions."""
+    """Return images in which each pixel is averaged with its neighbours, weights 1 2 1 in each direction."""
     wide = np.pad(images, ((0, 0), (1, 1), (1, 1)), mode="edge")
     tall = (wide[:, :-2] + 2 * wide[:, 1:-1] + wide[:, 2:]) / 4
     result: Stack = (tall[:, :, :-2] + 2 * tall[:, :, 1:-1] + tall[:, :, 2:]) / 4

@@ -1,4 +1,4 @@
-"""Pairs of fingerprints that may belong to near copies: similar hashes in one of the eight symmetries of a square."""
+"""Pairs of fingerprints that may be near copies: similar hashes in one of a square's eight symmetries."""
 
 from __future__ import annotations
 
@@ -27,12 +27,14 @@ BLOCK = 1_000_000
 
 
 class Candidates(NamedTuple):
-    """first, second: (p,) rows of fingerprints. position: (p,) the symmetry that makes the second resemble the first.
-    warps: (p, 2, 3) its crop after that."""
+    """Pairs of images that may be near copies."""
 
+    # first, second: (p,) rows of fingerprints
     first: Ints
     second: Ints
+    # (p,) the symmetry that makes the second resemble the first
     position: Ints
+    # (p, 2, 3) the crop of the second after that
     warps: Warps
 
     def rows(self, rows: Ints | slice) -> Candidates:
@@ -40,11 +42,12 @@ class Candidates(NamedTuple):
 
 
 def turned(images: AnyArray, position: int) -> AnyArray:
-    """Return (n, side, side) the images mirrored, rotated by quarter turns, or both: one of the eight symmetries.
+    """Return (n, side, side) the images in one of the eight symmetries.
 
     >>> [turned(np.array([[[1, 2], [3, 4]]]), position).ravel().tolist() for position in (0, 1, 6)]
     [[1, 2, 3, 4], [2, 1, 4, 3], [2, 4, 1, 3]]
     """
+    # They are mirrored, rotated by quarter turns, or both.
     across = images.transpose(0, 2, 1) if position & 4 else images
     down = across[:, ::-1] if position & 2 else across
     return down[:, :, ::-1] if position & 1 else down
@@ -62,10 +65,8 @@ def each_turned(images: Stack, positions: Ints) -> Stack:
 def candidates(
     hashes: npt.NDArray[np.bool_], greys: npt.NDArray[np.uint8], framed: Bools, image_of: Ints
 ) -> Iterator[Candidates]:
-    """Yield the candidates among f fingerprints of n images, in blocks. hashes: (f, side, side). image_of: (f,).
-
-    BLOCK and MAX_COARSE bound the memory for any images.
-    """
+    """Yield the candidates among f fingerprints of n images, in blocks."""
+    # hashes: (f, side, side). image_of: (f,). BLOCK and MAX_COARSE bound the memory for any images.
     words = [_words(turned(hashes, position)) for position in POSITIONS]
     coarse = [unit(turned(_small(greys, COARSE), position).reshape(len(greys), -1)) for position in POSITIONS]
     crops = Crops.of(greys)
@@ -86,7 +87,7 @@ def candidates(
 
 
 def _largest(similar: Rows) -> tuple[Ints, Ints]:
-    """Return the rows and columns of entries that are similar enough, the MAX_COARSE largest per row at most."""
+    """Return rows and columns of similar enough entries, at most the MAX_COARSE largest per row."""
     enough = similar >= LEAST_COARSE
     crowded = np.flatnonzero(enough.sum(axis=1) > MAX_COARSE)
     if len(crowded):
@@ -111,7 +112,9 @@ def most_similar(first: Ints, similar: Rows, least: float, most: int) -> Ints:
 
 
 class Crops(NamedTuple):
-    """Each whole image and its crops at SMALL pixels: their warps (c, 3, 3), and images (c, f, SMALL, SMALL)."""
+    """Each whole image and its crops at SMALL pixels."""
+
+    # Their warps are (c, 3, 3), the images (c, f, SMALL, SMALL).
 
     warps: npt.NDArray[np.float32]
     images: npt.NDArray[np.float32]
@@ -124,8 +127,7 @@ class Crops(NamedTuple):
         return cls(warps, np.stack(rows).reshape(len(warps), *small.shape))
 
     def like(self, first: Ints, second: Ints, position: Ints) -> Candidates:
-        """Return the pairs in which one image is similar to the whole other image or to a crop of it, with that
-        crop."""
+        """Return the pairs in which an image is similar to the other one or to its crop, with the crop."""
         best, warps = np.empty(len(first), np.float32), np.empty((len(first), 2, 3), np.float32)
         for number in POSITIONS:
             rows = np.flatnonzero(position == number)

@@ -1,4 +1,4 @@
-"""Fingerprints by which images are compared: a perceptual hash of ImageHash, and a small grey image for the details.
+"""Fingerprints of images: a perceptual hash of ImageHash, and a small grey image for the details.
 
 Histograms are equalised, so that a darkened or faded copy has nearly the same fingerprint. An image rotated by an
 arbitrary angle has a black frame: a second fingerprint is computed from the content of the frame, set upright.
@@ -39,8 +39,11 @@ Grey = npt.NDArray[np.uint8]
 
 
 class Fingerprint(NamedTuple):
-    """hash: (HASH_SIDE, HASH_SIDE) bits of ImageHash's average hash. grey: (SIDE, SIDE). framed: whether the image
-    includes a black frame; two frames of the same shape are similar, whatever their content."""
+    """What identifies an image, or the content of its black frame.
+
+    hash: (HASH_SIDE, HASH_SIDE) bits of ImageHash's average hash. grey: (SIDE, SIDE). framed: whether the
+    image includes a black frame; two frames of the same shape are similar, whatever their content.
+    """
 
     hash: npt.NDArray[np.bool_]
     grey: Grey
@@ -48,8 +51,10 @@ class Fingerprint(NamedTuple):
 
 
 def fingerprints(picture: Image.Image) -> list[Fingerprint]:
-    """Return a fingerprint of the image, and another of the content of its black frame, if it has one. An image that
-    is too small, or has a single grey level, has no fingerprint."""
+    """Return a fingerprint of the image, and another of the content of its black frame, if it has one.
+
+    An image that is too small, or has a single grey level, has no fingerprint.
+    """
     if min(picture.size) < SMALLEST:
         return []
     grey = picture.convert("L")
@@ -74,22 +79,23 @@ def _fingerprint(grey: Image.Image, framed: bool) -> Fingerprint:
 
 
 class Rectangle(NamedTuple):
-    """corners: x and y in pixels of the upper left, lower left, lower right and upper right corner. filled: the share
-    of its pixels that is not black."""
+    """A rectangle around the content of an image, which may be rotated."""
 
+    # x and y in pixels of the upper left, lower left, lower right and upper right corner
     corners: tuple[float, ...]
+    # the share of its pixels that is not black
     filled: float
 
 
 def rectangle_in_frame(grey: Grey) -> Rectangle | None:
-    """Return the smallest rectangle around all pixels that are not black; None if it covers nearly the whole image, or
-    is mostly black.
+    """Return the smallest rectangle around all pixels that are not black; None if there is no black frame.
 
     >>> frame = np.zeros((100, 100), np.uint8)
     >>> frame[20:80, 10:90] = 200
     >>> rectangle_in_frame(frame).corners
     (11.0, 21.0, 11.0, 79.0, 89.0, 79.0, 89.0, 21.0)
     """
+    # There is none if the rectangle covers nearly the whole image, or is mostly black.
     black = max(BLACK, BLACK_SHARE * int(grey.max()))
     if max(grey[0, 0], grey[0, -1], grey[-1, 0], grey[-1, -1]) > black:
         return None
@@ -111,7 +117,7 @@ def rectangle_in_frame(grey: Grey) -> Rectangle | None:
 
 
 def _outline(shown: npt.NDArray[np.bool_]) -> tuple[Floats, int]:
-    """Return (n, 2) the corners of the first and last pixels of each row, and how many pixels lie between them."""
+    """Return (n, 2) the corners of each row's first and last pixels, and how many pixels lie between."""
     rows = np.flatnonzero(shown.any(axis=1))
     first = shown[rows].argmax(axis=1)
     end = shown.shape[1] - shown[rows, ::-1].argmax(axis=1)

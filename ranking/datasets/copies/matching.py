@@ -45,18 +45,22 @@ FAR, LEAST_FAR = 0.2, 1.75
 
 
 class Copies(NamedTuple):
-    """pairs: (p, 2) numbers of images, first < second. detail: (p,) the correlation of their details."""
+    """The near copies among the images of a set."""
 
+    # (p, 2) numbers of images, first < second
     pairs: Ints
+    # (p,) the correlation of their details
     detail: Floats
 
 
 class Match(NamedTuple):
-    """How two aligned images match. detail: (p,) the correlation of their differences from the surroundings. patches:
-    the share of patches with detail that match independently. moved: the largest absolute entry of warp - identity."""
+    """How two aligned images match."""
 
+    # (p,) the correlation of their differences from the surroundings
     detail: Floats
+    # the share of patches with detail that match independently
     patches: Floats
+    # the largest absolute entry of warp - identity
     moved: Floats
 
 
@@ -98,7 +102,7 @@ def near_copies(
 
 
 def matched(greys: npt.NDArray[np.uint8], pairs: Candidates) -> Match:
-    """Return how the images of each pair match after the second is aligned to the first; zeros if they hardly match."""
+    """Return how the images of each pair match once the second is aligned; zeros if they hardly match."""
     first = smoothed(greys[pairs.first].astype(np.float32))
     second = smoothed(each_turned(greys[pairs.second].astype(np.float32), pairs.position))
     halves = _detail(reduced(first, HALF)), _detail(reduced(second, HALF))
@@ -134,7 +138,8 @@ def matching_patches(first: Stack, second: Stack, inside: npt.NDArray[np.bool_])
 
 
 def is_copy(match: Match) -> npt.NDArray[np.bool_]:
-    """Return whether each pair is a near copy; the farther the warp moves an image, the better it must match."""
+    """Return whether each pair is a near copy."""
+    # The farther the warp moves an image, the better it must match.
     score = match.detail + match.patches
     near, far = (match.moved <= NEAR) & (score >= LEAST_NEAR), (match.moved <= FAR) & (score >= LEAST_FAR)
     return near | far

@@ -8,10 +8,8 @@ import numpy as np
 
 @numba.njit(cache=True, nogil=True)
 def sample(images, warps, edge, margin, values, inside):  # type: ignore[no-untyped-def]
-    """Write the pixels of each warped image, by linear interpolation, and whether they lie inside.
-
-    edge: (side,) the coordinates of pixels in a row. margin: pixels farther out are not inside.
-    """
+    """Write the pixels of each warped image, by linear interpolation, and whether they lie inside."""
+    # edge: (side,) the coordinates of pixels in a row. margin: pixels farther out are not inside.
     side = len(edge)
     half, most = np.float32(side / 2), np.float32(side - 1.001)
     for n in range(len(images)):

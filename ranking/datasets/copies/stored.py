@@ -24,7 +24,10 @@ FILE = "copies.npz"
 
 
 class StoredCopies(NamedTuple):
-    """pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split of the source."""
+    """The near copies in the folder of an image set.
+
+    pairs: (p, 2) images. detail: (p,) how well the two match. test: (m,) the split of the source.
+    """
 
     pairs: Ints
     detail: Floats
@@ -60,8 +63,11 @@ class StoredCopies(NamedTuple):
 def group_copies_together(
     images: ImageSet, fingerprints: Sequence[Sequence[Fingerprint]], on_step: Callable[[], None]
 ) -> ImageSet:
-    """Search a new image set for near copies, store them in its folder, and keep them on one side of the split unless
-    its source groups samples by anything other than images. Return the set. on_step: as of `near_copies`."""
+    """Search a new image set for near copies, and store them in its folder; return the set.
+
+    They are kept on one side of the split unless the source groups samples by anything other than images.
+    on_step: as of `near_copies`.
+    """
     copies = near_copies(fingerprints, on_step)
     if len(copies.pairs):
         np.savez(images.folder / FILE, pairs=copies.pairs, detail=copies.detail, test=images.image_test)
@@ -80,10 +86,10 @@ def stored_copies(folder: Path) -> StoredCopies | None:
 
 
 def group_copies(folder: Path, together: bool) -> ImageSet:
-    """Change the set in `folder`, which must not be in use yet: keep near copies on one side of every split, or restore
-    the split of the source. Return the set.
+    """Keep near copies on one side of every split, or restore the split of the source; return the set.
 
-    If the source groups samples, a group that is on one side stays there.
+    The set in `folder`, which must not be in use yet, is changed. If the source groups samples, a group that
+    is on one side stays there.
     """
     images, copies = load_image_set(folder), stored_copies(folder)
     if copies is None or together == are_together(images):

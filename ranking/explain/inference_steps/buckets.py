@@ -45,7 +45,8 @@ def bins_of(problem: InferenceProblem) -> Bins | None:
 
 
 def bucket_steps(problem: InferenceProblem) -> Trace | None:
-    """Bound the bins by divide and conquer over their edges, then rank those whose bounds differ; None as `bins_of`."""
+    """Bound the bins by divide and conquer over edges, then rank those that remain; None as `bins_of`."""
+    # Those remain whose bounds differ.
     bins = bins_of(problem)
     if bins is None:
         return None
@@ -73,7 +74,7 @@ def _bound_bins(
     steps: list[Step],
     parent: int,
 ) -> None:
-    """Bound the ranks of the bins between edges.start - 1 and edges.end: one step per edge, the middle one first."""
+    """Bound the ranks of the bins from edges.start - 1 to edges.end: a step per edge, the middle first."""
     start, end, low, high = edges
     lowest, highest = ranks
     lowest[start - 1 : end], highest[start - 1 : end] = low, high
@@ -94,7 +95,8 @@ def _bound_bins(
 def _interval(
     problem: InferenceProblem, j: int, score: float, slack: float, low: int, high: int
 ) -> tuple[int, int]:
-    """Return the best ranks at score + slack and at score - slack, by one sum: rounding may have moved the edge."""
+    """Return the best ranks at score + slack and score - slack by one sum."""
+    # Rounding may have moved the edge.
     values, best, ranks = [0.0, 0.0], [0.0, 0.0], [low, low]
     for i in range(low, high):
         drop = float(problem.half_gains[i - 1]) * float(problem.steps[i + j - 2])
@@ -109,11 +111,9 @@ def _interval(
 def _decide_by_sign(
     problem: InferenceProblem, scores: list[float], inside: Bound, steps: list[Step], ranks: Ints
 ) -> None:
-    """Rank the samples of a bin with two possible ranks by the sign of the derivative.
-
-    The derivative is bounded with the most and the fewest samples above that the bin allows. Samples whose sign remains
-    unknown are ranked by `select`.
-    """
+    """Rank the samples of a bin with two possible ranks by the sign of the derivative."""
+    # The derivative is bounded with the most and the fewest samples above that the bin allows. Samples whose
+    # sign remains unknown are ranked by `select`.
     start, end, low, high = inside
     base = float(problem.relevant[low - 1])
     largest_drop, smallest_drop = (

@@ -51,7 +51,7 @@ class InferenceProblem:
     def of(
         cls, scores: npt.ArrayLike, relevant: npt.ArrayLike, loss: str | RankingLoss = "ap"
     ) -> InferenceProblem:
-        """Return the problem of scores (n,) finite and relevant (n,); ValueError unless both kinds of samples occur."""
+        """Return the problem of finite scores (n,) and relevant (n,); ValueError unless both kinds occur."""
         values = np.array(scores, dtype=np.float64)
         if values.ndim != 1 or np.shape(relevant) != values.shape:
             raise InputError(
@@ -99,7 +99,7 @@ class InferenceProblem:
         return (float(self.relevant[i - 1]) - score) - drop
 
     def best_rank(self, j: int, score: float, low: int, high: int) -> tuple[int, tuple[int, ...]]:
-        """Return the highest maximiser of f_j on low ... high for a score, and the ranks that were evaluated."""
+        """Return the highest maximiser of f_j on low ... high for a score, and the evaluated ranks."""
         value, best, rank = 0.0, 0.0, low
         for i in range(low, high):
             value += self.derivative(j, i, score)
@@ -115,7 +115,10 @@ class InferenceProblem:
 
     @cached_property
     def values(self) -> Floats:
-        """(|N|, |P| + 1) all f_j(i). The sum over j of f_j(r_j) is score plus loss (Observation 3)."""
+        """(|N|, |P| + 1) all f_j(i).
+
+        The sum over j of f_j(r_j) is score plus loss (Observation 3).
+        """
         return self._score_terms(self.irrelevant[:, None]) + self.deltas
 
     def _score_terms(self, scores: float | Floats) -> Floats:
@@ -128,7 +131,7 @@ class InferenceProblem:
 
     @cached_property
     def deltas(self) -> Floats:
-        """(|N|, |P| + 1) the loss of the j-th irrelevant sample at each rank, delta_j(i) of condition (C2)."""
+        """(|N|, |P| + 1) the loss of the j-th irrelevant sample at each rank, delta_j(i) of (C2)."""
         p, n = len(self.positives), len(self.negatives)
         positions = np.arange(n)[:, None] + np.arange(p)[None, :]
         costs = self.gains * self.steps[positions]
@@ -137,7 +140,10 @@ class InferenceProblem:
         return deltas
 
     def unimodal_to(self, j: int) -> int | None:
-        """Return up to which rank f_j is known to be unimodal (Proposition 5, with rank |P| + 1 too); None: unknown."""
+        """Return up to which rank f_j is known to be unimodal, None if unknown.
+
+        See Proposition 5, with rank |P| + 1 too.
+        """
         return min(self.highest, j) if self.loss.unimodal else None
 
     def value_of(self, ranks: Ints) -> Value:
@@ -152,7 +158,10 @@ class InferenceProblem:
         return 1 + np.searchsorted(-self.relevant, -self.irrelevant, side="left")
 
     def interleavings(self) -> Ints:
-        """Return (m, |N|) the ranks of all interleavings, each kind sorted by score; ValueError for too many."""
+        """Return (m, |N|) the ranks of all interleavings; ValueError for too many.
+
+        Each kind is sorted by score.
+        """
         n, p = len(self.negatives), len(self.positives)
         if (count := comb(n + p, p)) > MAX_INTERLEAVINGS:
             raise InputError("interleavings", f"at most {MAX_INTERLEAVINGS:,} to list", count)

@@ -10,10 +10,9 @@ from ranking.explain.inference_steps.trace import Bound, Step
 def select(
     problem: InferenceProblem, scores: list[float], block: Bound, steps: list[Step], ranks: Ints, parent: int
 ) -> None:
-    """Write the ranks of the block of `scores` (|N|,), which is rearranged; no other score lies inside its range.
-
-    One step per median. Samples with the score of the median have ranks between those of its first and its last copy.
-    """
+    """Write the ranks of the block of `scores` (|N|,), which is rearranged."""
+    # No other score lies inside the range of the block. One step per median. Samples with the score of the
+    # median have ranks between those of its first and its last copy.
     start, end, low, high = block
     if low == high:
         ranks[start:end] = low
@@ -41,10 +40,9 @@ def select(
 
 
 def split_at_median(scores: list[float], start: int, end: int) -> tuple[int, int, int]:
-    """Rearrange a run into scores above, equal to and below its median: MEDIAN and SELECT of the paper in one.
-
-    Returns where the equal ones begin and end, and the number of comparisons.
-    """
+    """Rearrange a run into scores above, equal to and below its median."""
+    # MEDIAN and SELECT of the paper in one. Returns where the equal ones begin and end, and the number of
+    # comparisons.
     middle, low, high, comparisons = (start + end) // 2, start, end, 0
     while True:
         run = scores[low:high]

@@ -13,8 +13,9 @@ What = Literal["sample", "median", "edge", "bin"]
 
 
 class Bound(NamedTuple):
-    """The irrelevant samples `start` to `end` - 1, numbered from 0 by decreasing score, have interleaving ranks from
-    `low` to `high`."""
+    """The interleaving ranks of the irrelevant samples `start` to `end` - 1 are from `low` to `high`."""
+
+    # Samples are numbered from 0 by decreasing score.
 
     start: int
     end: int
@@ -78,7 +79,7 @@ class Trace:
         return len(places)
 
     def bounds_after(self, count: int, highest: int) -> tuple[Ints, Ints]:
-        """Return (|N|,) the lowest and the highest possible rank of each sample after the first `count` steps."""
+        """Return (|N|,) the lowest and highest possible rank of each sample after `count` steps."""
         low, high = np.ones(len(self.ranks), np.int64), np.full(len(self.ranks), highest, np.int64)
         for step in self.steps[:count]:
             for bound in step.bounds:

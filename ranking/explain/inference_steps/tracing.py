@@ -29,7 +29,7 @@ def greedy_steps(problem: InferenceProblem) -> Trace:
 
 
 def search_steps(problem: InferenceProblem) -> Trace:
-    """Find the mode of f_j on 1 ... min(|P| + 1, j) by bisection, and evaluate the ranks above (Algorithm 3)."""
+    """Find the mode of f_j on 1 ... min(|P| + 1, j) by bisection, evaluate the ranks above (Algorithm 3)."""
     if problem.unimodal_to(1) is None:
         raise InputError("loss of search", "a unimodal one such as ap", problem.loss.name)
     steps = []
@@ -92,7 +92,9 @@ TRACED: dict[str, Callable[[InferenceProblem], Trace]] = {
 
 
 def trace_of(problem: InferenceProblem, algorithm: str) -> Trace:
-    """Return the trace of an algorithm of TRACED; ValueError for another one, and for search with a loss besides AP.
+    """Return the trace of an algorithm of TRACED.
+
+    ValueError for another one, and for search with a loss besides AP.
 
     Where no grid can separate the scores, the trace of "buckets" is that of "select", as in the compiled form.
     """

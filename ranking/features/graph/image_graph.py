@@ -1,4 +1,7 @@
-"""The similarity graph of an image set: which samples are neighbours, with a name that the settings of a run store."""
+"""The similarity graph of an image set: which samples are neighbours.
+
+The settings of a run store its name.
+"""
 
 from __future__ import annotations
 
@@ -29,10 +32,12 @@ def _no_pairs() -> Ints:
 
 
 class Graph(NamedTuple):
-    """words: a description. pairs: maps an image set, vectors (n, d) of its samples and `rows` (r,) to the edges (m,
-    2), numbered within the rows."""
+    """A way to make the edges of a similarity graph."""
 
+    # a description
     words: str
+    # maps an image set, vectors (n, d) of its samples and `rows` (r,) to the edges (m, 2), numbered within
+    # the rows
     pairs: Callable[[ImageSet, Features, Ints], Ints]
 
 
@@ -47,7 +52,7 @@ FIRST_GRAPH = "same image"
 
 
 def is_graph_name(by: str) -> bool:
-    """Return whether settings may contain this name: one of GRAPHS, or of uploaded pairs (`uploaded_pairs.py`)."""
+    """Return whether settings may contain this name: one of GRAPHS or of `uploaded_pairs`."""
     return by in GRAPHS or is_edges_name(by)
 
 
@@ -75,13 +80,11 @@ def image_graph(
     rows: Bools | None = None,
     uploaded: Ints | None = None,
 ) -> SimilarityGraph:
-    """Return the graph of the samples in `rows` (n,), None for all, numbered within the rows.
-
-    by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. Pairs of a training sample and
-    a test sample are dropped. parts: of `features` (n, d). The affinity compares features of the box, because features
-    of the whole image are equal within an image (high-order, section 5); it compares all features if there are no
-    others. ValueError if affinities would take more than MAX_BYTES.
-    """
+    """Return the graph of the samples in `rows` (n,), None for all, numbered within the rows."""
+    # by: one of GRAPHS, or the name of the pairs `uploaded` (m, 2) of samples of the set. Pairs of a training
+    # sample and a test sample are dropped. parts: of `features` (n, d). The affinity compares features of the
+    # box, because features of the whole image are equal within an image (high-order, section 5); it compares
+    # all features if there are no others. ValueError if affinities would take more than MAX_BYTES.
     vectors = features[:, compared_columns(image_set, parts)]
     taken = np.arange(len(image_set)) if rows is None else np.flatnonzero(rows)
     edges = graph_edges(image_set, by, vectors, taken, uploaded)
@@ -98,10 +101,9 @@ def compared_columns(image_set: ImageSet, parts: Sequence[tuple[str, GivenSettin
 def graph_edges(
     image_set: ImageSet, by: str, vectors: Features, rows: Ints, uploaded: Ints | None = None
 ) -> Ints:
-    """Return (m, 2) the ascending edges among `rows` (r,) of an image set, numbered within the rows.
-
-    vectors: (n, d2) of all samples, the columns that the affinity compares. Other arguments as for `image_graph`.
-    """
+    """Return (m, 2) the ascending edges among `rows` (r,) of an image set, numbered within the rows."""
+    # vectors: (n, d2) of all samples, the columns that the affinity compares. Other arguments as for
+    # `image_graph`.
     check_graph_name(by)
     if is_edges_name(by) != (uploaded is not None):
         raise InputError("pairs", "pairs with the name of a CSV, and with no other name", f"the name {by!r}")

@@ -18,18 +18,20 @@ Edges = npt.NDArray[np.int64]
 
 
 def same_image(image_of: npt.ArrayLike) -> Edges:
-    """Return all pairs of samples of one image (high-order, section 5). image_of: (n,) the image of each sample.
+    """Return all pairs of samples of one image (high-order, section 5).
 
     >>> same_image([7, 8, 7, 7])
     array([[0, 2],
            [0, 3],
            [2, 3]])
     """
+    # image_of: (n,) the image of each sample.
     return same_group(image_of)
 
 
 def same_group(groups: npt.ArrayLike) -> Edges:
-    """Return all pairs of samples of one group. groups: (n,) numbers or names, without NaN."""
+    """Return all pairs of samples of one group."""
+    # groups: (n,) numbers or names, without NaN.
     given = np.asarray(groups)
     if given.ndim != 1:
         raise InputError("groups", "(n,), one per sample", f"shape {given.shape}")
@@ -46,16 +48,15 @@ def same_group(groups: npt.ArrayLike) -> Edges:
 
 
 def nearest(features: npt.ArrayLike, k: int) -> Edges:
-    """Return the pairs of each sample and its `k` nearest samples by Euclidean distance, each unordered pair once.
-
-    features: (n, d) finite. k: 1 to n - 1. Distances are compared in float64 as |x|^2 + |y|^2 - 2 x.y; of equally
-    near samples the one that comes first is nearer (scikit-learn's NearestNeighbors takes any). Memory: a few blocks of
-    BLOCK numbers beside the features.
+    """Return the pairs of each sample and its `k` nearest samples by Euclidean distance, each pair once.
 
     >>> nearest([[0.0], [1.0], [5.0]], 1)
     array([[0, 1],
            [1, 2]])
     """
+    # features: (n, d) finite. k: 1 to n - 1. Distances are compared in float64 as |x|^2 + |y|^2 - 2 x.y; of
+    # equally near samples the one that comes first is nearer (scikit-learn's NearestNeighbors takes any).
+    # Memory: a few blocks of BLOCK numbers beside the features.
     vectors = _checked_features(features)
     n = len(vectors)
     if isinstance(k, bool) or not isinstance(k, int | np.integer) or not 1 <= k < n:
@@ -89,12 +90,11 @@ def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
 def affinity(features: npt.ArrayLike, edges: npt.ArrayLike) -> Features:
     """Return Phi(z_i, z_j) = exp(-(z_i - z_j)^2), element by element (high-order, eq. 5, without eta).
 
-    features: (n, d2) finite, float32 or float64 (all else becomes float64). edges: (m, 2). Returns (m, d2) in [0, 1]
-    of the same precision, in which it is computed, with little memory beside it.
-
     >>> affinity([[0.0, 1.0], [0.0, 1.0]], [[0, 1]])
     array([[1., 1.]])
     """
+    # features: (n, d2) finite, float32 or float64 (all else becomes float64). edges: (m, 2). Returns (m, d2)
+    # in [0, 1] of the same precision, in which it is computed, with little memory beside it.
     vectors = _checked_features(features)
     pairs = np.asarray(edges)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not np.issubdtype(pairs.dtype, np.integer):

@@ -52,8 +52,8 @@ def edges_name(edges: Ints) -> str:
 
 
 def checked_edges(edges: Ints) -> Ints:
-    """Return `edges` as (m, 2) int64; ValueError unless they are at most MAX_PAIRS pairs in ascending order, each pair
-    once with its lower sample first."""
+    """Return `edges` as (m, 2) int64; ValueError unless they are at most MAX_PAIRS valid pairs."""
+    # Valid are pairs in ascending order, each once with its lower sample first.
     if edges.ndim != 2 or edges.shape[1] != 2 or not np.issubdtype(edges.dtype, np.integer):
         came = f"{edges.dtype} of shape {edges.shape}"
         raise InputError("pairs", "(m, 2) integers", came, "read them from a CSV")
@@ -77,16 +77,16 @@ def checked_edges(edges: Ints) -> Ints:
 def edges_from_csv(
     source: str | Path | IO[bytes], ids: Sequence[object] | npt.NDArray[np.generic], most: int | None = None
 ) -> Ints:
-    """Return the pairs that a CSV lists in its columns i and j, by the ids of the samples; other columns are ignored.
-
-    source: the text, the Path of a UTF-8 file, or a stream of its bytes. ids: (n,) different names of the samples; the
-    CSV may also contain them as `spreadsheets.guarded`. most: the limit of pairs, in addition to MAX_OTHER_LINES lines
-    without a pair. ValueError, with the line number, if a line does not have two different samples, or repeats a pair.
-    Memory: some 60 bytes per pair, in addition to the source.
+    """Return the pairs that a CSV lists in its columns i and j, by the ids of the samples.
 
     >>> edges_from_csv("i,j\\nb,a\\n", ids=["a", "b", "c"])
     array([[0, 1]])
     """
+    # Other columns are ignored. source: the text, the Path of a UTF-8 file, or a stream of its bytes. ids:
+    # (n,) different names of the samples; the CSV may also contain them as `spreadsheets.guarded`. most: the
+    # limit of pairs, in addition to MAX_OTHER_LINES lines without a pair. ValueError, with the line number,
+    # if a line does not have two different samples, or repeats a pair. Memory: some 60 bytes per pair, in
+    # addition to the source.
     number_of = {str(name): number for number, name in enumerate(ids)}
     if len(number_of) != len(ids):
         raise InputError("ids", f"{len(ids):,} different ids", len(number_of))
@@ -108,7 +108,7 @@ def edges_from_csv(
 
 
 def read_pairs(name: str, data: bytes, ids: Sequence[object] | npt.NDArray[np.generic]) -> Ints:
-    """Return the pairs (m, 2), m > 0, of an uploaded CSV called `name`, by the ids of the samples; else ValueError."""
+    """Return the pairs (m, 2), m > 0, of an uploaded CSV called `name`, by sample ids; else ValueError."""
     try:
         edges = edges_from_csv(io.BytesIO(data), ids, MAX_PAIRS)
     except InputError as error:
@@ -126,7 +126,7 @@ def _opened(source: str | Path | IO[bytes]) -> AbstractContextManager[IO[bytes]]
 
 
 def _lines(stream: IO[bytes], most: int | None) -> Iterator[tuple[int, tuple[str, str]]]:
-    """Yield the number of each line that is not empty, and its cells in the columns i and j, "" if it is too short."""
+    """Yield the number of each line with content, and its cells in columns i and j, "" if it is too short."""
     lines = csv.reader(_decoded(stream, most), skipinitialspace=True, strict=True)
     try:
         header = next(lines, [])
@@ -178,7 +178,8 @@ def _pair_of(line: int, pair: tuple[str, str], number_of: Mapping[str, int]) -> 
 
 
 def _check_once(codes: Ints, places: Ints, ids: Sequence[object] | npt.NDArray[np.generic]) -> None:
-    """Raise ValueError about the first line that repeats a pair. codes: (m,) ascending. places: (m,) their lines."""
+    """Raise ValueError about the first line that repeats a pair."""
+    # codes: (m,) ascending. places: (m,) their lines.
     again = np.flatnonzero(codes[1:] == codes[:-1]) + 1
     if len(again):
         at = again[places[again].argmin()]

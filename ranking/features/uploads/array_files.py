@@ -71,12 +71,13 @@ def may_be_feature(name: str) -> bool:
 
 @dataclass(frozen=True)
 class ArrayInfo:
-    """An array of a file, or a column of a table. shape: () if it is unknown. why: why it can be used neither for
-    vectors nor for ids; "" if it can."""
+    """An array of a file, or a column of a table."""
 
     name: str
+    # () if it is unknown
     shape: tuple[int, ...]
     dtype: str
+    # why it can be used neither for vectors nor for ids; "" if it can
     why: str = ""
     # or "text"
     holds: str = "numbers"
@@ -94,7 +95,10 @@ class ArrayInfo:
 
 
 class ArrayFile(ABC):
-    """kind: a description of the file. arrays: in order. problems: report rows about parts that are never read."""
+    """A file of arrays.
+
+    kind: a description of the file. arrays: in order. problems: report rows about parts that are never read.
+    """
 
     kind: str
     arrays: list[ArrayInfo]
@@ -102,8 +106,10 @@ class ArrayFile(ABC):
 
     @abstractmethod
     def numbers(self, name: str, ids: str) -> Array:
-        """Return (n, d) the numbers of an array; Unusable if it cannot be read. ids: the array that names the samples,
-        which is excluded."""
+        """Return (n, d) the numbers of an array; Unusable if it cannot be read.
+
+        ids: the array that names the samples, which is excluded.
+        """
 
     @abstractmethod
     def texts(self, name: str) -> list[str]:
@@ -440,7 +446,8 @@ def pickled_texts(file: IO[bytes], limits: Limits) -> list[str]:
 
 
 def _unfit(size: int, limit: str, limits: Limits) -> str:
-    """Return why an array of `size` bytes cannot be read; "" if it can. limit: the field of `limits`."""
+    """Return why an array of `size` bytes cannot be read; "" if it can."""
+    # limit: the field of `limits`.
     most = getattr(limits, limit)
     if size > most:
         return f"it has {size:,} bytes, expected at most {most:,}; {variable(limit)} sets the limit"
@@ -448,11 +455,12 @@ def _unfit(size: int, limit: str, limits: Limits) -> str:
 
 
 def squeezed(shape: tuple[int, ...]) -> tuple[int, ...]:
-    """Return a shape without its trailing ones, as in outputs of networks, except in the first two dimensions.
+    """Return a shape without trailing ones, except in the first two dimensions.
 
     >>> squeezed((10, 512, 1, 1)), squeezed((10, 1)), squeezed((10,))
     ((10, 512), (10, 1), (10,))
     """
+    # Outputs of networks have such ones.
     while len(shape) > 2 and shape[-1] == 1:
         shape = shape[:-1]
     return shape

@@ -28,13 +28,17 @@ MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "im
 
 @dataclass(frozen=True)
 class ModelPreview:
-    """outputs: shapes in words, by name. settings: of `OnnxModel`, used for the samples. refused: why the model cannot
-    be used with these settings, or "". seconds: the median time per sample. plot: of the vectors of the samples."""
+    """What a page shows of an uploaded model."""
 
+    # shapes in words, by name
     outputs: dict[str, str]
+    # of `OnnxModel`, used for the samples
     settings: Settings = field(default_factory=dict)
+    # why the model cannot be used with these settings, or ""
     refused: str = ""
+    # the median time per sample
     seconds: float = 0.0
+    # of the vectors of the samples
     plot: VectorPlot | None = None
 
     def to_json(self) -> Json:
@@ -55,11 +59,9 @@ def is_network(path: Path) -> bool:
 
 
 def preview_model(path: Path, images: ImageSet, chosen: GivenSettings, on_step: OnStep) -> ModelPreview:
-    """Return a preview of the model in `path`, with the vectors of some samples of an image set.
-
-    chosen: settings that override the defaults: the normalisation in the file, otherwise that of ImageNet, and the
-    output whose name suggests features. InputError if the model cannot be run, or the set has no images.
-    """
+    """Return a preview of the model in `path`, with the vectors of some samples of an image set."""
+    # chosen: settings that override the defaults: the normalisation in the file, otherwise that of ImageNet,
+    # and the output whose name suggests features.
     if images.image_features is not None:
         came = "cards that name labels, because it was imported with features"
         raise InputError(images.title, "images", came, "choose an image set of images")

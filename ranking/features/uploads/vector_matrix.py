@@ -36,7 +36,7 @@ IDS = "ids of samples, or names of images with one sample"
 
 
 class InvalidVectors(Exception):
-    """Why vectors do not fit the samples: a sentence, the first rows of a table, and the number of its rows."""
+    """Why vectors do not fit the samples: a sentence, the first rows of a table, and its number of rows."""
 
     def __init__(self, sentence: str, problems: Sequence[Problem] = (), count: int = 0) -> None:
         super().__init__(sentence)
@@ -45,11 +45,13 @@ class InvalidVectors(Exception):
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """rows: (n,) the row of each sample; None if rows are in the order of the samples. words: a description. problems:
-    table rows about ignored rows."""
+    """How the rows of a file belong to samples."""
 
+    # (n,) the row of each sample; None if rows are in the order of the samples
     rows: Ints | None
+    # a description
     words: str
+    # table rows about ignored rows
     problems: Sequence[Problem] = ()
 
 
@@ -182,19 +184,23 @@ def _left_out(unknown: Sequence[tuple[int, str]]) -> list[Problem]:
 
 @dataclass(frozen=True, eq=False)
 class VectorMatrix:
-    """matrix: (n, d) float32, in its file. columns: of the uploaded numbers. problems: table rows about changes."""
+    """The matrix of the vectors of all samples."""
 
     name: str
+    # (n, d) float32, in its file
     matrix: Features
+    # of the uploaded numbers
     columns: int
+    # table rows about changes
     problems: list[Problem]
 
 
 def write_matrix(
     numbers: AnyArray, match: Match, images: ImageSet, target: Path, limits: Limits, on_rows: OnRows
 ) -> VectorMatrix:
-    """Write the matrix of the samples to `target`. InvalidVectors, and nothing is written, if a number is not finite,
-    no column differs between samples, or the matrix would exceed the limits."""
+    """Write the matrix of the samples to `target`; InvalidVectors, with nothing written, if it is invalid."""
+    # It is invalid if a number is not finite, no column differs between samples, or it would exceed the
+    # limits.
     if numbers.shape[1] > MAX_COLUMNS:
         raise InvalidVectors(
             f"expected at most {MAX_COLUMNS:,} columns, got {numbers.shape[1]:,}; reduce them, for example by PCA"

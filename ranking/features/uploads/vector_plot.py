@@ -1,4 +1,6 @@
-"""A plot of vectors before they are stored: how they spread, and whether nearest neighbours have the same class.
+"""A plot of vectors before they are stored.
+
+It shows how they spread, and whether nearest neighbours have the same class.
 
 Rows in another order than the samples have the correct shape and finite numbers. They can be recognised because the
 nearest neighbour of a sample has its class no more often than a random sample.
@@ -24,17 +26,18 @@ LEAST_ABOVE = 3.0
 
 @dataclass(frozen=True)
 class VectorPlot:
-    """samples: (m,) the plotted samples, evenly spaced. points: (m, 2) their first two principal components. explained:
-    the share of variance of each component.
+    """The plot of some vectors of an image set."""
 
-    agreeing: the share of these samples whose nearest neighbour among them has exactly the same classes. by_chance:
-    that share for random neighbours. None if the set has no classes, or all samples have the same.
-    """
-
+    # (m,) the plotted samples, evenly spaced
     samples: list[int]
+    # (m, 2) their first two principal components
     points: list[list[float]]
+    # the share of variance of each component
     explained: list[float]
+    # the share of these samples whose nearest neighbour among them has exactly the same classes; None if the
+    # set has no classes, or all samples have the same
     agreeing: float | None = None
+    # the share for random neighbours; None as `agreeing`
     by_chance: float | None = None
 
     @property
@@ -47,7 +50,8 @@ class VectorPlot:
 
 
 def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> VectorPlot:
-    """Return the plot of vectors (n, d) of samples of a set. of: (n,) which samples, None for all."""
+    """Return the plot of vectors (n, d) of samples of a set."""
+    # of: (n,) which samples, None for all.
     few = min(MAX_SHOWN, len(matrix))
     places = np.unique(np.linspace(0, len(matrix) - 1, few).round().astype(np.int64))
     samples = places if of is None else of[places]
@@ -63,11 +67,9 @@ def vector_plot(matrix: Features, images: ImageSet, of: Ints | None = None) -> V
 
 
 def principal_components(rows: Floats) -> tuple[Floats, list[float]]:
-    """Return (m, 2) the first two principal components of rows (m, d), and the share of variance of each.
-
-    Computed from the inner products, which are few, because the rows may be long. If rows lie on a line or a point, the
-    missing components are 0. The largest value of each component is positive.
-    """
+    """Return (m, 2) the first two principal components of rows (m, d), and the share of variance of each."""
+    # Computed from the inner products, which are few, because the rows may be long. If rows lie on a line or
+    # a point, the missing components are 0. The largest value of each component is positive.
     centred = rows - rows.mean(axis=0)
     products = centred @ centred.T
     whole, few = float(np.trace(products)), min(2, len(rows))
@@ -89,7 +91,8 @@ def _patterns(images: ImageSet, samples: Ints) -> Ints:
 
 
 def agreement(rows: Floats, patterns: Ints) -> tuple[float | None, float | None]:
-    """Return the share of rows (m, d) of length 1 whose nearest row has the same pattern, and that of a random row."""
+    """Return the share of rows whose nearest row has the same pattern, and that of a random row."""
+    # rows: (m, d) of length 1.
     counts = np.bincount(patterns)
     if len(rows) < 3 or (counts > 0).sum() < 2:
         return None, None

@@ -51,25 +51,29 @@ VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
 
 @dataclass(frozen=True)
 class VectorsPreview:
-    """kind: a description of the file. arrays: of the file.
+    """What a page shows of an uploaded file of vectors."""
 
-    vectors, ids: the arrays that were read; ids is BY_ORDER if rows are in the order of the samples. refused: why
-    nothing can be kept, or "". problems: the first of `problem_count`. name, samples, columns, size, matched, plot: of
-    the matrix: its name, its rows, the columns of the file and of the matrix, how rows were matched, and its plot.
-    """
-
+    # a description of the file
     kind: str
+    # of the file
     arrays: list[ArrayInfo]
+    # vectors, ids: the arrays that were read; ids is BY_ORDER if rows are in the order of the samples
     vectors: str | None = None
     ids: str = BY_ORDER
+    # why nothing can be kept, or ""
     refused: str = ""
+    # the first of `problem_count`
     problems: list[Problem] = field(default_factory=list)
     problem_count: int = 0
+    # of the matrix
     name: str = ""
+    # samples, columns, size: the rows of the matrix, the columns of the file, and those of the matrix
     samples: int = 0
     columns: int = 0
     size: int = 0
+    # how rows were matched
     matched: str = ""
+    # of the matrix
     plot: VectorPlot | None = None
 
     def to_json(self) -> Json:
@@ -100,12 +104,10 @@ def preview_vectors(
     on_step: OnStep | None = None,
     limits: Limits | None = None,
 ) -> VectorsPreview:
-    """Return a preview of the file `path` for the samples of an image set. file_name: the name that the user gave the
-    file.
-
-    The matrix is written to `target` if the vectors fit. vectors, ids: the arrays to read; None: arrays with a usual
-    name, and without such ids the order of the samples. InputError if the file is none of EXPECTED, or damaged.
-    """
+    """Return a preview of the file `path` for the samples of an image set."""
+    # file_name: the name that the user gave the file. The matrix is written to `target` if the vectors fit.
+    # vectors, ids: the arrays to read; None: arrays with a usual name, and without such ids the order of the
+    # samples. InputError if the file is none of EXPECTED, or damaged.
     report = on_step or (lambda *_: None)
     limits = Limits.from_environment() if limits is None else limits
     try:
@@ -117,7 +119,7 @@ def preview_vectors(
 
 
 def open_arrays(path: Path, file_name: str, limits: Limits) -> ArrayFile:
-    """Return the arrays of a file, whose type follows from its first bytes; InputError if it is none of EXPECTED."""
+    """Return the arrays of a file, whose type its first bytes show; InputError if it is none of EXPECTED."""
     with path.open("rb") as file:
         head = file.read(6)
     if head == b"\x93NUMPY":
@@ -212,8 +214,7 @@ def _unused(info: ArrayInfo) -> Problem:
 
 
 def _likely_vectors(arrays: list[ArrayInfo]) -> str | None:
-    """Return a list or matrix rather than a single column; among several one with a usual name, otherwise the
-    widest."""
+    """Return a list or matrix rather than a column; of several one with a usual name, else the widest."""
     possible = [info for info in arrays if info.may_be_vectors]
     matrices = [info for info in possible if info.name != ALL_NUMBERS] or possible
 

@@ -32,13 +32,12 @@ log = logging.getLogger(__name__)
 def windows_of(
     image_set: ImageSet, settings: WindowSettings, cache: Path, on_count: OnCount | None = None
 ) -> BagSet:
-    """Return one bag per image, in the order of `image_set.image_names`, which are the ids; without relevance.
-
-    The features are a mapped file in `cache`: float32, or float16 if the windows allowed by `settings` could have more
-    than HALF bytes. If it does not exist, windows are computed and written image after image; `on_count` is called
-    after each image and every BEAT seconds, and an exception that it raises ends the computation. InputError for a
-    damaged image, and for a set that was imported with features, because its images are placeholders.
-    """
+    """Return one bag per image, without relevance, in the order of `image_set.image_names`, their ids."""
+    # The features are a mapped file in `cache`: float32, or float16 if the windows allowed by `settings`
+    # could have more than HALF bytes. If it does not exist, windows are computed and written image after
+    # image; `on_count` is called after each image and every BEAT seconds, and an exception that it raises
+    # ends the computation. InputError for a damaged image, and for a set that was imported with features,
+    # because its images are placeholders.
     if image_set.image_features is not None:
         expected = f"images, but {image_set.title} was imported with features and has placeholders"
         raise InputError("images with windows", expected, remedy="choose a set that was imported with images")
@@ -88,7 +87,7 @@ def _precision(image_set: ImageSet, settings: WindowSettings) -> npt.DTypeLike:
 
 
 def _read(image_set: ImageSet, windows_file: Path, boxes_file: Path) -> BagSet | None:
-    """Return the bags in two files; None if one of them does not exist, or, with a warning in the log, is damaged."""
+    """Return the bags in two files; None if one is missing or, with a warning in the log, damaged."""
     try:
         windows = np.load(windows_file, mmap_mode="r", allow_pickle=False)
         image_of, *corners = np.load(boxes_file, allow_pickle=False).T

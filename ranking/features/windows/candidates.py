@@ -26,15 +26,13 @@ SCALE, BLUR, LEAST = 64.0, 0.8, 15
 def candidate_windows(
     picture: Image.Image, settings: WindowSettings, boxes: npt.ArrayLike | None = None
 ) -> Ints:
-    """Return (m, 4) different left, top, right, bottom in pixels; the first is the whole image.
-
-    segments: the image is segmented (Felzenszwalb and Huttenlocher, IJCV 2004), and similar neighbouring segments are
-    joined one pair after another; the windows bound what is joined, the last ones first (selective search: Uijlings et
-    al., IJCV 2013). grid: windows of the image's shape and of up to twice its width or height, which overlap by half,
-    the large ones first. boxes of the set: `boxes` (k, 4), the part of each that is inside the image.
-
-    An image without candidates, such as one of a single colour or pixel, has the whole image only.
-    """
+    """Return (m, 4) different left, top, right, bottom in pixels; the first is the whole image."""
+    # segments: the image is segmented (Felzenszwalb and Huttenlocher, IJCV 2004), and similar neighbouring
+    # segments are joined one pair after another; the windows bound what is joined, the last ones first
+    # (selective search: Uijlings et al., IJCV 2013). grid: windows of the image's shape and of up to twice
+    # its width or height, which overlap by half, the large ones first. boxes of the set: `boxes` (k, 4), the
+    # part of each that is inside the image.
+    # An image without candidates, such as one of a single colour or pixel, has the whole image only.
     whole = np.array([[0, 0, *picture.size]])
     if settings.source == SEGMENTS:
         candidates = _of_segments(picture)
@@ -88,7 +86,8 @@ def _grid(width: int, height: int, most: int) -> Ints:
 
 
 def _shapes() -> Iterator[tuple[int, int]]:
-    """Yield the rows and columns of grids, few first: neither more than twice the other, and more than one window."""
+    """Yield the rows and columns of grids, few first."""
+    # Neither is more than twice the other, and there is more than one window.
     for product in count(2):
         for rows in range(1, product + 1):
             columns, rest = divmod(product, rows)

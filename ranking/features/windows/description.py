@@ -39,10 +39,9 @@ LEVELS = 3
 
 
 def describe_windows(picture: Image.Image, boxes: npt.ArrayLike) -> npt.NDArray[np.float32]:
-    """Return (m, COLUMNS) the features of windows `boxes` (m, 4): HOG and colours of equal length, rows of length 1.
-
-    A window without edges has the colours only. InputError for boxes that are empty or not inside the image.
-    """
+    """Return (m, COLUMNS) the features of windows `boxes` (m, 4): HOG and colours, rows of length 1."""
+    # HOG and colours have equal length. A window without edges has the colours only. InputError for boxes
+    # that are empty or not inside the image.
     corners = _checked(boxes, picture.size)
     vectors = np.zeros((len(corners), COLUMNS), np.float32)
     level, reduced = picture.convert("RGB"), 1
@@ -77,7 +76,8 @@ def _grey(picture: Image.Image) -> Floats:
 
 @njit(cache=True, nogil=True)
 def _integral(grey: Floats, hsv: Ints) -> npt.NDArray[np.uint32]:
-    """Return (height + 1, width + 1, ORIENTATIONS + COLOURS) sums over all pixels above and left, modulo 2 ** 32."""
+    """Return (height + 1, width + 1, ORIENTATIONS + COLOURS) sums over pixels above and left."""
+    # Sums are modulo 2 ** 32.
     height, width = grey.shape
     sums = np.zeros((height + 1, width + 1, ORIENTATIONS + COLOURS), np.uint32)
     row = np.empty(ORIENTATIONS + COLOURS, np.uint32)
@@ -112,7 +112,7 @@ def _colour(hue: int, saturation: int, value: int) -> int:
 
 @njit(cache=True, nogil=True)
 def _pool(sums: npt.NDArray[np.uint32], boxes: Floats, rows: Ints, vectors: Features) -> None:
-    """Fill `rows` of `vectors` with the features of `boxes`, in pixels of the image that `sums` belongs to."""
+    """Fill `rows` of `vectors` with the features of `boxes`, in pixels of the image of `sums`."""
     cells = np.empty((CELLS, CELLS, ORIENTATIONS))
     parts = np.empty((PARTS, PARTS, COLOURS))
     vector = np.empty(COLUMNS)
@@ -133,10 +133,9 @@ def _pool(sums: npt.NDArray[np.uint32], boxes: Floats, rows: Ints, vectors: Feat
 
 @njit(cache=True, nogil=True)
 def _means(sums: npt.NDArray[np.uint32], box: Floats, means: Floats) -> None:
-    """Fill `means` (side, side, channels) with the mean of each channel in each cell of a box.
-
-    Neighbouring cells share no pixel unless the box has fewer pixels than cells: every cell has one or more.
-    """
+    """Fill `means` (side, side, channels) with the mean of each channel in each cell of a box."""
+    # Neighbouring cells share no pixel unless the box has fewer pixels than cells: every cell has one or
+    # more.
     side = len(means)
     height, width = sums.shape[0] - 1, sums.shape[1] - 1
     for row in range(side):

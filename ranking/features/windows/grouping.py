@@ -1,4 +1,4 @@
-"""Hierarchical grouping of segments (Uijlings et al., IJCV 2013): similar neighbours are joined, pair after pair.
+"""Grouping of segments (Uijlings et al., IJCV 2013): similar neighbours are joined, pair after pair.
 
 scikit-image's `merge_hierarchical` calls Python functions for every pair: it takes ten times as long even if it
 compares mean colours only.
@@ -17,13 +17,12 @@ TONES = 4
 
 
 def grouped_boxes(pixels: npt.NDArray[np.uint8], segments: Ints) -> Ints:
-    """Return (2k - 1, 4) left, top, right, bottom: of k segments, and then of each union, the last the whole image.
-
-    pixels: (height, width, 3). segments: (height, width) from 0 to k - 1, none without pixels, connected through
-    pixels above or beside each other; with one union fewer for each part that is not connected to the rest. The
-    similarity of two neighbours is the intersection of their colour histograms, plus 1 minus their share of the
-    image's area, plus 1 minus the share of the area that their common box has beyond them.
-    """
+    """Return (2k - 1, 4) left, top, right, bottom of k segments, then of unions; the last is the image."""
+    # pixels: (height, width, 3). segments: (height, width) from 0 to k - 1, none without pixels, connected
+    # through pixels above or beside each other; with one union fewer for each part that is not connected to
+    # the rest. The similarity of two neighbours is the intersection of their colour histograms, plus 1 minus
+    # their share of the image's area, plus 1 minus the share of the area that their common box has beyond
+    # them.
     segments = np.asarray(segments, np.int64)
     k = int(segments.max()) + 1
     tones = pixels.astype(np.int64) * TONES >> 8
@@ -49,11 +48,9 @@ def _bounds(segments: Ints, k: int) -> Ints:
 
 @njit(cache=True, nogil=True)
 def _group(counts: Floats, neighbours: Bools, boxes: Ints, area: float) -> int:
-    """Fill the boxes of the unions, after those of the k segments; return the number of unions.
-
-    counts: (k, bins) of pixels. A union takes the place of the first of its two parts, so that matrices stay (k, k). Of
-    equally similar pairs the first is joined.
-    """
+    """Fill the boxes of the unions, after those of the k segments; return the number of unions."""
+    # counts: (k, bins) of pixels. A union takes the place of the first of its two parts, so that matrices
+    # stay (k, k). Of equally similar pairs the first is joined.
     k = len(counts)
     sizes = np.empty(k)
     for i in range(k):
