@@ -38,13 +38,13 @@ def without_kind(folder: str) -> str:
     return " ".join(word for word in re.split(r"[\W_]+", folder.casefold()) if not KINDS.fullmatch(word))
 
 
-def may_be_mask(name: str) -> bool:
-    """Return whether a folder of an image says that its images annotate others.
+def mask_words(name: str) -> list[str]:
+    """Return the words of an image's folders that say that the images in them annotate others.
 
-    >>> may_be_mask("annotations/1.png"), may_be_mask("train_masks/1.png"), may_be_mask("masked faces/1.png")
-    (True, True, False)
+    >>> mask_words("annotations/1.png"), mask_words("train_masks/1.png"), mask_words("masked faces/1.png")
+    (['annotations'], ['masks'], [])
     """
-    return any(MASKS.fullmatch(word) for word in re.split(r"[\W_]+", parent(name).casefold()))
+    return list(filter(MASKS.fullmatch, re.split(r"[\W_]+", parent(name).casefold())))
 
 
 def place_of(name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from ranking.core.text import counted
 from ranking.files import FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
-from ranking.formats.file_names import bare, is_image, may_be_mask, part_of, place_of
+from ranking.formats.file_names import bare, is_image, mask_words, part_of, place_of
 
 NO_IMAGE = "an image of that name in the folder or ZIP file"
 
@@ -122,4 +122,4 @@ class Alike:
 
 def _fit(name: str, beside: str, part: str | None) -> tuple[bool, bool, bool]:
     inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
-    return part is not None and part_of(name) == part, not may_be_mask(name), inside
+    return part is not None and part_of(name) == part, not mask_words(name), inside

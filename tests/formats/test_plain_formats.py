@@ -6,14 +6,17 @@ import math
 import time
 
 import pytest
+from archives import in_memory
 from example_class_folders import some_classes
 from example_yolo import some_yolo
 from import_folders import build, check_rows, images_and_problems, lay, photograph, read
+from PIL import Image
 from refusals import refused
 
 from ranking.datasets import make_source
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
+from ranking.files.tree import base
 from ranking.formats.tree_source import detect
 from ranking.formats.yolo_names import parsed_yaml, yaml_names
 
@@ -296,6 +299,88 @@ def test_class_folders_are_found_in_every_layout(tmp_path, names, classes, image
     assert tuple(dict.fromkeys(image.boxes[0].classes[0] for image in read_images.values())) == classes
 
 
+def class_tree(*names):
+    """Two images in each of these folders."""
+    return {f"{name}/{base(name)} {number}.jpg": None for name in names for number in range(2)}
+
+
+NESTED = ("animal/cat", "animal/dog", "tool/saw", "tool/axe")
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "is_open"),
+    [
+        (
+            (
+                "seg_train/seg_train/sea",
+                "seg_train/seg_train/ice",
+                "seg_test/seg_test/sea",
+                "seg_pred/seg_pred",
+            ),
+            "ice sea",
+            False,
+        ),
+        (("training_set/cat", "training_set/dog", "test_set/cat"), "cat dog", False),
+        (("cat", "dog", "test"), "cat dog", False),
+        (("train/cat/images", "train/dog/images", "val/images"), "cat dog", False),
+        (
+            ("x/a/abbey", "x/a/airport", "x/b/bakery/kitchen", "x/b/bakery/shop"),
+            "abbey airport bakery/kitchen bakery/shop",
+            False,
+        ),
+        (("a/p1", "a/p2", "b/p1"), "a b", False),
+        (("photo/dog", "photo/cat", "art/dog", "art/cat"), "art photo", True),
+        (NESTED, "animal tool", True),
+        (("images/cat", "images/dog"), "cat dog", False),
+    ],
+)
+def test_levels_of_classes(tmp_path, folders, classes, is_open):
+    source = make_source("Class folders", folder=str(lay(tmp_path / "x", class_tree(*folders))))
+    images, problems = images_and_problems(source)
+    assert sorted({image.boxes[0].classes[0] for image in images}) == classes.split()
+    assert decided(source)["classes"].is_open == is_open
+    left_out = 2 * len(folders) - len(images)
+    assert [row.file for row in problems if row.file != "parts"] == [f"{left_out} images"] * bool(left_out)
+
+
+@pytest.mark.parametrize(
+    ("level", "classes"),
+    [("1", {"animal", "tool"}), ("2", {"axe", "cat", "dog", "saw"}), ("all", set(NESTED))],
+)
+def test_another_level_can_be_chosen(tmp_path, level, classes):
+    folder = lay(tmp_path / "x", class_tree(*NESTED))
+    source = make_source("Class folders", folder=str(folder), level=level)
+    images, _ = images_and_problems(source)
+    assert {image.boxes[0].classes[0] for image in images} == classes
+    assert not decided(source)["classes"].is_open
+    assert {level, *decided(source)["classes"].alternatives} == {"1", "2", "all"}
+
+
+def test_masks_are_no_samples(tmp_path):
+    def png(mode):
+        return in_memory(lambda stream: Image.new(mode, (9, 9)).save(stream, "PNG"))
+
+    of_classes = {f"images/{name}/1.jpg": None for name in ("cat", "dog")}
+    masks = {f"masks/{name}/1.png": png("RGB") for name in ("cat", "dog")}
+    folder = lay(tmp_path / "x", of_classes | masks)
+    images, problems = read("Class folders", folder)
+    assert [image.boxes[0].classes[0] for image in images.values()] == ["cat", "dog"]
+    check_rows(problems, ("2 images", "masks/cat/1.png, masks/dog/1.png"))
+    # a class of faces with a mask
+    for mode, count in (("RGB", 2), ("L", 0)):
+        names = {"mask/1.png": png(mode), "face/1.png": png("RGB")}
+        assert len(detect(open_tree(lay(tmp_path / mode, names)))) == (count == 2), mode
+
+
+def test_lists_of_classes_that_are_not_read_are_named(tmp_path):
+    files = class_tree("train/cat", "train/dog", "val/images") | {"val/val.txt": "images 0.jpg\tcat\n"}
+    files |= {"val/images/v1.jpg": None, "val/labels.txt": "v1.jpg\tcat\t0\t0\t9\t9\n"}
+    _, problems = read("Class folders", lay(tmp_path / "x", files))
+    assert ("val/labels.txt", "rows about v1.jpg, in no folder of a class") in [
+        (row.file, row.came) for row in problems
+    ]
+
+
 def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):
     names = [f"{label}/v{video}/{frame}.jpg" for label in ("cat", "dog") for video in "12" for frame in "123"]
     folder = lay(tmp_path / "x", dict.fromkeys([*names, "dog/2.jpg"]))
@@ -313,4 +398,4 @@ def test_images_outside_of_folders_are_a_row(tmp_path):
     folder = lay(tmp_path / "x", dict.fromkeys(["cat/1.jpg", "dog/1.jpg", "stray.jpg", "cover.png"]))
     images, problems = read("Class folders", folder)
     assert list(images) == ["cat/1", "dog/1"]
-    check_rows(problems, ("images", "2", "cover.png; stray.jpg"))
+    check_rows(problems, ("2 images", "cover.png, stray.jpg"))
