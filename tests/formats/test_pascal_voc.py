@@ -132,7 +132,7 @@ def split_of(voc, **settings):
         ({"trainval": "abc", "test": "cd"}, "ab", "cd", ["1 image in several lists: JPEGImages/c.jpg"]),
     ],
 )
-def test_lists(four, lists, train, test, reported):
+def test_lists_determine_the_training_and_test_split(four, lists, train, test, reported):
     for name, images in lists.items():
         four.list(name, *images)
     *split, problems = split_of(four)

@@ -205,7 +205,9 @@ def test_without_a_run_two_runs_are_trained_or_a_deleted_run_restored(orders_her
     assert titles(app)[0] == HOSTILE
 
 
-def test_a_run_has_the_chosen_settings_and_its_progress_is_shown_until_it_fails(orders_here, open_page, started):
+def test_a_run_has_the_chosen_settings_and_its_progress_is_shown_until_it_fails(
+    orders_here, open_page, started
+):
     app = open_page("sequences", order_method="ListNet")
     app.number_input(key="widget drawing.Sequences.length").set_value(5)
     press(app, "train sequences")
