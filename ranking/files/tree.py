@@ -138,9 +138,11 @@ class Below(FileTree):
         return self._tree.head(self._prefix + name, size)
 
     def note_opened(self, name: str) -> None:
+        super().note_opened(name)
         self._tree.note_opened(self._prefix + name)
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
+        self.note_opened(name)
         return self._tree.file(self._prefix + name, name if shown is None else shown)
 
 

@@ -6,15 +6,54 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from functools import lru_cache
 
 from ranking.datasets.splits import PART, PARTS
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, stem, suffix
 
+# words of folders that say which kind of files they hold: an image and its annotation differ in these only
+KINDS = re.compile(
+    r"images?|imgs?|jpegimages|jpe?g|png|pictures|pics|data|labels?|labeltxt|annotations?|annots|anns?|xmls?|txts?|"
+    r"yolo|voc|bbox(?:es)?|boxes"
+)
+# and of folders whose images annotate other images
+MASKS = re.compile(
+    r"masks?|trimaps?|segmentations?|segmentation(?:class|object)|gt|groundtruth|labels?|annotations?"
+)
+
 
 def is_image(name: str) -> bool:
     """Return whether a file name has the suffix of an image format that can be decoded."""
     return suffix(name) in IMAGE_SUFFIXES
+
+
+@lru_cache(4096)
+def without_kind(folder: str) -> str:
+    """Return the words of a folder that do not say which kind of files it holds.
+
+    >>> without_kind("train_images"), without_kind("Labels")
+    ('train', '')
+    """
+    return " ".join(word for word in re.split(r"[\W_]+", folder.casefold()) if not KINDS.fullmatch(word))
+
+
+def mask_words(name: str) -> list[str]:
+    """Return the words of an image's folders that say that the images in them annotate others.
+
+    >>> mask_words("annotations/1.png"), mask_words("train_masks/1.png"), mask_words("masked faces/1.png")
+    (['annotations'], ['masks'], [])
+    """
+    return list(filter(MASKS.fullmatch, re.split(r"[\W_]+", parent(name).casefold())))
+
+
+def place_of(name: str) -> tuple[str, ...]:
+    """Return what is equal for an image and its annotation: the other words of its folders, and its stem.
+
+    >>> place_of("images/train/1.jpg") == place_of("train/Labels/1.txt"), place_of("annotations/masks/1.png")
+    (True, ('masks', '1'))
+    """
+    return (*filter(None, map(without_kind, parent(name).split("/"))), base(bare(name)))
 
 
 def display_names(names: Sequence[str]) -> dict[str, str]:

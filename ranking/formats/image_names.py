@@ -9,9 +9,9 @@ from urllib.parse import unquote
 from ranking.core import Decision
 from ranking.core.text import counted
 from ranking.files import FileTree, Unusable
-from ranking.files.files import image_name
-from ranking.files.tree import base, parent
-from ranking.formats.file_names import bare, is_image, part_of
+from ranking.files.files import IMAGE_SUFFIXES, image_name
+from ranking.files.tree import base, parent, suffix
+from ranking.formats.file_names import bare, is_image, mask_words, part_of, place_of
 
 NO_IMAGE = "an image of that name in the folder or ZIP file"
 
@@ -34,7 +34,9 @@ class ImageNames:
     def __init__(self, tree: FileTree) -> None:
         # with suffix, without, and both again without regard to capitals
         self._indices: list[dict[str, list[str]]] = [{}, {}, {}, {}]
+        self._by_place: dict[tuple[str, ...], list[str]] = {}
         for name in filter(is_image, tree.names):
+            self._by_place.setdefault(place_of(name), []).append(name)
             for place, last in enumerate((image_name(base(name)), image_name(base(bare(name))))):
                 self._indices[place].setdefault(last, []).append(name)
                 self._indices[place + 2].setdefault(last.casefold(), []).append(name)
@@ -51,7 +53,8 @@ class ImageNames:
         of another computer, be percent-encoded, or lack its suffix.
 
         Among several images with that last part, prefer the image with the most matching folders, then an image of the
-        same `part` of the set, then an image below `beside`. Unusable if there is no image, or more than one remains.
+        same `part` of the set, then an image outside of folders of masks, then an image below `beside`. Unusable if
+        there is no image, or more than one remains.
         """
         writing, path, names = self._written_as(text)
         if len(names) > 1:
@@ -62,6 +65,14 @@ class ImageNames:
             raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} images' if names else 'none'}")
         self._written[writing] += 1
         return names[0]
+
+    def of_annotation(self, file: str) -> str:
+        """Return the image of an annotation file with the same stem: in the folder that differs only in words such as
+        images and labels, of the most common format; or else as `find` does."""
+        same = self._by_place.get(place_of(file), [])
+        if len(set(map(bare, same))) == 1:
+            return min(same, key=lambda name: (IMAGE_SUFFIXES.index(suffix(name)), name))
+        return self.find(bare(file), parent(file), part_of(file))
 
     def decisions(self) -> Iterator[Decision]:
         """Yield how names were matched that are not written as those of the files."""
@@ -109,6 +120,6 @@ class Alike:
         return self._matches[end, beside, part]
 
 
-def _fit(name: str, beside: str, part: str | None) -> tuple[bool, bool]:
+def _fit(name: str, beside: str, part: str | None) -> tuple[bool, bool, bool]:
     inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
-    return part is not None and part_of(name) == part, inside
+    return part is not None and part_of(name) == part, not mask_words(name), inside

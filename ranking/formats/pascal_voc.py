@@ -1,77 +1,43 @@
-"""PASCAL VOC in a folder or a ZIP file: detection boxes, or people and their actions (VOC 2011 and 2012)."""
+"""PASCAL VOC in a folder or an archive: detection boxes, or people and their actions (VOC 2011 and 2012)."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import group_of, group_of_images
-from ranking.datasets.splits import PARTS
-from ranking.files import FileInTree, FileTree, Unusable
-from ranking.files.files import IMAGE_SUFFIXES, image_name
-from ranking.files.tree import base
-from ranking.formats.tree_source import Recognised, TreeSource
-from ranking.formats.voc_files import (
-    EXPECTED,
-    Annotation,
-    VocFolder,
-    VocObject,
-    find_voc_folder,
-    read_annotation,
-)
-from ranking.formats.xml_file import MAX_XML_BYTES
+from ranking.files import FileTree, Unusable, open_tree
+from ranking.files.tree import base, parent, stem, suffix
+from ranking.formats.file_names import display_names, is_image, part_in_name, part_of, without_kind
+from ranking.formats.split_lists import WHICH
+from ranking.formats.tree_source import FOUND, Grouped, Recognised, TreeSource
+from ranking.formats.voc_annotation import Annotation, VocObject, read_annotation
+from ranking.formats.xml_file import MAX_XML_BYTES, text_of, xml_root
 
+LAYOUT = "images, and an XML file of PASCAL VOC with the same name for each, in any folders"
+YEAR = re.compile(r"VOC(\d{4})")
+# files that are read to decide whether the XML files of a folder are annotations, and to see how they count pixels
+MAX_INSPECTED, MAX_COUNTED = 5, 500
+HEAD = 4096
+BEGINS = re.compile(rb"<(?:[\w.-]+:)?annotation[\s>/]", re.IGNORECASE)
+# the owner element of its exports
+LABEL_STUDIO = b"<name>Label Studio</name>"
+AT_ZERO = re.compile(rb"<[xy]min>\s*0(?:\.0*)?\s*<")
+# a file in exports of CVAT, and how it begins
+LABELMAP, OF_CVAT = "labelmap.txt", b"# label"
 MAX_LIST_BYTES = 16 * 2**20
-LABEL = re.compile(r"\s+[-+]?[01]$")
 ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)
-ANNOTATION_LEFT_OUT = "annotation ignored"
+LEFT_OUT, IMAGE_LEFT_OUT = "annotation ignored", "image ignored"
 # object number to its actions in the lists
 Actions = dict[int, dict[str, bool]]
-
-
-@dataclass
-class Lists:
-    """The lists of a VOC folder by name. images: the image names of each list. actions: the rows of each action list,
-    by image. unusable: why a list cannot be read; the error is raised only if the list is needed."""
-
-    images: dict[str, list[str]] = field(default_factory=dict)
-    actions: dict[str, dict[str, Actions]] = field(default_factory=dict)
-    unusable: dict[str, InputError] = field(default_factory=dict)
-    problems: list[Problem] = field(default_factory=list)
-
-    def of(self, name: str) -> list[str]:
-        """Return the images of list `name`, [] if there is no such list; InputError if it cannot be read."""
-        if name in self.unusable:
-            raise self.unusable[name]
-        return self.images.get(name, [])
-
-    def read(self, name: str, tree: FileTree, file: str) -> list[str]:
-        """Return the lines of the file of list `name`; [] and a report row if it cannot be read."""
-        shown = readable(base(file))
-        try:
-            data = tree.read(file, MAX_LIST_BYTES, "a list")
-        except Unusable as error:
-            remedy = "repair it, or choose other lists"
-            self.unusable.setdefault(name, InputError(shown, error.expected, error.came, remedy))
-            self.problems.append(Problem(shown, error.expected, error.came, "list ignored"))
-            return []
-        # Decoded in the same way as file names, so that both agree even if they are not UTF-8.
-        lines = data.decode("utf-8-sig", errors="surrogateescape").splitlines()
-        return [line.strip() for line in lines if line.strip()]
-
-    def first(self, candidates: list[str], annotated: dict[str, str]) -> str:
-        """Return the first of `candidates` with an annotated image (test lists of VOC 2012 have none), or ""."""
-        names = sorted({*self.images, *self.unusable})
-        named = (name for candidate in candidates for name in names if _usual_name(name) == candidate)
-        return next((name for name in named if annotated.keys() & set(self.of(name))), "")
 
 
 @SOURCES.register("PASCAL VOC")
@@ -79,16 +45,17 @@ class Lists:
 class PascalVoc(TreeSource):
     """Everingham et al., IJCV 2010. Samples are boxes; groups are images; classes are names or actions.
 
-    The name of an annotation identifies its image, in JPEGImages or in the same folder; file names in the XML are
-    never read. Boxes are 1-based and include both ends (0-based and half open in the exports of FiftyOne, Label Studio
-    and CVAT); they become 0-based and half open. In the action form, samples are the objects in the lists or, without
-    lists, all objects with `<actions>`.
+    The name of an annotation identifies its image, or else its `<filename>` does, which is never used as a path. Boxes
+    are 1-based and include both ends (0-based and half open in the exports of FiftyOne, Label Studio and CVAT); they
+    become 0-based and half open. In the action form, samples are the objects in the lists or, without lists, all
+    objects with `<actions>`.
     """
 
     # the last format, which the import form selects first
     order: ClassVar[int] = 2
-    layout: ClassVar[str] = EXPECTED
+    layout: ClassVar[str] = LAYOUT
     _moves_groups: ClassVar[bool] = True
+    _needs: ClassVar[str] = "an annotation for every image"
 
     year: str = setting(
         "",
@@ -112,257 +79,330 @@ class PascalVoc(TreeSource):
         choices={"leave out": "ignore", "keep": "keep"},
         advanced=True,
     )
-    train_list: str = setting(
-        "",
-        label="Training list",
-        help="The list in ImageSets that names the training images. Empty: trainval, or train.",
+    first_pixel: str = setting(
+        FOUND,
+        label="First pixel",
+        help="Whether boxes count pixels from 1 and include both ends, as in VOC, or from 0 without the end.",
+        choices=(FOUND, "0", "1"),
         advanced=True,
     )
-    test_list: str = setting(
+    encoding: str = setting(
         "",
-        label="Test list",
-        help="The list in ImageSets that names the test images. Empty: test, or val.",
+        label="Encoding of the XML files",
+        help="Such as gb2312, if the XML files are not in the encoding that they declare. Empty: as declared.",
         advanced=True,
     )
     group: str = group_of_images()
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Recognise a VOC folder with annotations; None also if there are several, or a folder cannot be listed."""
-        try:
-            voc = find_voc_folder(tree)
-            annotations, images = len(voc.annotations()[0]), len(voc.images()[0])
-        except ValueError:
+        """Recognise XML files that begin like annotations."""
+        files, images = annotation_files(tree), list(filter(is_image, tree.names))
+        if not files:
             return None
-        if not annotations:
-            return None
-        folders = [name for name in voc.layout[:2] if name] or [part.folder for part in voc.parts]
-        shown = " and ".join(map(readable, filter(None, folders))) or "one folder"
-        inside = readable("/".join(voc.tree.parts[len(tree.parts) :]))
-        why = f"{counted(annotations, 'XML file')} of VOC and {counted(images, 'image')} in {shown}"
-        return Recognised(0.95 if images else 0.5, f"{why} of {inside}" if inside else why)
+        why = f"{counted(len(files), 'XML file')} of VOC in {_folders(files)}"
+        return Recognised(
+            0.95 if images else 0.5, f"{why}, {counted(len(images), 'image')} in {_folders(images)}"
+        )
 
     def title(self) -> str:
-        return self._voc.title + (" actions" if self._is_action else "")
+        return _title((*self._tree.parts,)) + (" actions" if self._is_action else "")
 
     def __len__(self) -> int:
-        return len(self._listed_part)
-
-    _needs: ClassVar[str] = "an annotation for every image"
+        return len(self._images[0])
 
     def _records(self) -> Iterator[SourceImage | Problem]:
-        if unread := list(self._voc.unread):
-            done = "ignored: import each folder separately, or choose a year with the setting Year"
-            yield Problem(counted(len(unread), "folder"), "one folder of PASCAL VOC", listed(unread), done)
-        yield from self._annotations[1]
-        yield from self._images[1]
-        yield from self._lists.problems
-        names = list(self._listed_part)
-        yield from self._list_problems()
-        groups = [group_of(f"{name}.jpg", self.group) for name in names]
-        units = [[] if group is None else [group] for group in groups]
-        tested, rows = self._which_test(
-            [self._name_in_tree(name) for name in names],
-            list(self._listed_part.values()),
-            self._stated_by(),
-            units,
-        )
-        yield from rows
-        difficult = 0
-        for name, group, test in zip(names, groups, tested, strict=True):
-            annotation, problems = self._annotation(name)
-            yield from problems
-            image = self._image(name) if annotation is not None else None
-            if isinstance(image, Problem):
-                yield image
-            elif annotation is not None and image is not None:
-                boxes, problems = self._boxes(name, annotation, group)
-                difficult += sum(item.difficult for item in annotation.objects)
-                yield from problems
-                yield SourceImage(name, image, tuple(boxes), test, annotation.size)
+        yield from self._other_years()
+        files, problems = self._images
+        listed_actions, rows = self._listed_actions
+        yield from [*problems.rows(), *rows.rows()]
+        if listed_actions is not None and (unlisted := sorted(files.keys() - listed_actions.keys())):
+            came = f"in no list: {listed([readable(base(name)) for name in unlisted])}"
+            yield Problem(counted(len(unlisted), "annotation"), "images in the action lists", came, LEFT_OUT)
+            files = {name: file for name, file in files.items() if name in listed_actions}
+        names = _shown(list(files))
+        groups = {image: group_of(f"{name}.jpg", self.group) for image, name in names.items()}
+        units = [[] if group is None else [group] for group in groups.values()]
+        parts = [self._action_parts.get(image) for image in files]
+        tested, split_rows = self._which_test(list(files), parts, "the action lists", units)
+        yield from split_rows
+        difficult, outlines = 0, Grouped()
+        for image, test in zip(files, tested, strict=True):
+            annotation, rows_of_file = self._annotation(files[image])
+            yield from rows_of_file
+            if annotation is None:
+                # a row says why
+                self._tree.note_opened(image)
+                continue
+            for item in annotation.objects:
+                difficult += item.difficult
+                if item.outline:
+                    came = f"{files[image]}: {item.outline}"
+                    outlines.add("objects", "a bndbox for every object", came, "the box around it is used")
+            if self._is_action:
+                boxes, rows_of_file = action_boxes(
+                    annotation,
+                    None if listed_actions is None else listed_actions[image],
+                    readable(base(files[image])),
+                    groups[image],
+                )
+                yield from rows_of_file
+            else:
+                boxes = self._boxes(annotation, groups[image])
+            yield SourceImage(
+                names[image], self._tree.file(image, base(image)), tuple(boxes), test, annotation.size
+            )
+        yield from outlines.rows()
         if difficult and not self._is_action:
             done = "ignored" if self.difficult == "leave out" else "kept"
             expected = "objects not marked as difficult"
             yield Problem(counted(difficult, "object"), expected, "difficult 1", done)
-        yield from self._unlisted()
 
     # ---------------------------------------------------------------------------------------------- Files
 
     @cached_property
-    def _voc(self) -> VocFolder:
-        return find_voc_folder(self._tree, self.year)
+    def _whole(self) -> FileTree:
+        tree = open_tree(self.folder, self.layout)
+        for name, why in tree.closed.items():
+            # a name with a suffix is that of a file
+            if not suffix(name):
+                raise InputError(*why.args)
+        return tree
 
     @cached_property
-    def _annotations(self) -> tuple[dict[str, str], list[Problem]]:
-        annotations = self._voc.annotations()
-        if not annotations[0]:
-            where = readable(str(self._voc.tree.place / self._voc.layout.annotations), 255)
-            raise InputError(where, "one XML file per image", "none")
-        return annotations
+    def _years(self) -> dict[str, str]:
+        """The folders of years that contain annotations, by year."""
+        folders: dict[str, str] = {}
+        for file in annotation_files(self._whole):
+            parts = file.split("/")[:-1]
+            for place, part in enumerate(parts):
+                if matched := YEAR.fullmatch(part):
+                    folders.setdefault(matched[1], "/".join(parts[: place + 1]))
+        return folders
 
     @cached_property
-    def _images(self) -> tuple[dict[str, str], list[Problem]]:
-        return self._voc.images()
+    def _tree(self) -> FileTree:
+        """The folder of one year if there are several, otherwise all files."""
+        place, years = readable(str(self._whole.place), 255), self._years
+        year = self.year.strip().upper().removeprefix("VOC")
+        own = YEAR.fullmatch(self._whole.parts[-1]) if self._whole.parts else None
+        if year and year not in years and (own is None or own[1] != year):
+            expected = f"a year of {place}: {', '.join(sorted(years)) or 'there are none'}"
+            raise InputError("year", expected, year, "clear the year")
+        return self._whole.below(years.get(year) or years[max(years)]) if years else self._whole
+
+    def _other_years(self) -> Iterator[Problem]:
+        if self._tree is self._whole:
+            return
+        yield from self._whole.problems
+        inside = self._tree.parts[len(self._whole.parts) :]
+        folder = "/".join(inside) + "/"
+        if outside := [name for name in self._whole.names if not name.startswith(folder)]:
+            others = tuple(sorted(year for year, name in self._years.items() if name + "/" != folder))
+            chosen = YEAR.fullmatch(inside[-1])
+            evidence = f"the newest of {counted(len(self._years), 'year')}" if not self.year else "as set"
+            year = chosen[1] if chosen else ""
+            self._decide(Decision("year", year, evidence, "year", year, others))
+            came = listed(sorted({readable(parent(name)) or readable(name) for name in outside}))
+            done = "ignored; the setting Year chooses another"
+            yield Problem(counted(len(outside), "file"), f"files in {readable(folder[:-1])}", came, done)
+
+    @cached_property
+    def _images(self) -> tuple[dict[str, str], Grouped]:
+        """The annotation file of each image, and report rows about annotations without an image."""
+        files, problems, by_content = annotation_files(self._tree), Grouped(), 0
+        if not files:
+            raise InputError(self._shown_place(), LAYOUT, "no XML file that begins with <annotation>")
+        found: dict[str, str] = {}
+        # of two spellings of a suffix, the usual one first
+        for file in sorted(files, key=lambda name: (not name.endswith(".xml"), name)):
+            self._tree.note_opened(file)
+            try:
+                image, by_name = self._image_of(file)
+                if image in found:
+                    raise Unusable("one annotation for every image", f"one of {image} again")
+                found[image] = file
+                by_content += not by_name
+            except Unusable as error:
+                problems.add("annotations", error.expected, f"{file}: {error.came}", LEFT_OUT)
+        if by_content:
+            evidence = (
+                f"{by_content:,} of {counted(len(found), 'annotation')} have another name than their image"
+            )
+            self._decide(Decision("images of annotations", "by <filename> too", evidence))
+        return dict(sorted(found.items())), problems
+
+    def _image_of(self, file: str) -> tuple[str, bool]:
+        """Return the image of an annotation, and whether the annotation has its name; Unusable if there is none."""
+        try:
+            return self._index.of_annotation(file), True
+        except Unusable as error:
+            try:
+                root = xml_root(self._tree.read(file, MAX_XML_BYTES, "XML"), "annotation", self.encoding)
+                return self._index.find(text_of(root, "filename"), parent(file), part_of(file)), False
+            except Unusable:
+                raise error from None
+
+    def _annotation(self, file: str) -> tuple[Annotation | None, list[Problem]]:
+        shown = readable(base(file))
+        try:
+            data = self._tree.read(file, MAX_XML_BYTES, "XML")
+        except Unusable as error:
+            return None, [Problem(shown, error.expected, error.came, IMAGE_LEFT_OUT)]
+        return read_annotation(data, shown, self.encoding)
+
+    # ---------------------------------------------------------------------------------------------- Boxes
+
+    def _boxes(self, annotation: Annotation, group: str | None) -> list[SourceBox]:
+        kept = [item for item in annotation.objects if self.difficult == "keep" or not item.difficult]
+        boxes = [_source_box(item, (item.name,), group, 1 - self._first_pixel) for item in kept]
+        # Further boxes of an object are numbered after all objects, so that ids of samples stay.
+        number = annotation.count
+        for item in kept:
+            for place in range(1, len(item.boxes)):
+                number += 1
+                boxes.append(_source_box(item, (item.name,), group, 1 - self._first_pixel, place, number))
+        return boxes
+
+    @cached_property
+    def _first_pixel(self) -> int:
+        """Whether boxes count from 0 or from 1: VOC from 1, FiftyOne, Label Studio and CVAT from 0."""
+        tree, files = self._tree, self._images[0]
+        heads = [_head(tree, file) for file in list(files.values())[:MAX_COUNTED]]
+        at_zero = sum(AT_ZERO.search(head) is not None for head in heads)
+        of_fiftyone = {(base(parent(image)), base(parent(file))) for image, file in files.items()} == {
+            ("data", "labels")
+        }
+        evidence = ""
+        if any(base(name) == LABELMAP and _head(tree, name).startswith(OF_CVAT) for name in tree.names):
+            evidence = f"{LABELMAP} begins as in exports of CVAT"
+        elif any(LABEL_STUDIO in head for head in heads):
+            evidence = "the owner is Label Studio"
+        elif of_fiftyone:
+            evidence = "folders data and labels, as in exports of FiftyOne"
+        elif at_zero:
+            evidence = f"{at_zero:,} of {counted(len(heads), 'annotation')} have a box that begins at 0"
+        first = (0 if evidence else 1) if self.first_pixel == FOUND else int(self.first_pixel)
+        evidence = evidence or f"no box begins at 0 in {counted(len(heads), 'annotation')}"
+        words = ("pixels from 0, without the end", "pixels from 1, with both ends")[first]
+        self._decide(Decision("boxes", words, evidence, "first_pixel", str(first), (str(1 - first),)))
+        return first
+
+    # ---------------------------------------------------------------------------------------------- Actions
+
+    @cached_property
+    def _action_lists(self) -> list[str]:
+        return _lists_in(self._tree, "action")
 
     @cached_property
     def _is_action(self) -> bool:
-        if self.form == "auto":
-            return bool(self._voc.lists("Action")) and not self._voc.lists("Main")
-        return self.form == "action"
-
-    def _annotation(self, name: str) -> tuple[Annotation | None, list[Problem]]:
-        file = self._annotations[0].get(name)
-        if file is None:
-            came = f"none in {self._voc.layout.annotations or 'its folder'}"
-            expected = "an annotation of every listed image"
-            return None, [Problem(f"{name}.xml", expected, came, "image ignored")]
-        shown = readable(base(file))
-        try:
-            data = self._voc.tree.read(file, MAX_XML_BYTES, "XML")
-        except Unusable as error:
-            return None, [Problem(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)]
-        return read_annotation(data, shown)
-
-    def _image(self, name: str) -> FileInTree | Problem:
-        file = self._images[0].get(name)
-        if file is not None:
-            return self._voc.tree.file(file, base(file))
-        folder = self._voc.layout.images or "its folder"
-        expected = f"an image {name} ({', '.join(IMAGE_SUFFIXES)}) in {folder}"
-        return Problem(readable(base(self._annotations[0][name])), expected, "none", ANNOTATION_LEFT_OUT)
-
-    def _boxes(
-        self, name: str, annotation: Annotation, group: str | None
-    ) -> tuple[list[SourceBox], list[Problem]]:
-        """Return the boxes of one image, and report rows about them."""
-        if self._is_action:
-            return action_boxes(
-                annotation, self._listed_actions(name), readable(base(self._annotations[0][name])), group
-            )
-        kept = [item for item in annotation.objects if self.difficult == "keep" or not item.difficult]
-        shift = 1 - self._voc.first_pixel
-        return [_source_box(item, (item.name,), group, shift) for item in kept], []
-
-    def _unlisted(self) -> Iterator[Problem]:
-        """Yield one row, not thousands, for files that no chosen list names: VOC 2012 has many by design."""
-        annotations, listed_images = self._annotations[0], self._listed_part
-        if unlisted := sorted(annotations.keys() - listed_images.keys()):
-            came = f"in no chosen list: {listed(unlisted)}"
-            yield Problem(
-                counted(len(unlisted), "annotation"), "annotations in the chosen lists", came, "ignored"
-            )
-        if bare := sorted(self._images[0].keys() - listed_images.keys() - annotations.keys()):
-            came = f"none for {listed(bare)}"
-            yield Problem(counted(len(bare), "image"), "an annotation for every image", came, "ignored")
-
-    # ---------------------------------------------------------------------------------------------- Lists
+        actions, main = len(self._action_lists), len(_lists_in(self._tree, "main"))
+        is_action = actions > 0 and not main if self.form == "auto" else self.form == "action"
+        if actions:
+            form, other = ("action", "detection") if is_action else ("detection", "action")
+            evidence = f"{counted(actions, 'list')} of actions, {main:,} of classes"
+            self._decide(Decision("form", form, evidence, "form", form, (other,)))
+        return is_action
 
     @cached_property
-    def _lists(self) -> Lists:
-        return _action_lists(self._voc) if self._is_action else _main_lists(self._voc, self._annotations[0])
+    def _action_parts(self) -> dict[str, str]:
+        """The part of each image by the action lists."""
+        return {}
 
     @cached_property
-    def _chosen(self) -> tuple[str, str]:
-        """The names of the training list and of the test list, "" if there is none."""
-        lists, annotated = self._lists, self._annotations[0]
-        for name in (self.train_list, self.test_list):
-            if name and name not in lists.images and name not in lists.unusable:
-                names = ", ".join(sorted(lists.images)) or "there are none"
-                raise InputError("image list", f"one of the lists: {names}", f"{name!r}")
-        test = self.test_list or lists.first(["test", "val"], annotated)
-        usual = ["train", "trainval"] if _usual_name(test) == "val" else ["trainval", "train"]
-        return self.train_list or lists.first(usual, annotated), test
-
-    @cached_property
-    def _listed_part(self) -> dict[str, str | None]:
-        """The part of each image that is read, sorted by name; None if no list names an image."""
-        train, test = self._chosen
-        tested = set(self._lists.of(test))
-        trained = set(self._lists.of(train)) if train else self._annotations[0].keys() - tested
-        part = "train" if train or test else None
-        return {name: "test" if name in tested else part for name in sorted(tested | trained)}
-
-    def _stated_by(self) -> str:
-        lists = " and ".join(filter(None, self._chosen))
-        return "the folders" if len(self._voc.parts) > 1 else f"the lists {lists}"
-
-    def _name_in_tree(self, name: str) -> str:
-        """Return the name of an image in the whole tree."""
-        outer = self._voc.tree.parts[len(self._tree.parts) :]
-        return "/".join([*outer, self._images[0].get(name, name)])
-
-    def _list_problems(self) -> Iterator[Problem]:
-        train, test = self._chosen
-        if test and not train:
-            came = f"none (lists: {listed(sorted(self._lists.images))})"
-            yield Problem(
-                "ImageSets", "a list of training images", came, "all other images are training images"
-            )
-        if both := sorted(set(self._lists.of(test)) & set(self._lists.of(train))):
-            came, done = f"{counted(len(both), 'image')} in both: {listed(both)}", "kept as test images only"
-            yield Problem("ImageSets", f"no image both in {train} and {test}", came, done)
-
-    def _listed_actions(self, name: str) -> Actions | None:
-        """Return the actions of the objects of one image in the chosen lists; None if there is no list."""
-        chosen = [part for part in self._chosen if part]
-        if not chosen:
-            return None
-        merged: Actions = {}
-        for part in chosen:
-            for number, actions in self._lists.actions.get(part, {}).get(name, {}).items():
-                merged.setdefault(number, {}).update(actions)
-        return merged
-
-
-def _main_lists(voc: VocFolder, annotated: dict[str, str]) -> Lists:
-    """Return the lists of ImageSets/Main: one image name per row; the 1 or -1 in the lists of one class is ignored.
-
-    If each part has its own folder, each is a list, and trainval contains all images that are not test images.
-    """
-    lists = Lists()
-    if len(voc.parts) > 1:
-        lists.images = {part.name: voc.images_of(part) for part in voc.parts}
-        lists.images["trainval"] = [*lists.images.get("train", []), *lists.images.get("val", [])]
-        return lists
-    for name, file in voc.lists("Main").items():
-        lines = lists.read(name, voc.tree, file)
-        whole = map(image_name, lines)
-        if name not in lists.unusable:
-            lists.images[name] = [line if line in annotated else LABEL.sub("", line) for line in whole]
-    return lists
-
-
-def _action_lists(voc: VocFolder) -> Lists:
-    """Return the lists of ImageSets/Action: rows `image object [label]` in `<split>.txt`, `<action>_<split>.txt`."""
-    lists = Lists()
-    for stem, file in voc.lists("Action").items():
-        action, _, split = stem.rpartition("_")
-        for line in lists.read(split, voc.tree, file):
-            row = ACTION_ROW.fullmatch(line)
-            if row is None:
-                expected = "rows of image, object number and, optionally, a label"
-                lists.problems.append(Problem(readable(base(file)), expected, readable(line), "row ignored"))
+    def _listed_actions(self) -> tuple[dict[str, Actions] | None, Grouped]:
+        """The actions of the objects of each image by the lists, rows `image object [label]` in `<part>.txt` and
+        `<action>_<part>.txt`; None without lists. And report rows."""
+        problems = Grouped()
+        if not self._is_action or not self._action_lists:
+            return None, problems
+        images: dict[str, Actions] = {}
+        for file in self._action_lists:
+            shown, action, part = readable(base(file)), stem(file).rpartition("_")[0], part_in_name(file)
+            try:
+                # decoded in the same way as file names, so that both agree even if they are not UTF-8
+                text = self._tree.read(file, MAX_LIST_BYTES, "a list").decode("utf-8-sig", "surrogateescape")
+            except Unusable as error:
+                problems.add(shown, error.expected, error.came, "list ignored")
                 continue
-            objects = lists.actions.setdefault(split, {}).setdefault(image_name(row[1]), {})
-            labels = objects.setdefault(int(row[2]), {})
-            # 0: difficult, neither relevant nor irrelevant.
-            if action and row[3] is not None and int(row[3]) != 0:
-                labels[unique_name(action)] = int(row[3]) == 1
-    lists.images = {split: list(images) for split, images in lists.actions.items()}
-    return lists
+            for line in filter(None, map(str.strip, text.splitlines())):
+                row = ACTION_ROW.fullmatch(line)
+                if row is None:
+                    expected = "rows of image, object number and, optionally, a label"
+                    problems.add(shown, expected, line, "row ignored")
+                    continue
+                try:
+                    image = self._index.of_annotation(f"{parent(self._first_file)}/{row[1]}.xml".lstrip("/"))
+                except Unusable as error:
+                    problems.add(shown, error.expected, error.came, "row ignored")
+                    continue
+                labels = images.setdefault(image, {}).setdefault(int(row[2]), {})
+                # 0: difficult, neither relevant nor irrelevant
+                if action and row[3] is not None and int(row[3]) != 0:
+                    labels[unique_name(action)] = int(row[3]) == 1
+                if part is not None and part != self._action_parts.get(image):
+                    known = self._action_parts.get(image, part)
+                    self._action_parts[image] = max(part, known, key=WHICH.__getitem__)
+        return images, problems
+
+    @cached_property
+    def _first_file(self) -> str:
+        return next(iter(self._images[0].values()), "")
 
 
-def _usual_name(name: str) -> str | None:
-    """Return which of VOC's lists that is; CVAT calls them Train, Validation and Test.
+def _title(parts: tuple[str, ...]) -> str:
+    """Return the title: `bccd` for .../bccd, `helmets VOC2007` for .../helmets/VOCdevkit/VOC2007.
 
-    >>> _usual_name("trainval"), _usual_name("Validation"), _usual_name("cat_train")
-    ('trainval', 'val', None)
+    >>> _title(("data", "helmets", "VOCdevkit", "VOC2007")), _title(("VOC2007", "VOC2007")), _title(("bccd",))
+    ('helmets VOC2007', 'VOC2007', 'bccd')
     """
-    lower = name.lower()
-    return lower if lower == "trainval" else PARTS.get(lower)
+    if not parts or YEAR.fullmatch(parts[-1]) is None:
+        return readable(parts[-1] if parts else "") or "PASCAL VOC"
+    above = [part for part in parts[:-1] if part != "VOCdevkit" and YEAR.fullmatch(part) is None]
+    return readable(" ".join([*above[-1:], parts[-1]]))
 
 
-# -------------------------------------------------------------------------------------------------- Boxes
+def _shown(names: list[str]) -> dict[str, str]:
+    """Return the display names of images, without folders such as JPEGImages where names stay different.
+
+    >>> _shown(["train/JPEGImages/a.jpg", "test/images/a.jpg"]).values()
+    dict_values(['train/a', 'test/a'])
+    """
+    without = {name: "/".join([*filter(without_kind, parent(name).split("/")), base(name)]) for name in names}
+    if len(set(without.values())) < len(names):
+        return display_names(names)
+    shown = display_names(list(without.values()))
+    return {name: shown[without[name]] for name in names}
+
+
+def _folders(names: list[str]) -> str:
+    return listed(sorted({readable(parent(name)) or "one folder" for name in names})) or "no folder"
+
+
+def annotation_files(tree: FileTree) -> list[str]:
+    """Return the XML files of the folders in which one of the first XML files begins like an annotation."""
+    folders: dict[str, list[str]] = {}
+    for name in tree.names:
+        if suffix(name) == ".xml":
+            folders.setdefault(parent(name), []).append(name)
+    found = []
+    for names in folders.values():
+        if any(BEGINS.search(_head(tree, name).replace(b"\0", b"")) for name in names[:MAX_INSPECTED]):
+            found += names
+    return found
+
+
+def _head(tree: FileTree, name: str) -> bytes:
+    try:
+        return tree.head(name, HEAD)
+    except Unusable:
+        # the import reports the reason; here it is only not recognised
+        return b""
+
+
+def _lists_in(tree: FileTree, folder: str) -> list[str]:
+    """Return the text files in folders of that name, in any case."""
+    return [name for name in tree.names if suffix(name) == ".txt" and base(parent(name)).lower() == folder]
 
 
 def action_boxes(
@@ -406,8 +446,14 @@ def _action_labels(
     return by_lists | own, None
 
 
-def _source_box(item: VocObject, classes: tuple[str, ...], group: str | None, shift: int = 0) -> SourceBox:
-    """Return an object as a box. shift: pixels to add to the left and upper edge, if they are counted from 0."""
-    left, top, right, bottom = item.box
-    edges = (left + shift, top + shift, right, bottom)
-    return SourceBox(edges, classes, group, item.number)
+def _source_box(
+    item: VocObject,
+    classes: tuple[str, ...],
+    group: str | None,
+    shift: int = 0,
+    place: int = 0,
+    number: int | None = None,
+) -> SourceBox:
+    """Return a box of an object. shift: pixels to add to the left and upper edge, if they are counted from 0."""
+    left, top, right, bottom = item.boxes[place]
+    return SourceBox((left + shift, top + shift, right, bottom), classes, group, number or item.number)

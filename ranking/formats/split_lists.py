@@ -46,7 +46,7 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
     folders: dict[str, list[tuple[str, str, list[str]]]] = {}
     for name in tree.names:
         part = part_in_name(name)
-        if part is not None and suffix(name) in SUFFIXES and (images := _named_images(tree, name, index)):
+        if part is not None and suffix(name) in SUFFIXES and (images := named_images(tree, name, index)):
             folders.setdefault(parent(name), []).append((name, part, images))
     found = [_joined(lists) for _, lists in sorted(folders.items(), key=lambda item: item[0].count("/"))]
     best = max(found, key=lambda lists: len(lists.parts), default=None)
@@ -55,7 +55,7 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
     return best
 
 
-def _named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
+def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
     """Return the images that the lines of a file name; [] if it is no list."""
     try:
         # not `read`, because it may be no list: that it was read is noted later

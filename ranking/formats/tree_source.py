@@ -16,7 +16,7 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import moved_whole, split_with_report
-from ranking.files import FileTree, open_tree
+from ranking.files import FileInTree, FileTree, open_tree
 from ranking.files.tree import parent, suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, part_folders
@@ -85,7 +85,10 @@ class TreeSource(Source):
 
     def records(self) -> Iterator[SourceImage | Problem]:
         yield from self._tree.problems
-        yield from self._records()
+        for item in self._records():
+            file = item.data if isinstance(item, SourceImage) else None
+            if not isinstance(file, FileInTree) or file.name not in self._unlisted:
+                yield item
         yield from self._left_out()
 
     def decisions(self) -> list[Decision]:
@@ -148,6 +151,10 @@ class TreeSource(Source):
             evidence += f"; {found[differ[0]][0]} name another test split" if differ else ""
             self._decide_split(tested, way, evidence, others, self.split == FOUND and bool(differ))
             rows = list(lists.rows()) if lists and way == LISTS else []
+            if way == LISTS and "train" in parts:
+                rows += self._leave_out(
+                    [name for name, part in zip(names, parts, strict=True) if part is None]
+                )
             if self._moves_groups and groups is not None:
                 moved, more = moved_whole(tested, groups)
                 return moved, [*rows, *more]
@@ -161,6 +168,13 @@ class TreeSource(Source):
         came = listed(sorted(named)) or "none"
         self._decide_split(tested, RANDOM, f"{held}, because nothing names a test split", others)
         return tested, [Problem("parts", "a training part and a test part", came, held), *rows]
+
+    def _leave_out(self, names: Sequence[str]) -> Iterator[Problem]:
+        """Leave out images that no list names, where lists name the images of each part; yield a report row."""
+        self._unlisted.update(self._tree.file(name).name for name in names)
+        if names:
+            came = f"in no list: {listed([readable(name) for name in names])}"
+            yield Problem(counted(len(names), "image"), "every image in a list", came, "ignored")
 
     def _part_of(self, name: str) -> str | None:
         """Return the part that the folders of a file name."""
@@ -186,6 +200,10 @@ class TreeSource(Source):
     @cached_property
     def _decided(self) -> dict[str, Decision]:
         return {}
+
+    @cached_property
+    def _unlisted(self) -> set[str]:
+        return set()
 
     @cached_property
     def _tree(self) -> FileTree:

@@ -2,81 +2,111 @@
 
 from __future__ import annotations
 
-import math
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.text import counted, readable, unique_name
+from ranking.core.settings import setting
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.files import FileTree, Unusable
-from ranking.files.tree import base, suffix
+from ranking.files.tree import parent, suffix
 from ranking.formats.file_names import display_names, is_image
-from ranking.formats.tree_source import Grouped, Recognised, TreeSource
-
-LAYOUT = (
-    "images, each with a text file (beside it or in a folder labels) with rows of class, x, y, width, height"
+from ranking.formats.image_names import ImageNames
+from ranking.formats.split_lists import named_images
+from ranking.formats.tree_source import FOUND, Grouped, Recognised, TreeSource
+from ranking.formats.yolo_names import (
+    NamesFile,
+    ending_alike,
+    files_above,
+    fitting,
+    may_list_names,
+    read_names,
 )
+from ranking.formats.yolo_rows import (
+    FIRST,
+    HEADER,
+    OUTLINES,
+    Reading,
+    Row,
+    edges_of,
+    is_beyond,
+    read_long_rows,
+    row_of,
+)
+
+LAYOUT = "images, and a text file with the same name for each, with rows of class, x, y, width, height"
 # of the labels of one image
 MAX_BYTES = 4 * 2**20
-MAX_NAMES_BYTES = 2**18
-YAML, LINES = (".yaml", ".yml"), ("classes.txt", "obj.names", "classes.names")
-NUMBERED = re.compile(r"\d{1,6}", re.ASCII)
 # label files that are read to decide whether the text is YOLO
 LOOKED_AT = 5
-NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?|[-+]?(?:nan|inf)", re.ASCII | re.IGNORECASE)
-Names = dict[int, str]
-ROW = "rows of class, x, y, width and height, or of class and outline points"
+ROWS = "rows of class, x, y, width and height, or of class and outline points"
+UNNAMED = "classes are named by their numbers"
 
 
 @SOURCES.register("YOLO")
 @dataclass
 class Yolo(TreeSource):
-    """The format of Ultralytics, which Roboflow, CVAT, Label Studio and FiftyOne export.
+    """The format of Ultralytics, which Roboflow, CVAT, Label Studio and FiftyOne export; also the rows of DOTA.
 
-    The labels of `images/train/1.jpg` are in `labels/train/1.txt`, or in `1.txt` beside it. Numbers are shares of the
-    image's width and height; x and y are the centre of the box; an outline is replaced by its bounding box. data.yaml,
-    classes.txt or obj.names gives the class names, and nothing else is read from it. The folders train, val (valid) and
-    test are the parts of the image set.
+    The labels of an image have its name, in any folder. Numbers are shares of the image's width and height; x and y are
+    the centre of the box; an outline is replaced by its bounding box. A YAML file, classes.txt or obj.names gives the
+    class names. The parts are those that the YAML file, lists or folders name.
     """
 
     layout: ClassVar[str] = LAYOUT
 
-    _moves_groups: ClassVar[bool] = True
+    class_names: str = setting(
+        "",
+        label="File of class names",
+        help="Such as data.yaml or labels/classes.txt. Empty: the nearest to each label file that fits its numbers.",
+        advanced=True,
+    )
+    rows: str = setting(
+        FOUND,
+        label="Rows of more than four numbers",
+        help="Outlines: their points, around which the box is. Box first: a box, and further numbers, such as a "
+        "confidence or the points of a pose.",
+        choices=(FOUND, OUTLINES, FIRST),
+        advanced=True,
+    )
     group: str = group_of_images()
+    _moves_groups: ClassVar[bool] = True
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Recognise text files that belong to images, if most of the first ones contain only such rows."""
-        labels = label_files(tree)
+        labels, _ = label_files(tree, ImageNames(tree))
         read = [readable_rows(tree, name) for name in list(labels.values())[:LOOKED_AT]]
         if read.count(True) <= read.count(False):
             return None
-        named = names_file(tree)
-        names = f"{readable(named)} names the classes" if named else "no file names the classes"
+        named = [name for name in tree.names if may_list_names(name)]
+        names = f"{listed([readable(name) for name in named])} may name the classes" if named else ""
         images = counted(len(labels), "image")
-        return Recognised(0.9 if named else 0.7, f"text files contain YOLO rows for {images}, and {names}")
+        why = f"text files contain YOLO rows for {images}, and {names or 'no file names the classes'}"
+        return Recognised(0.9 if named else 0.7, why)
 
     def __len__(self) -> int:
         return len(self._images)
 
     def _records(self) -> Iterator[SourceImage | Problem]:
-        names, pose, rows = self._names
-        yield from rows
-        yield from self._without_image()
+        yield from self._label_files[1].rows()
+        yield from self._names_files[1]
+        way, names = self._way, self._names
         groups = {name: group_of(name, self.group) for name in self._images}
         units = [[] if group is None else [group] for group in groups.values()]
-        tested, rows = self._which_test(self._images, groups=units)
+        parts, by = self._parts
+        tested, rows = self._which_test(self._images, parts, by, units)
         yield from rows
         shown = display_names(self._images)
         for name, test in zip(self._images, tested, strict=True):
             problems = Grouped()
-            boxes = self._boxes(self._labels.get(name), names, pose, problems, groups[name])
+            labels = self._labels.get(name)
+            boxes = self._boxes(labels, way, names, problems, groups[name]) if labels is not None else ()
             yield from problems.rows()
             yield SourceImage(shown[name], self._tree.file(name), boxes, test, upright=True)
 
@@ -86,72 +116,186 @@ class Yolo(TreeSource):
             raise InputError(self._shown_place(), LAYOUT, "no such text file")
         return list(filter(is_image, self._tree.names))
 
-    @cached_property
+    # ---------------------------------------------------------------------------------------------- Labels
+
+    @property
     def _labels(self) -> dict[str, str]:
-        return label_files(self._tree)
+        return self._label_files[0]
 
     @cached_property
-    def _names(self) -> tuple[Names, bool, list[Problem]]:
-        """Return the class names by number, empty if there are none; whether labels are poses; and report rows."""
-        expected, done = (
-            "class names in data.yaml, classes.txt or obj.names",
-            "classes are named by their numbers",
-        )
-        named = names_file(self._tree)
-        if named is None:
-            return {}, False, [Problem("classes", expected, "none", done)]
-        try:
-            return *read_names(self._tree, named), []
-        except Unusable as error:
-            return {}, False, [Problem(readable(named), error.expected, error.came, done)]
-
-    def _without_image(self) -> Iterator[Problem]:
-        """Yield one row for files in folders of labels that belong to no image."""
-        used, alone = set(self._labels.values()), Grouped()
-        for name in self._tree.names:
-            folders, last = name.split("/")[:-1], base(name)
-            if name not in used and "labels" in folders and suffix(name) == ".txt" and last != "classes.txt":
+    def _label_files(self) -> tuple[dict[str, str], Grouped]:
+        labels, others = label_files(self._tree, self._index)
+        folders, alone = {parent(name) for name in labels.values()}, Grouped()
+        for name in others:
+            if (parent(name) in folders or "label" in name.lower()) and readable_rows(self._tree, name):
                 alone.add("labels", "an image for every label file", name, "labels ignored")
-        return alone.rows()
+        return labels, alone
+
+    @cached_property
+    def _lines(self) -> dict[str, list[tuple[str, Row | None]] | Unusable]:
+        """The lines of all label files, and what they say."""
+        found: dict[str, list[tuple[str, Row | None]] | Unusable] = {}
+        for name in self._labels.values():
+            try:
+                found[name] = [(line, row_of(line)) for line in _lines(self._tree, name)]
+            except Unusable as error:
+                found[name] = error
+        return found
+
+    def _rows_of(self, name: str) -> list[Row]:
+        lines = self._lines[name]
+        return [] if isinstance(lines, Unusable) else [row for _, row in lines if row is not None]
+
+    @cached_property
+    def _way(self) -> str:
+        """How rows of more than four numbers are read; InputError if most numbers are no shares."""
+        rows = [row.values for name in self._lines for row in self._rows_of(name) if row.relative]
+        long = [values for values in rows if len(values) > 4]
+        points = next((file.points for file in self._names_files[0] if file.points[0]), (0, 0))
+        reading = read_long_rows(long, points) if long else Reading(FIRST, "", "")
+        way = reading.way if self.rows == FOUND else self.rows
+        if long:
+            words = reading.words if way == reading.way else way
+            others = tuple(other for other in (OUTLINES, FIRST) if other != way)
+            self._decide(
+                Decision("rows of more than four numbers", words, reading.evidence, "rows", way, others)
+            )
+        beyond = [values for values in rows if is_beyond(values, way)]
+        if 2 * len(beyond) > len(rows):
+            came = (
+                f"{len(beyond):,} of {counted(len(rows), 'row')} with numbers up to {max(map(max, beyond)):g}"
+            )
+            remedy = (
+                "divide them by the image's width and height, or bring boxes in pixels as a table or as COCO"
+            )
+            raise InputError("labels", "shares of the image's width and height, 0 to 1", came, remedy)
+        return way
 
     def _boxes(
-        self, labels: str | None, names: Names, pose: bool, problems: Grouped, group: str | None
+        self, labels: str, way: str, names: dict[str, NamesFile], problems: Grouped, group: str | None
     ) -> tuple[SourceBox, ...]:
-        if labels is None:
-            return ()
         shown, boxes = readable(labels, 255), []
-        try:
-            lines = _lines(self._tree, labels)
-        except Unusable as error:
-            problems.add(shown, error.expected, error.came, "labels ignored")
+        lines, named = self._lines[labels], names.get(parent(labels))
+        if isinstance(lines, Unusable):
+            problems.add(shown, lines.expected, lines.came, "labels ignored")
             return ()
-        for number, line in enumerate(lines, 1):
-            box = box_of(line, pose)
-            if box is None:
-                problems.add(shown, ROW, f"row {number}: {line}", "row ignored")
-            elif names and box[0] not in names:
-                expected = f"one of the {counted(len(names), 'named class')}"
-                problems.add(shown, expected, f"row {number}: class {box[0]}", "row ignored")
+        for number, (line, row) in enumerate(lines, 1):
+            edges = edges_of(row.values, way if row.relative else OUTLINES) if row is not None else None
+            if row is None or edges is None:
+                problems.add(shown, ROWS, f"row {number}: {line}", "row ignored")
+            elif row.relative and is_beyond(row.values, way):
+                problems.add(shown, "numbers from 0 to 1", f"row {number}: {line}", "row ignored")
+            elif isinstance(row.label, int) and named is not None and row.label not in named.names:
+                expected = f"one of the {counted(len(named.names), 'named class')}"
+                problems.add(shown, expected, f"row {number}: class {row.label}", "row ignored")
             else:
-                name = names.get(box[0], f"class {box[0]}")
-                boxes.append(SourceBox(box[1], (name,), group, number, relative=True))
+                name = unique_name(row.label) if isinstance(row.label, str) else f"class {row.label}"
+                if named is not None and isinstance(row.label, int):
+                    name = named.names[row.label]
+                boxes.append(SourceBox(edges, (name,), group, number, relative=row.relative))
         return tuple(boxes)
 
+    # ---------------------------------------------------------------------------------------------- Names and parts
 
-def label_files(tree: FileTree) -> dict[str, str]:
-    """Return image name to label file, for each image that has one."""
-    texts = {name for name in tree.names if suffix(name) == ".txt"}
-    labels_of = {}
-    for image in filter(is_image, tree.names):
-        beside = image[: len(image) - len(suffix(image))] + ".txt"
-        folders = beside.split("/")
-        places = [place for place, folder in enumerate(folders[:-1]) if folder == "images"]
-        if places:
-            folders[places[-1]] = "labels"
-        labels = next((name for name in ("/".join(folders), beside) if name in texts), None)
-        if labels is not None:
-            labels_of[image] = labels
-    return labels_of
+    @cached_property
+    def _names_files(self) -> tuple[list[NamesFile], list[Problem]]:
+        """The files of class names, and report rows about those that cannot be read."""
+        files, problems = [], []
+        for name in filter(may_list_names, self._tree.names):
+            try:
+                if (file := read_names(self._tree, name)) is not None:
+                    files.append(file)
+            except Unusable as error:
+                self._tree.note_opened(name)
+                problems.append(Problem(readable(name), error.expected, error.came, "ignored"))
+        if self.class_names and self.class_names not in [file.file for file in files]:
+            raise InputError(
+                "class_names", listed([file.file for file in files]) or "no file", self.class_names
+            )
+        return files, problems
+
+    @cached_property
+    def _names(self) -> dict[str, NamesFile]:
+        """The file of class names of each folder of labels."""
+        files = [file for file in self._names_files[0] if self.class_names in ("", file.file)]
+        # Folders below the same files share the numbers by which a file is chosen.
+        above = {parent(name): files_above(files, parent(name)) for name in self._lines}
+        used: dict[tuple[NamesFile, ...], set[int]] = {some: set() for some in above.values()}
+        for name in self._lines:
+            numbers = {row.label for row in self._rows_of(name) if isinstance(row.label, int)}
+            used[above[parent(name)]] |= numbers
+        if not files:
+            if any(used.values()):
+                evidence = "no YAML file, classes.txt or *.names names them"
+                self._decide(Decision("class names", UNNAMED, evidence))
+            return {}
+        fit = {some: fitting(some, files, numbers) for some, numbers in used.items()}
+        chosen = {folder: fit[some][0] for folder, some in above.items()}
+        others = sorted(
+            {file.file for some, best in fit.items() for file in best if not file.agrees(best[0], used[some])}
+        )
+        by = {file.file: file for file in chosen.values()}
+        for some, numbers in used.items():
+            names = fit[some][0]
+            self._tree.note_opened(names.file)
+            if 0 in names.names and numbers == set(range(1, len(names.names) + 1)):
+                expected = f"class numbers from 0 to {len(names.names) - 1}, as in {readable(names.file)}"
+                raise InputError("labels", expected, f"1 to {max(numbers)}", "add a first name for class 0")
+        shown = listed([readable(name) for name in by])
+        evidence = f"{'names' if len(by) == 1 else 'each names'} the classes of {counted(len(chosen), 'label folder')}"
+        differ = f"; {listed(others)} would fit, with other names" if others else ""
+        alternatives = tuple(file.file for file in self._names_files[0] if len(by) > 1 or file.file not in by)
+        value = next(iter(by)) if len(by) == 1 else ""
+        self._decide(
+            Decision(
+                "class names",
+                shown,
+                evidence + differ,
+                "names",
+                value,
+                alternatives,
+                bool(others) and not self.class_names,
+            )
+        )
+        return chosen
+
+    @cached_property
+    def _parts(self) -> tuple[list[str | None], str]:
+        """The part of each image by the paths in a YAML file or else its folders, and that file."""
+        for file in self._names_files[0]:
+            parts: dict[str, str] = {}
+            for part, path in file.paths:
+                for image in self._images_at(path):
+                    parts.setdefault(image, part)
+            if {"train"} < set(parts.values()):
+                return [parts.get(name) or self._part_of(name) for name in self._images], readable(file.file)
+        return [], ""
+
+    def _images_at(self, path: str) -> list[str]:
+        """Return the images in a folder or list that a YAML file names."""
+        if suffix(path) == ".txt":
+            file = ending_alike(path, self._tree.names)
+            images = named_images(self._tree, file, self._index) if file else []
+            if images:
+                self._tree.note_opened(file)
+            return images
+        folder = ending_alike(path, self._tree.folders)
+        return [name for name in self._images if name.startswith(folder + "/")] if folder else []
+
+
+def label_files(tree: FileTree, index: ImageNames) -> tuple[dict[str, str], list[str]]:
+    """Return image name to label file, in the order of images, and the text files that belong to no image."""
+    labels: dict[str, str] = {}
+    others = []
+    # of two files of one image, the one in a folder of labels
+    texts = (name for name in tree.names if suffix(name) == ".txt" and not may_list_names(name))
+    for name in sorted(texts, key=lambda name: ("label" not in parent(name).lower(), name)):
+        try:
+            if labels.setdefault(index.of_annotation(name), name) != name:
+                others.append(name)
+        except Unusable:
+            others.append(name)
+    return dict(sorted(labels.items())), others
 
 
 def readable_rows(tree: FileTree, name: str) -> bool | None:
@@ -160,113 +304,10 @@ def readable_rows(tree: FileTree, name: str) -> bool | None:
         lines = _lines(tree, name)
     except Unusable:
         return False
-    return all(box_of(line, pose=False) is not None for line in lines) if lines else None
+    return all(row_of(line) is not None for line in lines) if lines else None
 
 
 def _lines(tree: FileTree, name: str) -> list[str]:
     text = tree.read(name, MAX_BYTES, "labels").decode("utf-8-sig", errors="replace")
-    return [line.strip() for line in text.splitlines() if line.strip()]
-
-
-def box_of(line: str, pose: bool) -> tuple[int, tuple[float, float, float, float]] | None:
-    """Return the class and the edges, as shares of the image, of a row; None if it is not a YOLO row.
-
-    Five numbers are a box, six a box with a confidence; more are outline points, or the box and the points of a pose.
-
-    >>> box_of("3 .5 .5 .5 1", pose=False), box_of("0 0 0 1 0 1 .5", pose=False)
-    ((3, (0.25, 0.0, 0.75, 1.0)), (0, (0.0, 0.0, 1.0, 0.5)))
-    """
-    words = line.split()
-    if len(words) < 5 or not all(map(NUMBER.fullmatch, words)):
-        return None
-    which, *numbers = map(float, words)
-    if not 0 <= which < 1e6 or which != int(which):
-        return None
-    if pose or len(numbers) <= 5:
-        x, y, width, height = numbers[:4]
-        return int(which), (x - width / 2, y - height / 2, x + width / 2, y + height / 2)
-    if len(numbers) % 2:
-        return None
-    across, down = numbers[::2], numbers[1::2]
-    # which min and max would ignore
-    if any(map(math.isnan, numbers)):
-        return int(which), (math.nan, math.nan, math.nan, math.nan)
-    return int(which), (min(across), min(down), max(across), max(down))
-
-
-def names_file(tree: FileTree) -> str | None:
-    """Return the file of `tree` with the class names, the one nearest to the top; None if there is none."""
-    files = [name for name in tree.names if suffix(name) in YAML or base(name).lower() in LINES]
-    for name in sorted(files, key=lambda name: (name.count("/"), base(name).lower() in LINES, name)):
-        if suffix(name) not in YAML or _may_name(tree, name):
-            return name
-    return None
-
-
-def _may_name(tree: FileTree, name: str) -> bool:
-    """Return whether a YAML file has the key `names`, or cannot be read: the import then reports the reason."""
-    try:
-        return "names" in parsed_yaml(_names_text(tree, name))
-    except Unusable:
-        return True
-
-
-def read_names(tree: FileTree, name: str) -> tuple[Names, bool]:
-    """Return number to name, and whether the labels are poses, whose rows continue after the box; Unusable if there is
-    no name in the file."""
-    text, pose = _names_text(tree, name), False
-    if suffix(name) in YAML:
-        content = parsed_yaml(text)
-        names, pose = yaml_names(content.get("names")), "kpt_shape" in content
-    else:
-        names = dict(enumerate(line.strip() for line in text.splitlines()))
-    names = {number: unique_name(label) for number, label in names.items() if readable(label)}
-    if not names:
-        raise Unusable("a list of class names", "none that can be read")
-    return names, pose
-
-
-def parsed_yaml(text: str) -> dict[str, object]:
-    """Return the mapping at the top of a YAML file, with texts, lists and mappings; Unusable if it cannot be read.
-
-    PyYAML's safe_load would turn a class named "no" into False. BaseLoader keeps it as text, supports no tags, expands
-    nothing, and is written in Python, which refuses deep nesting where C would crash.
-
-    >>> parsed_yaml("nc: 2\\nnames: [cat, no]")
-    {'nc': '2', 'names': ['cat', 'no']}
-    """
-    import yaml
-
-    try:
-        content = yaml.load(text, yaml.BaseLoader)
-    except RecursionError as error:
-        raise Unusable("YAML of a few levels", "one nested too deep") from error
-    except (yaml.YAMLError, ValueError) as error:
-        # ValueError: an escape beyond the last Unicode character
-        raise Unusable("YAML that can be read", " ".join(str(error).split())) from error
-    return content if isinstance(content, dict) else {}
-
-
-def yaml_names(names: object) -> Names:
-    """Return the texts of a list, or of a mapping from numbers.
-
-    >>> yaml_names(["cat", "dog"]), yaml_names({"0": "cat", "5": "dog", "x": "none"})
-    ({0: 'cat', 1: 'dog'}, {0: 'cat', 5: 'dog'})
-    """
-    if isinstance(names, list):
-        return {number: _whole(name) for number, name in enumerate(names) if isinstance(name, str)}
-    pairs = names.items() if isinstance(names, dict) else ()
-    return {
-        int(number): _whole(name)
-        for number, name in pairs
-        if isinstance(number, str) and NUMBERED.fullmatch(number) and isinstance(name, str)
-    }
-
-
-def _whole(name: str) -> str:
-    """Return a name in which surrogate pairs, as JSON writes them, are joined."""
-    return name.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-
-
-def _names_text(tree: FileTree, name: str) -> str:
-    return tree.read(name, MAX_NAMES_BYTES, "a list of names").decode("utf-8-sig", errors="replace")
+    lines = map(str.strip, text.splitlines())
+    return [line for line in lines if line and not HEADER.fullmatch(line)]

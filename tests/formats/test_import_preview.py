@@ -54,7 +54,7 @@ def test_uploads_are_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
 def test_another_format_can_be_chosen_and_the_preview_gives_the_reason_if_it_does_not_fit(zoo):
     preview = preview_import(str(zoo), "PASCAL VOC", {})
     assert (preview.source, preview.content) == ("PASCAL VOC", None)
-    assert "Annotations" in preview.refused
+    assert "no XML file that begins with <annotation>" in preview.refused
     with refused("format", "'Digits'"):
         preview_import(str(zoo), "Digits", {})
 
@@ -121,7 +121,8 @@ def test_labels_are_counted_and_no_more_images_decoded_than_are_shown(tmp_path, 
         0,
         True,
     )
-    assert all(part in seen.reading.decisions[0].evidence for part in ("40%", "seed 0"))
+    [split] = [row for row in seen.reading.decisions if row.about == "split"]
+    assert all(part in split.evidence for part in ("40%", "seed 0"))
     assert sorted(tmp_path.rglob("*")) == before, "nothing is written"
     monkeypatch.setattr(previews, "MAX_CLASSES", 1)
     seen = shown(folder)

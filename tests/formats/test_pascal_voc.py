@@ -9,7 +9,7 @@ from collections import Counter
 import pytest
 from archives import zip_of
 from example_pascal_voc import VocTree, person, voc_object, xml_of
-from import_folders import check_rows, lay, read
+from import_folders import check_rows, images_and_problems, lay, photograph, read
 from refusals import refused
 
 from ranking.datasets import make_source
@@ -71,23 +71,18 @@ def test_the_newest_year_or_the_chosen_year_is_read(devkit, inside, year, chosen
     images, problems = read("PASCAL VOC", folder, year=year)
     assert list(images) == [f"of {chosen}"]
     unused = "VOC2012" if chosen == "VOC2007" else "VOC2007"
-    check_rows(problems, *([] if inside == "VOC2007" else [("1 folder", unused)]))
+    check_rows(problems, *([] if inside == "VOC2007" else [("2 files", unused)]))
 
 
-def test_an_ambiguous_folder_is_refused(devkit, tmp_path):
-    """What is missing is named, and not what is there: any folder of the server may be typed."""
-    two = tmp_path / "two"
-    for top in ("a", "b"):
-        shutil.copytree(devkit / "VOC2007", two / top)
+def test_a_year_or_folder_without_annotations_is_refused(devkit, tmp_path):
     (tmp_path / "other" / "Annotations").mkdir(parents=True)
     VocTree(tmp_path / "empty")
-    without_images, annotations = tmp_path / "other", tmp_path / "empty" / "Annotations"
+    without_images, empty = tmp_path / "other", tmp_path / "empty"
     for folder, year, subject, expected, came in (
         (devkit, "2010", "year", "2007, 2012", "2010"),
         (devkit / "VOC2007", "2012", "year", "VOC2007", "2012"),
-        (two, "", f"{two}", "one folder", "2 folders, a, b"),
-        (without_images, "", f"{without_images}", "JPEGImages", "no JPEGImages and no VOC2007, VOC2012, ..."),
-        (annotations.parent, "", f"{annotations}", "one XML file per image", "none"),
+        (without_images, "", f"{without_images}", "an XML file", "no XML file that begins with <annotation>"),
+        (empty, "", f"{empty}", "an XML file", "no XML file that begins with <annotation>"),
     ):
         with refused(subject, came) as caught:
             list(make_source("PASCAL VOC", folder=str(folder), year=year).records())
@@ -113,29 +108,44 @@ def split_of(voc, **settings):
 
 
 @pytest.mark.parametrize(
-    ("lists", "settings", "train", "test", "reported"),
+    ("lists", "train", "test", "reported"),
     [
-        ({"trainval": "ab", "test": "cd"}, {}, "ab", "cd", []),
-        ({"train": "a", "val": "b", "trainval": "ab"}, {}, "a", "b", []),
-        ({"train": "a", "val": "b", "trainval": "ab", "test": "c"}, {}, "ab", "c", []),
-        ({"one": "ab", "two": "c"}, {"train_list": "two", "test_list": "one"}, "c", "ab", []),
-        ({"train": "a", "val": "b", "test": "c"}, {"test_list": "val"}, "a", "b", []),
+        ({"trainval": "ab", "test": "cd"}, "ab", "cd", []),
+        (
+            {"train": "a", "val": "b", "trainval": "ab"},
+            "a",
+            "b",
+            ["in no list: JPEGImages/c.jpg, JPEGImages/d.jpg"],
+        ),
+        (
+            {"train": "a", "val": "b", "trainval": "ab", "test": "c"},
+            "ab",
+            "c",
+            ["in no list: JPEGImages/d.jpg"],
+        ),
         # as CVAT calls them
-        ({"Train": "ab", "Test": "c", "Validation": "d"}, {}, "ab", "c", []),
-        ({"Train": "bc", "val": "d", "Validation": "a"}, {}, "bc", "a", []),
+        ({"Train": "ab", "Test": "c", "Validation": "d"}, "abd", "c", []),
+        ({"Train": "bc", "val": "d", "Validation": "a"}, "bc", "ad", []),
         # none is annotated
-        ({"train": "a", "val": "b", "trainval": "ab", "test": "xyz"}, {}, "a", "b", []),
-        ({"test": "d"}, {}, "abc", "d", ["none (lists: test)"]),
-        ({"trainval": "abc", "test": "cd"}, {}, "ab", "cd", ["1 image in both: c"]),
+        ({"train": "ac", "val": "bd", "trainval": "ab", "test": "xyz"}, "ac", "bd", []),
+        ({"test": "d"}, "abc", "d", []),
+        ({"trainval": "abc", "test": "cd"}, "ab", "cd", ["1 image in several lists: JPEGImages/c.jpg"]),
     ],
 )
-def test_lists_determine_the_training_and_test_split(four, lists, settings, train, test, reported):
+def test_lists_determine_the_training_and_test_split(four, lists, train, test, reported):
     for name, images in lists.items():
         four.list(name, *images)
-    *split, problems = split_of(four, **settings)
+    *split, problems = split_of(four)
     assert split == [train, test]
-    assert [row.came for row in problems if row.file == "ImageSets"] == reported
-    assert {row.file for row in problems} <= {"ImageSets", "1 annotation", "2 annotations"}, "of no list"
+    assert [row.came for row in problems] == reported
+
+
+def test_lists_name_images_with_suffix_or_folder_in_any_folder(four):
+    lay(
+        four.root,
+        {"sets/train_1.txt": "a.jpg\nJPEGImages/b.jpg 1\n", "sets/val_1.lst": "D:\\voc\\c.JPG\nd\n"},
+    )
+    assert split_of(four) == ("ab", "cd", [])
 
 
 def test_without_a_test_list_the_seed_chooses_the_test_images(four):
@@ -148,12 +158,9 @@ def test_without_a_test_list_the_seed_chooses_the_test_images(four):
     assert split_of(four, test_share=0.5, seed=1)[:2] == (train, test)
     assert len({split_of(four, test_share=0.5, seed=seed)[0] for seed in range(8)}) > 1
     four.list("train", *"abc")
-    train, test, problems = split_of(four, test_share=0.34)
-    assert (sorted(train + test), len(test)) == (list("abc"), 1)
-    check_rows(problems, ("parts", "train"), ("1 annotation", "d"))
-    with refused("image list", "'tset'") as caught:
-        list(four.source(test_list="tset").records())
-    assert "lists: train" in caught.value.expected
+    train, test, problems = split_of(four, test_share=0.5)
+    assert (sorted(train + test), len(test)) == (list("abcd"), 2)
+    check_rows(problems, ("parts", "train"))
 
 
 # ---------------- Files that are missing, broken, doubled or elsewhere: one row each, the rest is kept
@@ -167,8 +174,6 @@ def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
     voc.image("f")
     voc.image("g")
     voc.annotation("g").write_text("<annotation><object>")
-    voc.image("a", suffix=".png")
-    voc.image("a", suffix=".jpeg")
     (voc.root / "Annotations" / "b.XML").write_bytes(b"<never read")
     (voc.root / "Annotations" / "notes.txt").write_text("not an annotation")
     images, problems = read("PASCAL VOC", voc.root)
@@ -178,17 +183,21 @@ def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
     }
     check_rows(
         problems,
-        ("b.XML", "b.XML"),
-        ("a.jpeg", "a.jpeg"),
-        ("a.png", "a.png"),
-        ("../../../etc/passwd.xml", "Annotations"),
-        ("c.xml", "none"),
-        ("d.xml", "Annotations"),
+        ("annotations", "Annotations/c.xml: Annotations/c: none"),
+        ("annotations", "Annotations/b.XML: one of JPEGImages/b.jpg again"),
+        ("1 image", "in no list: JPEGImages/e.jpg"),
         ("g.xml",),
-        ("1 annotation", "e"),
-        ("1 image", "f"),
+        ("2 images", "none for JPEGImages/d.jpg, JPEGImages/f.jpg"),
     )
-    assert [row.done.partition(" ")[0] for row in problems[:3]] == ["b.xml", "a.jpg", "a.jpg"]
+
+
+def test_of_images_with_the_same_name_the_most_common_format_is_used(empty_voc):
+    empty_voc.add("a")
+    empty_voc.image("a", suffix=".png")
+    empty_voc.image("a", suffix=".jpeg")
+    images, problems = read("PASCAL VOC", empty_voc.root)
+    assert [image.data.name for image in images.values()] == ["JPEGImages/a.jpg"]
+    check_rows(problems, ("2 images", "JPEGImages/a.jpeg, JPEGImages/a.png"))
 
 
 @pytest.mark.parametrize(("difficult", "kept"), [("leave out", [2]), ("keep", [1, 2])])
@@ -220,7 +229,7 @@ def test_links_that_leave_and_pipes_are_rows(voc, secret):
     voc.list("trainval", "a", *"cde")
     image_set, problems = voc.build()
     assert image_set.ids.tolist() == ["a#1", "b#1", "b#2"]
-    check_rows(problems, ("c.xml", LEADS_OUT), ("d.jpg", LEADS_OUT), ("e.xml",))
+    check_rows(problems, ("annotations", "Annotations/e.xml"), ("c.xml", LEADS_OUT), ("d.jpg", LEADS_OUT))
 
 
 @pytest.mark.parametrize("inside", ["", "/Annotations", "/JPEGImages", "/ImageSets", "/ImageSets/Main"])
@@ -235,17 +244,11 @@ def test_folders_that_link_out_of_the_tree_are_refused(tmp_path, secret, inside)
         list(make_source("PASCAL VOC", folder=str(tmp_path / "VOCdevkit")).records())
 
 
-def test_a_bad_list_is_reported_and_refused_only_if_it_is_needed(voc):
-    path = voc.root / "ImageSets" / "Main" / "val.txt"
-    path.symlink_to("nothing")
-    images, problems = read("PASCAL VOC", voc.root)
-    assert list(images) == ["a", "b"]
-    check_rows(problems, ("val.txt", LEADS_OUT))
-    # without which val is the customary one
-    path.with_name("test.txt").unlink()
-    for test_list in ("val", ""):
-        with refused("val.txt", LEADS_OUT):
-            len(voc.source(test_list=test_list))
+def test_a_list_that_cannot_be_read_is_named(voc):
+    (voc.root / "ImageSets" / "Main" / "val.txt").symlink_to("nothing")
+    source = voc.source()
+    assert [item.name for item in source.records()] == ["a", "b"]
+    assert "ImageSets/Main/val.txt" in {row.about: row.evidence for row in source.decisions()}["other files"]
 
 
 def test_no_two_names_become_one():
@@ -285,7 +288,7 @@ def test_actions_are_read_as_classes_of_people(people):
     shutil.rmtree(people.root / "ImageSets" / "Action")
     image_set, problems = people.build(form="action", test_share=0.5)
     assert image_set.ids.tolist() == ["p#2", "p#3", "q#1", "q#2"]
-    check_rows(problems, ("parts",))
+    assert problems == []
 
 
 def test_labels_from_lists_where_the_annotation_has_none(empty_voc):
@@ -316,9 +319,6 @@ def test_invalid_lines_of_action_lists_are_reported(people):
         ("r.xml", "object 1"),
         ("r.xml", "object 7 of 2"),
     )
-    (people.root / "ImageSets" / "Action" / "walking_val.txt").symlink_to("nothing")
-    with refused("walking_val.txt", LEADS_OUT):
-        len(people.source())
 
 
 # ---------------------------------------------------------------------------------- As tools export it
@@ -367,7 +367,7 @@ def test_exports_of_tools_are_read_with_their_first_pixel(tmp_path, folders, mor
     assert [image.boxes[0].box for image in images.values()] == [(left, left, 20, 15)] * 2
     for file in folder.rglob("*.xml"):
         file.write_text("<annotations/>")
-    assert list(detect(open_tree(folder))) == ["PASCAL VOC"] * ("JPEGImages" in folders)
+    assert list(detect(open_tree(folder))) == []
 
 
 def test_annotations_and_images_in_nested_folders_are_read(tmp_path):
@@ -404,6 +404,64 @@ def test_parts_may_have_different_layouts(tmp_path):
     images, problems = read("PASCAL VOC", tmp_path / "x")
     assert problems == []
     assert {name: image.test for name, image in images.items()} == {"test/a": True, "train/a": False}
+
+
+@pytest.mark.parametrize(
+    ("annotations", "images"),
+    [
+        ("annotations/xmls/{}.xml", "images/{}.jpg"),
+        ("Annotations/DET/train/x/{}.xml", "Data/DET/train/x/{}.JPEG"),
+        ("Xml/{}.xml", "Image/{}.png"),
+        ("boxes of trees/{}.xml", "photographs/{}.jpg"),
+        ("train_annotations/{}.xml", "train_images/{}.jpg"),
+    ],
+)
+def test_folders_by_any_name_with_masks_beside_them(tmp_path, annotations, images):
+    files = {annotations.format(name): xml_of(voc_object()) for name in "ab"}
+    files |= {images.format(name): photograph(kind="PNG" if "png" in images else "JPEG") for name in "ab"}
+    masks = {f"annotations/trimaps/{name}.png": photograph(kind="PNG") for name in "ab"}
+    folder = lay(tmp_path / "x", files | (masks if "annotations/xmls" in annotations else {}))
+    assert next(iter(detect(open_tree(folder)))) == "PASCAL VOC"
+    records, problems = read("PASCAL VOC", folder)
+    assert [image.data.name for image in records.values()] == [images.format(name) for name in "ab"]
+    assert [row.came[:24] for row in problems] == ["none for annotations/tri"] * ("xmls" in annotations)
+
+
+def test_batches_with_equal_names_and_images_named_by_content(tmp_path):
+    files = {f"{batch}/Annotations/1.xml": xml_of(voc_object(batch)) for batch in ("x", "y")}
+    files |= {f"{batch}/JPEGImages/1.jpg": None for batch in ("x", "y")}
+    files |= {"z/Annotations/other name.xml": xml_of(voc_object("z")), "z/other.jpg": None}
+    source = make_source("PASCAL VOC", folder=str(lay(tmp_path / "x", files)))
+    images, problems = images_and_problems(source)
+    assert {image.data.name: image.boxes[0].classes for image in images} == {
+        "x/JPEGImages/1.jpg": ("x",),
+        "y/JPEGImages/1.jpg": ("y",),
+        "z/other.jpg": ("z",),
+    }
+    assert [row.file for row in problems] == ["parts"]
+    assert "1 of 3" in {row.about: row.evidence for row in source.decisions()}["images of annotations"]
+
+
+def test_objects_with_several_boxes_or_other_shapes(tmp_path):
+    def shape(text):
+        return f"<object><name>cat</name>{text}</object>"
+
+    box = voc_object().partition("</name>")[2].partition("</object>")[0]
+    polygon = "<polygon><x1>3</x1><y1>4</y1><x2>9</x2><y2>5</y2><x3>5</x3><y3>8</y3></polygon>"
+    turned = "<robndbox><cx>10</cx><cy>10</cy><w>8</w><h>4</h><angle>1.5707963</angle></robndbox>"
+    text = xml_of(shape(box + box.replace("20", "30")), shape(polygon), shape(turned))
+    images, problems = read("PASCAL VOC", lay(tmp_path / "x", {"1.xml": text, "1.jpg": None}))
+    boxes = {box.number: tuple(map(round, box.box)) for box in images["1"].boxes}
+    assert boxes == {1: (0, 0, 20, 15), 2: (3, 4, 9, 8), 3: (8, 6, 12, 14), 4: (0, 0, 30, 15)}
+    check_rows(problems, ("objects", "2 times: 1.xml: polygon; 1.xml: robndbox"))
+
+
+def test_boxes_that_begin_at_0_are_counted_from_0(tmp_path):
+    text = xml_of(voc_object("cat", (0, 0, 20, 15)), voc_object("dog", (5, 5, 20, 15)))
+    folder = lay(tmp_path / "x", {"1.xml": text, "1.jpg": None})
+    assert [box.box for box in read("PASCAL VOC", folder)[0]["1"].boxes] == [(0, 0, 20, 15), (5, 5, 20, 15)]
+    images, _ = read("PASCAL VOC", folder, first_pixel="1")
+    assert images["1"].boxes[1].box == (4, 4, 20, 15)
 
 
 @pytest.mark.parametrize(

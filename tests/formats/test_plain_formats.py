@@ -6,18 +6,150 @@ import math
 import time
 
 import pytest
+from archives import in_memory
 from example_class_folders import some_classes
 from example_yolo import some_yolo
-from import_folders import build, check_rows, lay, read
+from import_folders import build, check_rows, images_and_problems, lay, photograph, read
+from PIL import Image
+from refusals import refused
 
+from ranking.datasets import make_source
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
+from ranking.files.tree import base
 from ranking.formats.tree_source import detect
-from ranking.formats.yolo import parsed_yaml, yaml_names
+from ranking.formats.yolo_names import parsed_yaml, yaml_names
 
 # ------------------------------------------------------------------------------------------------ YOLO
 
 GOOD = "0 .5 .5 1 1"
+
+
+def decided(source):
+    return {row.about: row for row in source.decisions()}
+
+
+def yolo_of(tmp_path, files, **settings):
+    """The classes of each image, its boxes, and the source, after it was read."""
+    source = make_source("YOLO", folder=str(lay(tmp_path / "x", files)), **settings)
+    images, _ = images_and_problems(source)
+    classes = {image.data.name: [box.classes[0] for box in image.boxes] for image in images}
+    return classes, {image.data.name: [box.box for box in image.boxes] for image in images}, source
+
+
+@pytest.mark.parametrize(
+    ("image", "labels"),
+    [
+        ("image/{}.jpg", "labels/{}.txt"),
+        ("Images/{}.jpg", "Labels/{}.txt"),
+        ("JPEGImages/{}.jpg", "labels/{}.txt"),
+        ("images/train/{}.jpg", "train/labels/{}.txt"),
+        ("train_images/{}.jpg", "train_labels/{}.txt"),
+        ("photographs/{}.jpg", "boxes of hats/{}.txt"),
+        ("{}.jpg", "{}.jpg.txt"),
+    ],
+)
+def test_folders_of_any_name(tmp_path, image, labels):
+    files = {image.format(name): None for name in "ab"} | {labels.format(name): GOOD for name in "ab"}
+    assert next(iter(detect(open_tree(lay(tmp_path / "x", files))))) == "YOLO"
+    assert yolo_of(tmp_path, files)[0] == {image.format(name): ["class 0"] for name in "ab"}
+
+
+LISTS = {
+    "c.yaml": "train: D:\\old\\sets\\one.txt\nval: sets/two.txt\nnames: [cat]",
+    "sets/one.txt": "images/a.jpg\n",
+    "sets/two.txt": "/home/x/images/b.jpg\n",
+}
+FOLDER = {"c.yaml": "path: ..\ntrain: [images/a]\nval: x/images/b\nnames: [cat]"}
+
+
+@pytest.mark.parametrize(
+    ("files", "images"), [(LISTS, ["images/a", "images/b"]), (FOLDER, ["images/a/1", "images/b/2"])]
+)
+def test_split_by_the_paths_of_the_yaml_file(tmp_path, files, images):
+    files |= {f"{name}.jpg": None for name in images}
+    files |= {f"{name.replace('images', 'labels')}.txt": GOOD for name in images}
+    source = make_source("YOLO", folder=str(lay(tmp_path / "x", files)))
+    assert [image.test for image in images_and_problems(source)[0]] == [False, True]
+    assert decided(source)["split"].value == "annotations"
+
+
+def test_images_in_no_list_are_left_out_with_a_row(tmp_path):
+    files = {f"{name}.jpg": None for name in "abc"} | {f"{name}.txt": GOOD for name in "abc"}
+    images, problems = read("YOLO", lay(tmp_path / "x", files | {"train.txt": "a", "val.txt": "b"}))
+    assert list(images) == ["a", "b"]
+    check_rows(problems, ("1 image", "in no list: c.jpg"))
+
+
+NAMES = {"1.txt": "1 .5 .5 1 1\n0 .5 .5 1 1", "1.jpg": None}
+NEAREST = {"x/1.txt": GOOD, "x/1.jpg": None, "x/classes.txt": "cat\n", "y/2.txt": GOOD, "y/2.jpg": None}
+
+
+@pytest.mark.parametrize(
+    ("files", "chosen", "is_open"),
+    [
+        (NEAREST | {"y/classes.txt": "dog\n"}, ["cat", "dog"], False),
+        (NEAREST | {"classes.txt": "emu\n"}, ["cat", "emu"], True),
+        (NEAREST | {"classes.txt": "cat\nemu\n"}, ["cat", "cat"], False),
+        (NAMES | {"a.names": "a\nb\nc", "b.names": "c\nd"}, ["d", "c"], False),
+        (NAMES | {"a.names": "a\nb", "b.names": "c\nd"}, ["b", "a"], True),
+        (
+            NAMES | {"a.yaml": "train: ./1.jpg\nnames: [c, d, e]", "b.yaml": "train: x\nnames: [a, b]"},
+            ["d", "c"],
+            False,
+        ),
+        (NAMES | {"a.yaml": "names: lists/x.txt", "lists/x.txt": "c\nd"}, ["d", "c"], False),
+        (NAMES | {"a.names": "a", "b.names": "c\nd"}, ["d", "c"], False),
+    ],
+)
+def test_names_of_the_nearest_file_that_fits(tmp_path, files, chosen, is_open):
+    classes, _, source = yolo_of(tmp_path, files)
+    assert [name for names in classes.values() for name in names] == chosen
+    row = decided(source)["class names"]
+    assert row.is_open == is_open
+    for other in row.alternatives if is_open else ():
+        assert not decided(yolo_of(tmp_path, files, class_names=other)[2])["class names"].is_open
+
+
+def test_numbers_from_1_are_refused(tmp_path):
+    with refused("labels", "1 to 2"):
+        yolo_of(tmp_path, {"1.txt": "1 .5 .5 1 1\n2 .5 .5 1 1", "1.jpg": None, "classes.txt": "cat\ndog"})
+
+
+HALF, CORNERS = (0.25, 0.25, 0.75, 0.75), "0.25 0.25 0.75 0.25 0.75 0.75 0.25 0.75"
+POSE = " ".join(["0.5 0.5 2"] * 2)
+
+
+@pytest.mark.parametrize(
+    ("rows", "chosen"),
+    [
+        (["0 .5 .5 .5 .5 .93", "0 .5 .5 .5 .5 1"], "a box and a confidence"),
+        (["0 .5 .5 .5 .5 7", "0 .5 .5 .5 .5 1"], "a box and a track"),
+        (["0 .5 .5 .5 .5 .9 12", "0 .5 .5 .5 .5 .8 1"], "a box, a confidence and a track"),
+        ([f"0 {CORNERS}"], "boxes around corners"),
+        ([f"0 {CORNERS} .5 .5", "0 .25 .25 .75 .25 .75 .75"], "boxes around outlines"),
+        ([f"0 {CORNERS} .93", f"0 {CORNERS} .5 .5 .71"], "boxes around outlines"),
+        ([f"0 .5 .5 .5 .5 {POSE} 0 0 0"], "a box and the points of a pose"),
+    ],
+)
+def test_rows_of_more_than_four_numbers(tmp_path, rows, chosen):
+    _, boxes, source = yolo_of(tmp_path, {"1.jpg": None, "1.txt": "\n".join(rows)})
+    assert boxes["1.jpg"] == [HALF] * len(rows)
+    assert decided(source)["rows of more than four numbers"].chosen == chosen
+
+
+def test_angles_and_pixels_are_not_read_as_boxes(tmp_path):
+    images, problems = read("YOLO", lay(tmp_path / "y", {"1.jpg": None, "1.txt": "0 .5 .5 .5 .5 -1.2"}))
+    assert images["1"].boxes == ()
+    check_rows(problems, ("1.txt", "row 1"))
+    with refused("labels", "2 of 3 rows with numbers up to 320"):
+        yolo_of(tmp_path, {"1.jpg": None, "1.txt": f"0 320 240 20 30\n0 20 20 20 20\n{GOOD}"})
+
+
+def test_rows_of_dota_are_corners_in_pixels(tmp_path):
+    text = "imagesource:x\ngsd:0.1\n1 2 11 2 11 9 1 9 plane 0\n"
+    classes, boxes, _ = yolo_of(tmp_path, {"images/1.png": photograph(kind="PNG"), "labelTxt/1.txt": text})
+    assert (classes, boxes) == ({"images/1.png": ["plane"]}, {"images/1.png": [(1, 2, 11, 9)]})
 
 
 def test_rows_are_numbered_without_empty_ones_and_poses_are_read_up_to_their_box(tmp_path):
@@ -41,9 +173,12 @@ def test_classes_that_nothing_names_go_by_numbers(tmp_path, names):
         (folder / "data.yaml").symlink_to("nothing")
     elif names:
         (folder / "data.yaml").write_text(names)
-    images, problems = read("YOLO", folder)
-    assert images["1"].boxes[0].classes == ("class 3",)
-    check_rows(problems, ("data.yaml" if names is None or names.startswith("names") else "classes",))
+    source = make_source("YOLO", folder=str(folder))
+    images, problems = images_and_problems(source)
+    assert images[0].boxes[0].classes == ("class 3",)
+    unreadable = names is None or names.startswith("names")
+    assert [row.file for row in problems if row.file != "parts"] == ["data.yaml"] * unreadable
+    assert decided(source)["class names"].chosen == "classes are named by their numbers"
 
 
 def test_labels_without_image_are_counted_and_an_image_without_labels_has_no_box(tmp_path):
@@ -164,6 +299,88 @@ def test_class_folders_are_found_in_every_layout(tmp_path, names, classes, image
     assert tuple(dict.fromkeys(image.boxes[0].classes[0] for image in read_images.values())) == classes
 
 
+def class_tree(*names):
+    """Two images in each of these folders."""
+    return {f"{name}/{base(name)} {number}.jpg": None for name in names for number in range(2)}
+
+
+NESTED = ("animal/cat", "animal/dog", "tool/saw", "tool/axe")
+
+
+@pytest.mark.parametrize(
+    ("folders", "classes", "is_open"),
+    [
+        (
+            (
+                "seg_train/seg_train/sea",
+                "seg_train/seg_train/ice",
+                "seg_test/seg_test/sea",
+                "seg_pred/seg_pred",
+            ),
+            "ice sea",
+            False,
+        ),
+        (("training_set/cat", "training_set/dog", "test_set/cat"), "cat dog", False),
+        (("cat", "dog", "test"), "cat dog", False),
+        (("train/cat/images", "train/dog/images", "val/images"), "cat dog", False),
+        (
+            ("x/a/abbey", "x/a/airport", "x/b/bakery/kitchen", "x/b/bakery/shop"),
+            "abbey airport bakery/kitchen bakery/shop",
+            False,
+        ),
+        (("a/p1", "a/p2", "b/p1"), "a b", False),
+        (("photo/dog", "photo/cat", "art/dog", "art/cat"), "art photo", True),
+        (NESTED, "animal tool", True),
+        (("images/cat", "images/dog"), "cat dog", False),
+    ],
+)
+def test_levels_of_classes(tmp_path, folders, classes, is_open):
+    source = make_source("Class folders", folder=str(lay(tmp_path / "x", class_tree(*folders))))
+    images, problems = images_and_problems(source)
+    assert sorted({image.boxes[0].classes[0] for image in images}) == classes.split()
+    assert decided(source)["classes"].is_open == is_open
+    left_out = 2 * len(folders) - len(images)
+    assert [row.file for row in problems if row.file != "parts"] == [f"{left_out} images"] * bool(left_out)
+
+
+@pytest.mark.parametrize(
+    ("level", "classes"),
+    [("1", {"animal", "tool"}), ("2", {"axe", "cat", "dog", "saw"}), ("all", set(NESTED))],
+)
+def test_another_level_can_be_chosen(tmp_path, level, classes):
+    folder = lay(tmp_path / "x", class_tree(*NESTED))
+    source = make_source("Class folders", folder=str(folder), level=level)
+    images, _ = images_and_problems(source)
+    assert {image.boxes[0].classes[0] for image in images} == classes
+    assert not decided(source)["classes"].is_open
+    assert {level, *decided(source)["classes"].alternatives} == {"1", "2", "all"}
+
+
+def test_masks_are_no_samples(tmp_path):
+    def png(mode):
+        return in_memory(lambda stream: Image.new(mode, (9, 9)).save(stream, "PNG"))
+
+    of_classes = {f"images/{name}/1.jpg": None for name in ("cat", "dog")}
+    masks = {f"masks/{name}/1.png": png("RGB") for name in ("cat", "dog")}
+    folder = lay(tmp_path / "x", of_classes | masks)
+    images, problems = read("Class folders", folder)
+    assert [image.boxes[0].classes[0] for image in images.values()] == ["cat", "dog"]
+    check_rows(problems, ("2 images", "masks/cat/1.png, masks/dog/1.png"))
+    # a class of faces with a mask
+    for mode, count in (("RGB", 2), ("L", 0)):
+        names = {"mask/1.png": png(mode), "face/1.png": png("RGB")}
+        assert len(detect(open_tree(lay(tmp_path / mode, names)))) == (count == 2), mode
+
+
+def test_lists_of_classes_that_are_not_read_are_named(tmp_path):
+    files = class_tree("train/cat", "train/dog", "val/images") | {"val/val.txt": "images 0.jpg\tcat\n"}
+    files |= {"val/images/v1.jpg": None, "val/labels.txt": "v1.jpg\tcat\t0\t0\t9\t9\n"}
+    _, problems = read("Class folders", lay(tmp_path / "x", files))
+    assert ("val/labels.txt", "rows about v1.jpg, in no folder of a class") in [
+        (row.file, row.came) for row in problems
+    ]
+
+
 def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):
     names = [f"{label}/v{video}/{frame}.jpg" for label in ("cat", "dog") for video in "12" for frame in "123"]
     folder = lay(tmp_path / "x", dict.fromkeys([*names, "dog/2.jpg"]))
@@ -181,4 +398,4 @@ def test_images_outside_of_folders_are_a_row(tmp_path):
     folder = lay(tmp_path / "x", dict.fromkeys(["cat/1.jpg", "dog/1.jpg", "stray.jpg", "cover.png"]))
     images, problems = read("Class folders", folder)
     assert list(images) == ["cat/1", "dog/1"]
-    check_rows(problems, ("images", "2", "cover.png; stray.jpg"))
+    check_rows(problems, ("2 images", "cover.png, stray.jpg"))

@@ -10,7 +10,7 @@ from import_folders import read
 
 from ranking.files import Unusable
 from ranking.formats import pascal_voc
-from ranking.formats.voc_files import read_annotation
+from ranking.formats.voc_annotation import read_annotation
 from ranking.formats.xml_file import parse_xml
 
 LAUGHS = "".join(f'<!ENTITY lol{level} "{f"&lol{level - 1};" * 10}">' for level in range(1, 10))
@@ -60,9 +60,8 @@ def test_malformed_xml_is_refused():
         b"<annotation><object>",
         b"<annotation/><annotation/>",
         b"<annotation>&unknown;</annotation>",
-        b"<annotation>\xe9t\xe9</annotation>",
         b'<?xml version="1.0" encoding="klingon"?><annotation/>',
-        b'<?xml version="1.0" encoding="shift_jis"?><annotation/>',
+        b'<?xml version="1.0" encoding="punycode"?><annotation/>',
         b"<annotation>\0</annotation>",
     ):
         annotated, problems = read_bytes(data)
@@ -114,9 +113,35 @@ def test_a_long_prolog_is_refused_soon_and_one_of_a_few_comments_is_annotation_o
 
 
 def test_encodings_that_work():
-    for encoding in ("utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252"):
-        text = f'<?xml version="1.0" encoding="{encoding.replace("-sig", "")}"?>' + xml_of(voc_object("été"))
-        assert read_bytes(text.encode(encoding))[0].objects[0].name == "été", encoding
+    for encoding, name in (
+        *((encoding, "été") for encoding in ("utf-8", "utf-8-sig", "utf-16", "iso-8859-1", "windows-1252")),
+        *(("gb2312", name) for name in ("猫", "联通")),
+        ("Shift-JIS", "ネコ"),
+        ("utf-16-le", "猫"),
+    ):
+        text = f'<?xml version="1.0" encoding="{encoding.replace("-sig", "")}"?>' + xml_of(voc_object(name))
+        assert read_bytes(text.encode(encoding))[0].objects[0].name == name, encoding
+
+
+def test_another_encoding_than_declared():
+    for declared in ("gb2312", "iso-8859-1", "utf-16"):
+        text = f'<?xml version="1.0" encoding="{declared}"?>' + xml_of(voc_object("猫"))
+        assert read_bytes(text.encode())[0].objects[0].name == "猫", declared
+    data = xml_of(voc_object("苹果"), voc_object("dog")).encode("gb2312")
+    annotated, (came,) = read_bytes(data)
+    assert [item.name for item in annotated.objects] == ["dog"]
+    assert came.startswith("object 1: ")
+    assert [item.name for item in read_annotation(data, "x.xml", "gb2312")[0].objects] == ["苹果", "dog"]
+
+
+def test_roots_of_any_case_and_namespaces():
+    text = '<v:Annotation xmlns:v="x"><v:Object><Name>cat</Name><BndBox><xmin>1</xmin><YMIN>1</YMIN><xmax>20</xmax>'
+    text += "<ymax>15</ymax></BndBox><difficult>True</difficult></v:Object></v:Annotation>"
+    annotated, problems = read_bytes(text.encode())
+    assert problems == []
+    assert [(item.name, item.boxes, item.difficult) for item in annotated.objects] == [
+        ("cat", ((0, 0, 20, 15),), True)
+    ]
 
 
 def test_boxes_count_from_0_and_end_open():
@@ -124,7 +149,7 @@ def test_boxes_count_from_0_and_end_open():
         voc_object("cat", (1, 2, 1, 30)), voc_object("\n dog ", (" 4.5 ", "1e1", 9, 10))
     )
     assert problems == []
-    assert [(item.name, item.box) for item in annotated.objects] == [
+    assert [(item.name, *item.boxes) for item in annotated.objects] == [
         ("cat", (0, 1, 1, 30)),
         ("dog", (3.5, 9, 9, 10)),
     ]
