@@ -71,8 +71,7 @@ def _archive_class(path: Path, shown: str) -> type[ArchiveTree]:
             head = file.read(HEAD)
     except OSError as error:
         raise unread(shown, error) from error
-    for first, kind in OTHERS.items():
-        if head.startswith(first):
-            remedy = "extract it and type the path of the folder, or pack that as a ZIP file"
-            raise InputError(shown, "a ZIP or tar file", kind, remedy)
+    if kind := next((kind for first, kind in OTHERS.items() if head.startswith(first)), None):
+        remedy = "extract it and type the path of the folder, or pack that as a ZIP file"
+        raise InputError(shown, "a ZIP or tar file", kind, remedy)
     return TarTree if is_tar(head) or path.suffix.lower() == ".tar" else ZipTree

@@ -18,7 +18,7 @@ import weakref
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, BinaryIO, NamedTuple
+from typing import IO
 
 from ranking.core import Problem
 from ranking.core.errors import InputError
@@ -29,7 +29,7 @@ from ranking.files.limits import Limits, variable
 from ranking.files.tree import Unusable
 
 # the first bytes of compressed files, and of a tar archive after its first name
-COMPRESSED: dict[bytes, Callable[[BinaryIO], io.BufferedIOBase]] = {
+COMPRESSED: dict[bytes, Callable[[IO[bytes]], io.BufferedIOBase]] = {
     b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
     b"BZh": bz2.BZ2File,
     b"\xfd7zXZ\x00": lzma.LZMAFile,
@@ -38,8 +38,6 @@ MAGIC, MAGIC_AT = b"ustar", 257
 READABLE = "a tar archive that can be read"
 # bytes that any archive may expand to, however small it is
 SPARE = 16 * 2**20
-# bytes of a header, which tarfile reads whole
-LONGEST_HEADER = 2**20
 BLOCK = 512
 
 
@@ -52,15 +50,19 @@ class TarTree(ArchiveTree):
     """The files in the tar archive `place`, which may be compressed by gzip, bzip2 or xz."""
 
     def _list(self, shown: str) -> tuple[list[Entry], list[Problem]]:
-        self._archive = _opened(self.place, self._limits, shown)
-        return _entries(_Headers(self._archive.file, shown), self._limits.entries, shown)
+        self._file = _opened(self.place, self._limits, shown)
+        entries, damage = _entries(self._file, self._limits.entries, shown)
+        if damage and not entries:
+            raise InputError(shown, READABLE, damage, CUT)
+        came, done = f"{damage} after {counted(len(entries), 'entry')}", f"read up to there; {CUT}"
+        return entries, [Problem(shown, READABLE, came, done)] if damage else []
 
     def head(self, name: str, size: int) -> bytes:
         position, claimed = self._item(name)
         wanted = min(size, claimed)
         try:
             # by several threads at the same time
-            data = os.pread(self._archive.file.fileno(), wanted, position)
+            data = os.pread(self._file.fileno(), wanted, position)
         except OSError as error:
             raise Unusable("a file that can be read", plain(error)) from error
         if len(data) < wanted:
@@ -68,33 +70,25 @@ class TarTree(ArchiveTree):
         return data
 
 
-class _Archive:
-    """An open tar archive, not compressed."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self.file = file
-        weakref.finalize(self, file.close)
+# the expanded archives, by path, size and time of change
+_EXPANDED: weakref.WeakValueDictionary[tuple[Path, int, int], IO[bytes]] = weakref.WeakValueDictionary()
 
 
-# by path, size and time of change
-_EXPANDED: weakref.WeakValueDictionary[tuple[Path, int, int], _Archive] = weakref.WeakValueDictionary()
-
-
-def _opened(place: Path, limits: Limits, shown: str) -> _Archive:
-    file = place.open("rb")
+def _opened(place: Path, limits: Limits, shown: str) -> IO[bytes]:
+    """Return the archive without compression. It is closed when no tree uses it."""
+    file: IO[bytes] = place.open("rb")
     head = file.read(BLOCK)
     expand = next((expand for first, expand in COMPRESSED.items() if head.startswith(first)), None)
+    file.seek(0)
     if expand is None:
-        return _Archive(file)
+        return file
     state = place.stat()
     key = (place, state.st_size, state.st_mtime_ns)
     with file:
-        archive = _EXPANDED.get(key)
-        if archive is None:
-            file.seek(0)
+        if (expanded := _EXPANDED.get(key)) is None:
             most = min(limits.total_bytes, max(limits.ratio * state.st_size, SPARE))
-            archive = _EXPANDED[key] = _Archive(_expanded(expand(file), most, shown))
-        return archive
+            expanded = _EXPANDED[key] = _expanded(expand(file), most, shown)
+    return expanded
 
 
 def _expanded(compressed: io.BufferedIOBase, most: int, shown: str) -> IO[bytes]:
@@ -116,61 +110,26 @@ def _expanded(compressed: io.BufferedIOBase, most: int, shown: str) -> IO[bytes]
     return target
 
 
-class _Headers:
-    """An archive as tarfile reads it: only its headers, which are limited before they are read."""
-
-    def __init__(self, file: IO[bytes], shown: str) -> None:
-        self._file, self._shown = file, shown
-        file.seek(0)
-        self.seek, self.tell = file.seek, file.tell
-
-    def read(self, size: int) -> bytes:
-        if not 0 <= size <= LONGEST_HEADER:
-            raise InputError(self._shown, READABLE, "a header of an entry that is too long")
-        return self._file.read(size)
-
-
-class _Place(NamedTuple):
-    """Where the bytes of a file begin in the archive, and how many there are."""
-
-    position: int
-    size: int
-
-
-def _entries(headers: _Headers, most: int, shown: str) -> tuple[list[Entry], list[Problem]]:
+def _entries(file: IO[bytes], most: int, shown: str) -> tuple[list[Entry], str]:
+    """Return the entries, each with the position and size of its content, and the damage at which they end, or ""."""
     entries: list[Entry] = []
-    damage = ""
-    remedy = "create the archive again, or extract it and type the path of the folder"
+    file.seek(0)
     try:
-        # it has all methods that tarfile uses
-        with tarfile.open(fileobj=headers, mode="r:", encoding="utf-8") as tar:  # type: ignore[call-overload]
+        with tarfile.open(fileobj=file, mode="r:", encoding="utf-8") as tar:
             while (item := tar.next()) is not None:
                 # tarfile keeps all entries
-                tar.members.clear()
+                tar.members.clear()  # type: ignore[attr-defined]
                 is_other = not (item.isdir() or item.isreg()) or item.issparse()
-                place = _Place(item.offset_data, item.size)
-                entries.append(Entry(_name(item.name), item.isdir(), is_other, place))
+                # most are in UTF-8, but it is not stated
+                name = item.name.encode("utf-8", "surrogateescape")
+                entries.append(Entry(name, item.isdir(), is_other, (item.offset_data, item.size)))
                 if len(entries) > most:
                     expected = f"an archive of at most {most:,} entries"
                     raise InputError(shown, expected, "more", f"set {variable('entries')} to allow more")
-            headers.seek(tar.offset)
-        if headers.read(BLOCK) != bytes(BLOCK):
-            damage = "no end of the archive"
+            file.seek(tar.offset)
+            return entries, "" if file.read(BLOCK) == bytes(BLOCK) else "no end of the archive"
     except InputError:
         raise
-    except (tarfile.TarError, ValueError, OverflowError) as error:
-        damage = readable(str(error)) or "damage"
-    if damage and not entries:
-        raise InputError(shown, READABLE, damage, remedy)
-    done = f"read up to there; {CUT}"
-    rows = [Problem(shown, READABLE, f"{damage} after {counted(len(entries), 'entry')}", done)]
-    return entries, rows if damage else []
-
-
-def _name(name: str) -> str | bytes:
-    """Return a name as bytes if it is not in UTF-8, which is not stated but usual."""
-    try:
-        name.encode()
-    except UnicodeEncodeError:
-        return name.encode("utf-8", "surrogateescape")
-    return name
+    except (tarfile.TarError, ValueError, OverflowError, MemoryError) as error:
+        # a header may claim any length
+        return entries, readable(str(error)) or "damage"

@@ -40,7 +40,8 @@ READABLE = "a ZIP file that can be read"
 NO_ZIP = "File is not a zip file"
 # the flag of names in UTF-8
 UTF8 = 0x800
-# a method of compression
+# methods of compression
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
 DEFLATE64 = 9
 USUAL = "files stored or deflated, without a password"
 EXTRACT = "extract it and type the path of the folder, or pack that as a ZIP file without a password"
@@ -67,7 +68,7 @@ class ZipTree(ArchiveTree):
         unusual = [_unusual(entry) for entry in entries if not entry.is_dir()]
         if unusual and all(unusual):
             raise InputError(shown, USUAL, unusual[0], EXTRACT)
-        return [Entry(_name(entry), entry.is_dir(), _is_other(entry), entry) for entry in entries], []
+        return [_entry(item) for item in entries], []
 
     def head(self, name: str, size: int) -> bytes:
         entry = self._item(name)
@@ -152,26 +153,15 @@ def _unusual(entry: zipfile.ZipInfo) -> str:
         return "a password"
     if entry.compress_type == DEFLATE64:
         return "Deflate64, with which Windows compresses files above 2 GB"
-    known = entry.compress_type in (
-        zipfile.ZIP_STORED,
-        zipfile.ZIP_DEFLATED,
-        zipfile.ZIP_BZIP2,
-        zipfile.ZIP_LZMA,
-    )
-    return "" if known else f"compression method {entry.compress_type}"
+    return "" if entry.compress_type in METHODS else f"compression method {entry.compress_type}"
 
 
-def _is_other(entry: zipfile.ZipInfo) -> bool:
+def _entry(item: zipfile.ZipInfo) -> Entry:
+    # as zipfile decoded it, if it is not marked as UTF-8
+    name = item.filename if item.flag_bits & UTF8 else item.filename.encode("cp437")
     # 0 if it was packed on Windows
-    return stat.S_IFMT(entry.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR)
-
-
-def _name(entry: zipfile.ZipInfo) -> str | bytes:
-    """Return the name of an entry; as bytes if it is neither ASCII nor marked as UTF-8."""
-    if entry.flag_bits & UTF8 or entry.filename.isascii():
-        return entry.filename
-    # how zipfile decoded it
-    return entry.filename.encode("cp437")
+    is_other = stat.S_IFMT(item.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR)
+    return Entry(name, item.is_dir(), is_other, item)
 
 
 def _check_apart(entries: list[zipfile.ZipInfo]) -> None:

@@ -288,7 +288,7 @@ def test_changes_are_one_row_for_each_kind(tmp_path):
     assert row.file == "4 images"
     assert "cat/1" in row.came
     source = make_source("Class folders", folder=str(tmp_path / "pictures"))
-    assert any(row.done == ON_WHITE.done for row in preview_source(source).problems)
+    assert any(row.done == ON_WHITE.done for row in preview_source(source).reading.problems)
 
 
 def test_a_jpeg_keeps_its_compressed_pixels_or_is_encoded_again(tmp_path):

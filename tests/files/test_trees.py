@@ -298,7 +298,7 @@ def test_names_of_another_encoding_are_read_by_the_one_that_fits_all(tmp_path):
         ("cp932", ["自転車", "自動車"], {"gbk"}),
         ("gbk", ["数据/狗", "数据/猫"], {"cp950"}),
         ("cp950", ["蘋果", "香蕉"], {"cp866"}),
-        ("cp949", ["자동차", "자전거"], {"gbk"}),
+        ("cp949", ["자동차/빨강", "자전거/파랑"], {"gbk"}),
         ("cp866", ["Собака", "Кошка"], {"cp437"}),
         ("cp437", ["Kätzchen", "Hündin"], {"cp866"}),
     ):
