@@ -1,4 +1,4 @@
-"""``python -m ranking import PATH``: import an image set from a folder or a ZIP file.
+"""``python -m ranking import PATH``: import an image set from a folder or an archive.
 
 example:
   python -m ranking import photographs/ --name Holiday
@@ -21,11 +21,11 @@ from ranking.storage.store import Store
 
 # rows of the report that are printed
 MAX_SHOWN = 20
-SUMMARY = "import a folder or a ZIP file of images as an image set"
+SUMMARY = "import a folder or an archive of images as an image set"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", help="a folder or a ZIP file of images with their labels")
+    parser.add_argument("path", help="a folder or an archive (ZIP, tar) of images with their labels")
     parser.add_argument(
         "--format",
         choices=[*tree_sources(), *file_sources()],

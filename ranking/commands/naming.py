@@ -45,7 +45,7 @@ def set_of(store: Store, text: str) -> ImageSet:
         titles = listed([row.title for row in rows]) if rows else "none yet"
         raise InputError(
             "SET",
-            f"the title or key of an image set ({titles}), or a folder or ZIP file of images",
+            f"the title or key of an image set ({titles}), or a folder or archive of images",
             readable(text, 300),
             "`python -m ranking sets` lists them, `python -m ranking import PATH` adds one",
         )

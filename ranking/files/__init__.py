@@ -1,8 +1,9 @@
-"""Imported files as a tree that sources read from: a folder or a ZIP file, within stated limits."""
+"""Imported files as a tree that sources read from: a folder or an archive, within stated limits."""
 
 from ranking.files.folder_tree import FolderTree
 from ranking.files.limits import Limits
 from ranking.files.opening import Upload, open_tree
+from ranking.files.tar_tree import TarTree
 from ranking.files.tree import FileInTree, FileTree, Unusable
 from ranking.files.zip_tree import ZipTree
 
@@ -11,6 +12,7 @@ __all__ = [
     "FileTree",
     "FolderTree",
     "Limits",
+    "TarTree",
     "Unusable",
     "Upload",
     "ZipTree",

@@ -12,22 +12,22 @@ from ranking.core.text import on_one_line
 
 # of the formats that can be decoded, the most common first; those of HEIC need a package that may be missing
 IMAGE_SUFFIXES = (
-    *(".jpg", ".jpeg", ".png", ".webp", ".jpe", ".jfif", ".mpo", ".gif", ".bmp", ".tif", ".tiff", ".avif"),
     *(
-        ".jp2",
-        ".j2k",
-        ".j2c",
-        ".jpc",
-        ".jpf",
-        ".jpx",
-        ".ppm",
-        ".pgm",
-        ".pbm",
-        ".pnm",
+        ".jpg",
+        ".jpeg",
+        ".png",
+        ".webp",
+        ".jpe",
+        ".jfif",
+        ".mpo",
+        ".gif",
+        ".bmp",
+        ".tif",
+        ".tiff",
+        ".avif",
         ".apng",
-        ".heic",
-        ".heif",
     ),
+    *(".jp2", ".j2k", ".jpf", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm", ".heic", ".heif"),
 )
 MAX_NAME = 255
 # the limit of Linux

@@ -23,9 +23,9 @@ class Limits:
 
     # files and folders of an import; COCO's largest part has 118,000 images
     entries: int = 200_000
-    # expanded size of a ZIP file
+    # expanded size of an archive
     total_bytes: int = 8 * 2**30
-    # expanded size of a ZIP file over its size; annotations alone reach about 30
+    # expanded size of an archive over its size; annotations alone reach about 30
     ratio: int = 100
     # characters of a file's path in the tree
     name_length: int = 1_000

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from ranking.core import Problem
+from ranking.core import Decision, Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
 from ranking.files.limits import megabytes
 
 # folders in folders
 DEEPEST = 32
-PACKED = (".zip", ".tar", ".tgz", ".gz", ".bz2", ".xz", ".7z", ".rar")
+PACKED = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 
 
 class Unusable(Exception):
@@ -32,7 +32,7 @@ class FileTree(ABC):
     place: the path on disk; trees with the same place are equal. parts: the names that lead to it, outermost first.
     folders: the names of all folders, including "" and empty folders. closed: folders that cannot be listed, each with
     its error; a name that may be a file or a folder is also in `names`. problems: rows of the import report about the
-    tree itself.
+    tree itself. decisions: how its names were read.
     """
 
     place: Path
@@ -41,6 +41,7 @@ class FileTree(ABC):
     folders: tuple[str, ...]
     closed: Mapping[str, InputError]
     problems: tuple[Problem, ...]
+    decisions: tuple[Decision, ...] = ()
 
     @abstractmethod
     def head(self, name: str, size: int) -> bytes:
@@ -180,6 +181,15 @@ def stem(name: str) -> str:
     """
     last = base(name)
     return last[: len(last) - len(suffix(name))]
+
+
+def bare_name(name: str) -> str:
+    """Return the name of an archive without folders and suffixes.
+
+    >>> bare_name("a/b.c.tar.gz"), bare_name("b.zip")
+    ('b.c', 'b')
+    """
+    return stem(stem(name)) if stem(name).lower().endswith(".tar") else stem(name)
 
 
 def is_left_over(part: str) -> bool:

@@ -1,30 +1,28 @@
 """A ZIP file on disk as a tree: read in place, entry by entry, never extracted and never whole in memory.
 
 Before anything is expanded, the number of entries is checked (before an object is made of each), then that they do not
-overlap, and their expanded size. Entries whose names could lead out of the tree, links and devices are not files of the
-tree; one report row counts the entries of each kind. Encryption or unusual compression is reported when an entry is
-read.
+overlap, and their expanded size. An entry that is encrypted or compressed in an unusual way is reported when it is
+read; a ZIP file of only such entries is refused.
 """
 
 from __future__ import annotations
 
+import lzma
 import os
 import stat
 import struct
 import weakref
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
-from typing import IO, BinaryIO
+from typing import BinaryIO
 
 from ranking.core import Problem
 from ranking.core.errors import InputError
-from ranking.core.text import counted, listed, readable
-from ranking.files.files import INSIDE, NOTHING, plain, unread
+from ranking.core.text import readable
+from ranking.files.archive_tree import CUT, ArchiveTree, Entry
+from ranking.files.files import plain
 from ranking.files.limits import Limits, variable
-from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again, parent, stem
+from ranking.files.tree import Unusable
 
 # the first bytes of a ZIP file, if nothing was put before it
 FIRST = b"PK\x03\x04"
@@ -42,61 +40,51 @@ READABLE = "a ZIP file that can be read"
 NO_ZIP = "File is not a zip file"
 # the flag of names in UTF-8
 UTF8 = 0x800
-DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError)
+# methods of compression
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+DEFLATE64 = 9
+USUAL = "files stored or deflated, without a password"
+EXTRACT = "extract it and type the path of the folder, or pack that as a ZIP file without a password"
+DAMAGED = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
 
 
-class ZipTree(FileTree):
-    """The files in the ZIP file `place`; ValueError if it is no ZIP file, is damaged, or exceeds the limits.
+class ZipTree(ArchiveTree):
+    """The files in the ZIP file `place`."""
 
-    file_name: the name that the user gave the file, which may differ from that of `place`.
-    """
-
-    def __init__(self, place: Path, limits: Limits | None = None, file_name: str = "") -> None:
-        self._limits = limits = Limits.from_environment() if limits is None else limits
-        self.place = place.absolute()
-        self.parts = (readable(stem(file_name or place.name), 255),)
-        shown = readable(str(place), 255)
-        try:
-            file = place.open("rb")
-            weakref.finalize(self, file.close)
-            self._zip = _open(file, limits, shown)
-            entries = self._zip.infolist()
-            _check(entries, place.stat().st_size, limits, shown)
-        except OSError as error:
-            raise unread(shown, error) from error
-        self._entries, refused = _by_name(entries, limits.name_length)
-        files = [name for name, entry in self._entries.items() if not entry.is_dir()]
-        self.names, self.folders = tuple(sorted(files)), _folders(list(self._entries), files)
-        self.closed = {}
-        self.problems = (*_rows(refused), *packed_again(self.names))
+    def _list(self, shown: str) -> tuple[list[Entry], list[Problem]]:
+        file = self.place.open("rb")
+        weakref.finalize(self, file.close)
+        self._zip = _open(file, self._limits, shown)
+        entries = self._zip.infolist()
+        _check(entries, self.place.stat().st_size, self._limits, shown)
+        unusual = [_unusual(entry) for entry in entries if not entry.is_dir()]
+        if unusual and all(unusual):
+            raise InputError(shown, USUAL, unusual[0], EXTRACT)
+        return [_entry(item) for item in entries], []
 
     def head(self, name: str, size: int) -> bytes:
-        try:
-            with self.stream(name) as (file, claimed):
-                # no more is expanded, and no more than the entry claims
-                data = file.read(size)
-        except OSError as error:
-            raise Unusable("a file that can be read", plain(error)) from error
-        if len(data) < min(size, claimed):
-            raise Unusable(INTACT, "it ends early")
-        return data
-
-    @contextmanager
-    def stream(self, name: str) -> Iterator[tuple[IO[bytes], int]]:
-        """Yield a file, to be read in pieces, and its claimed size in bytes, beyond which nothing is expanded.
-        Unusable, also inside the `with` block, if the file is damaged."""
-        entry = self._entries.get(name)
-        if entry is None or entry.is_dir():
-            raise Unusable(INSIDE, NOTHING)
-        if _is_unusual(entry):
-            raise Unusable(
-                "files stored or deflated, without a password", "encrypted, or compressed otherwise"
-            )
+        entry = self._item(name)
+        if unusual := _unusual(entry):
+            raise Unusable(USUAL, f"{unusual}; {EXTRACT}")
         try:
             with self._zip.open(entry) as file:
-                yield file, entry.file_size
+                # no more is expanded, and no more than the entry claims
+                data = file.read(size)
         except DAMAGED as error:
             raise Unusable(INTACT, readable(str(error)) or "it ends early") from error
+        except OSError as error:
+            raise Unusable("a file that can be read", plain(error)) from error
+        if len(data) < min(size, entry.file_size):
+            raise Unusable(INTACT, "it ends early")
+        return data
 
 
 class _Guarded:
@@ -141,7 +129,7 @@ def _remedy(file: BinaryIO) -> str:
     """Return what to do about an unreadable ZIP file: it may be incomplete, or another file that was renamed."""
     file.seek(0)
     if file.read(len(FIRST)) == FIRST:
-        return "its end may be missing: download, copy or create it again"
+        return CUT
     return "create a ZIP archive of the image folder; renaming a file is not enough"
 
 
@@ -159,9 +147,21 @@ def _check(entries: list[zipfile.ZipInfo], size: int, limits: Limits, shown: str
         ) from error
 
 
-def _is_unusual(entry: zipfile.ZipInfo) -> bool:
-    """Return whether an entry is encrypted, or compressed with a method that not all tools support."""
-    return bool(entry.flag_bits & 1) or entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+def _unusual(entry: zipfile.ZipInfo) -> str:
+    """Return how an entry is encrypted, or compressed otherwise than zipfile reads; "" if it is neither."""
+    if entry.flag_bits & 1:
+        return "a password"
+    if entry.compress_type == DEFLATE64:
+        return "Deflate64, with which Windows compresses files above 2 GB"
+    return "" if entry.compress_type in METHODS else f"compression method {entry.compress_type}"
+
+
+def _entry(item: zipfile.ZipInfo) -> Entry:
+    # as zipfile decoded it, if it is not marked as UTF-8
+    name = item.filename if item.flag_bits & UTF8 else item.filename.encode("cp437")
+    # 0 if it was packed on Windows
+    is_other = stat.S_IFMT(item.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR)
+    return Entry(name, item.is_dir(), is_other, item)
 
 
 def _check_apart(entries: list[zipfile.ZipInfo]) -> None:
@@ -180,71 +180,3 @@ def _check_expansion(entries: list[zipfile.ZipInfo], most: float) -> None:
     expanded = sum(entry.file_size for entry in entries)
     if expanded > most:
         raise InputError("all that the archive expands to", f"at most {int(most):,} bytes", expanded)
-
-
-Entries = dict[str, zipfile.ZipInfo]
-
-
-def _by_name(
-    entries: list[zipfile.ZipInfo], longest: int
-) -> tuple[Entries, dict[tuple[str, str], list[str]]]:
-    """Return the entries that are files and folders of the tree, and the other names by what was expected and done."""
-    kept: Entries = {}
-    refused: dict[tuple[str, str], list[str]] = {}
-    for entry in entries:
-        name = _key(entry)
-        if any(is_left_over(part) for part in name.split("/") if part not in ("", ".", "..")):
-            continue
-        expected, done = _refusal(name, entry, longest), "ignored"
-        original, name = name, "/".join(part for part in name.split("/") if part not in ("", "."))
-        if not expected and name in kept and not (entry.is_dir() and kept[name].is_dir()):
-            expected, done = "every name once", "the first is used"
-        if expected:
-            refused.setdefault((expected, done), []).append(readable(original))
-        elif name:
-            kept.setdefault(name, entry)
-    return kept, refused
-
-
-def _key(entry: zipfile.ZipInfo) -> str:
-    """Return the name with `/` between its parts. Some tools write UTF-8 without setting its flag."""
-    name = entry.filename
-    if not entry.flag_bits & UTF8:
-        try:
-            name = name.encode("cp437").decode("utf-8")
-        except UnicodeError:
-            # it is not UTF-8
-            name = entry.filename
-    return name.replace("\\", "/")
-
-
-def _refusal(name: str, entry: zipfile.ZipInfo, longest: int) -> str:
-    """Return what was expected of an entry that is not a file or folder of the tree, or ""."""
-    if len(name) > longest:
-        return f"names of at most {longest:,} characters ({variable('name_length')})"
-    parts = [part for part in name.split("/") if part not in ("", ".")]
-    if len(parts) > DEEPEST + 1:
-        return f"folders at most {DEEPEST} deep"
-    if name.startswith("/") or ".." in parts or "".join(parts[:1]).endswith(":"):
-        return "paths inside the archive (no absolute paths, no “..”)"
-    # 0 if it was packed on Windows
-    kind = stat.S_IFMT(entry.external_attr >> 16)
-    return "" if kind in (0, stat.S_IFREG, stat.S_IFDIR) else "files, no links or devices"
-
-
-def _folders(named: list[str], files: list[str]) -> tuple[str, ...]:
-    """Return all folders that are listed or contain something."""
-    folders = {""} | (set(named) - set(files))
-    for name in named:
-        above = parent(name)
-        while above not in folders:
-            folders.add(above)
-            above = parent(above)
-    return tuple(sorted(folders))
-
-
-def _rows(refused: dict[tuple[str, str], list[str]]) -> list[Problem]:
-    return [
-        Problem(counted(len(names), "name"), expected, listed(names), done)
-        for (expected, done), names in refused.items()
-    ]

@@ -13,7 +13,7 @@ from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_names import bare, is_image, mask_words, part_of, place_of
 
-NO_IMAGE = "an image of that name in the folder or ZIP file"
+NO_IMAGE = "an image of that name in the folder or archive"
 
 
 # How annotation files write a name otherwise than the file system: in words, and what leads to the name. Tried in this

@@ -17,6 +17,7 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import moved_whole, split_with_report
 from ranking.files import FileInTree, FileTree, open_tree
+from ranking.files.archive_names import AS_FOUND, ENCODINGS
 from ranking.files.tree import parent, suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, part_folders
@@ -69,6 +70,13 @@ class TreeSource(Source):
         choices=(FOUND, STATED, LISTS, FOLDERS, RANDOM),
         advanced=True,
     )
+    name_encoding: str = setting(
+        AS_FOUND,
+        label="Encoding of file names",
+        help="The encoding of the names in an archive that does not state it.",
+        choices=(AS_FOUND, *ENCODINGS),
+        advanced=True,
+    )
     test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)
     seed: int = seed_of_test()
     # whether groups, which the user chose, override named parts
@@ -92,7 +100,7 @@ class TreeSource(Source):
         yield from self._left_out()
 
     def decisions(self) -> list[Decision]:
-        return [*self._decided.values(), *self._index.decisions()]
+        return [*self._tree.decisions, *self._decided.values(), *self._index.decisions()]
 
     def title(self) -> str:
         return readable(self._tree.parts[-1] if self._tree.parts else "") or self.name
@@ -207,7 +215,7 @@ class TreeSource(Source):
 
     @cached_property
     def _tree(self) -> FileTree:
-        return open_tree(self.folder, self.layout)
+        return open_tree(self.folder, self.layout, self.name_encoding)
 
     @cached_property
     def _part_folders(self) -> dict[str, str]:

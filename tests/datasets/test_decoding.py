@@ -288,7 +288,7 @@ def test_changes_are_one_row_for_each_kind(tmp_path):
     assert row.file == "4 images"
     assert "cat/1" in row.came
     source = make_source("Class folders", folder=str(tmp_path / "pictures"))
-    assert any(row.done == ON_WHITE.done for row in preview_source(source).problems)
+    assert any(row.done == ON_WHITE.done for row in preview_source(source).reading.problems)
 
 
 def test_a_jpeg_keeps_its_compressed_pixels_or_is_encoded_again(tmp_path):
@@ -340,3 +340,17 @@ def test_mutated_images_are_decoded_or_refused(tmp_path):
             if outcome.image is not None:
                 Image.open(io.BytesIO(outcome.image.stored.data)).load()
     assert 15 < usable < 90
+
+
+@pytest.mark.parametrize(("keep_rgb", "ids"), [(True, b"\1\2\3"), (False, b"RGB")])
+def test_what_says_how_colours_are_stored_is_kept(keep_rgb, ids):
+    """The numbers of the channels suggest the other form, so that only the Adobe or JFIF segment tells."""
+    data = in_memory(lambda stream: picture().save(stream, "JPEG", keep_rgb=keep_rgb, quality=95))
+    frame, scan = data.index(b"\xff\xc0"), data.index(b"\xff\xda")
+    changed = bytearray(data)
+    for number, channel in enumerate(ids):
+        changed[frame + 10 + 3 * number] = changed[scan + 5 + 2 * number] = channel
+    shown = np.asarray(Image.open(io.BytesIO(changed)).convert("RGB"), int)
+    assert np.abs(shown - np.asarray(picture(), int)).max() < 32
+    plain = without_metadata(bytes(changed))
+    assert np.array_equal(Image.open(io.BytesIO(plain)).convert("RGB"), shown)

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import os
 import stat
 import struct
+import tarfile
 import time
 import zipfile
+import zlib
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import archives
 import numpy as np
 import pytest
 from import_folders import lay, packed
 from refusals import refusal, refused
 
 from ranking.core.errors import InputError
-from ranking.files import FolderTree, Limits, Unusable, ZipTree, open_tree
+from ranking.files import FolderTree, Limits, TarTree, Unusable, ZipTree, open_tree, tar_tree
 from ranking.files.files import INSIDE, LEADS_OUT, NOTHING
 from ranking.files.zip_tree import INTACT, READABLE
 from ranking.formats.import_preview import preview_import
@@ -37,14 +41,27 @@ def unusable(tree, name, size=10**9):
     return refusal(tree.read, name, size)
 
 
-@pytest.fixture(params=["folder", "zip"])
+def tarred(path, entries, mode="w"):
+    """The tar file `path` of these names, or headers, and contents."""
+    with tarfile.open(path, mode, encoding="utf-8", errors="surrogateescape") as file:
+        for entry, content in entries:
+            header = tarfile.TarInfo(entry) if isinstance(entry, str) else entry
+            header.size = len(content)
+            file.addfile(header, io.BytesIO(content))
+    return path
+
+
+@pytest.fixture(params=["folder", "zip", "tar", "tar.gz", "tar.bz2", "tar.xz"])
 def make_tree(request, folder, tmp_path):
-    """A tree of FILES and of more files, as a folder or as a ZIP file."""
+    """A tree of FILES and of more files, as a folder or as an archive."""
 
     def make(more=()):
         files = FILES | dict.fromkeys(more, b"")
-        is_zip = request.param == "zip"
-        return open_tree(packed(tmp_path / "photos.zip", files) if is_zip else lay(folder, files))
+        kind, _, compression = request.param.partition(".")
+        path = tmp_path / f"photos.{request.param}"
+        if kind == "tar":
+            return open_tree(tarred(path, files.items(), f"w:{compression}"))
+        return open_tree(packed(path, files) if kind == "zip" else lay(folder, files))
 
     return make
 
@@ -122,7 +139,7 @@ def test_paths_that_cannot_be_opened_are_refused():
         ("/nowhere/at all", "/nowhere/at all"),
         ("/dev/zero", "/dev/zero"),
         ("a\0b", "a\N{REPLACEMENT CHARACTER}b"),
-        (" ", "folder or ZIP file"),
+        (" ", "folder or archive"),
     ):
         with refused(subject) as caught:
             open_tree(typed, "cats")
@@ -274,6 +291,64 @@ def at_one_place(data):
 
 
 ONE = {"a": b"x" * 100}
+
+
+def test_names_of_another_encoding_are_read_by_the_one_that_fits_all(tmp_path):
+    for encoding, folders, others in (
+        ("cp932", ["自転車", "自動車"], {"gbk"}),
+        ("gbk", ["数据/狗", "数据/猫"], {"cp950"}),
+        ("cp950", ["蘋果", "香蕉"], {"cp866"}),
+        ("cp949", ["자동차/빨강", "자전거/파랑"], {"gbk"}),
+        ("cp866", ["Собака", "Кошка"], {"cp437"}),
+        ("cp437", ["Kätzchen", "Hündin"], {"cp866"}),
+    ):
+        names = sorted(f"{folder}/{number}.jpg" for folder in folders for number in range(3))
+        zipped = written(tmp_path / "x.zip", [(name.encode(encoding), name.encode()) for name in names])
+        as_tar = [(name.encode(encoding).decode("utf-8", "surrogateescape"), name.encode()) for name in names]
+        for tree in (ZipTree(zipped), TarTree(tarred(tmp_path / "x.tar", as_tar))):
+            assert list(tree.names) == names, encoding
+            assert all(tree.read(name, 99) == name.encode() for name in names)
+            [decision] = tree.decisions
+            assert (decision.value, decision.is_open) == (encoding, False)
+            assert others <= set(decision.alternatives)
+        other = decision.alternatives[0]
+        changed = ZipTree(zipped, name_encoding=other)
+        assert names[0].encode(encoding).decode(other) in changed.names
+        assert encoding in changed.decisions[0].alternatives
+    with refused("name_encoding", "cp949"):
+        ZipTree(written(tmp_path / "x.zip", [(b"\xff\xff.jpg", b"")]), name_encoding="cp949")
+
+
+def written(path, entries):
+    """A ZIP file of names in bytes, which zipfile does not write."""
+    table, data = b"", b""
+    for name, content in entries:
+        fields = struct.pack(
+            "<HHHHLLLHH", 0, 0, 0, 0, zlib.crc32(content), len(content), len(content), len(name), 0
+        )
+        table += (
+            b"PK\x01\x02"
+            + struct.pack("<HH", 20, 20)
+            + fields
+            + struct.pack("<HHHLL", 0, 0, 0, 0, len(data))
+            + name
+        )
+        data += b"PK\x03\x04" + struct.pack("<H", 20) + fields + name + content
+    count = len(entries)
+    end = b"PK\x05\x06" + struct.pack("<HHHHLLH", 0, 0, count, count, len(table), len(data), 0)
+    path.write_bytes(data + table + end)
+    return path
+
+
+def test_two_short_names_that_several_encodings_read_are_a_question(tmp_path):
+    tree = ZipTree(
+        written(tmp_path / "x.zip", [(f"{name}/1.jpg".encode("gbk"), b"") for name in ("狗", "猫")])
+    )
+    [decision] = tree.decisions
+    assert decision.is_open
+    assert "gbk" in (decision.value, *decision.alternatives)
+
+
 SPOILT = {
     "claims less than it has": (
         {"zeros": bytes(10**7)},
@@ -306,6 +381,7 @@ def test_spoilt_zip_files_are_refused_when_they_are_opened_or_read(tmp_path, how
     assert expected in caught.value.expected
     if expected == READABLE and how != "not in its encoding":
         assert "not a zip file" not in str(caught.value), "that is said already"
+        assert caught.value.remedy
         copy_again = "download, copy or create" in caught.value.remedy
         assert copy_again == (how == "cut"), "it starts like a ZIP file but its end is missing"
 
@@ -330,6 +406,103 @@ def test_an_archive_of_very_many_entries_is_previewed_within_seconds(tmp_path):
     assert preview.content is not None
     assert (preview.content.images, preview.content.crops) == (10_000, [])
     assert preview.content.problem_count > 1, "those that were looked into are empty"
+
+
+# ------------------------------------------------------------------------------------------- Tar files
+
+
+def header(name, kind):
+    entry = tarfile.TarInfo(name)
+    entry.type, entry.linkname = kind, "/etc/passwd"
+    return entry
+
+
+def test_entries_of_a_tar_file_that_are_no_files(tmp_path):
+    kinds = [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.CHRTYPE, tarfile.FIFOTYPE, tarfile.GNUTYPE_SPARSE]
+    entries = [(header(f"{number}.jpg", kind), b"") for number, kind in enumerate(kinds)]
+    tree = TarTree(tarred(tmp_path / "x.tar", [*entries, ("../up", b""), ("ok", b"x")]))
+    assert tree.names == ("ok",)
+    assert [row.file for row in tree.problems] == ["5 names", "1 name"]
+    assert "links" in tree.problems[0].expected
+
+
+def test_a_tar_file_of_one_place_is_expanded_once_and_within_the_limits(tmp_path, monkeypatch):
+    path = tarred(tmp_path / "x.tar.gz", [("zeros", bytes(30_000_000))], "w:gz")
+    with refused(str(path), "more") as caught:
+        TarTree(path)
+    assert "16,777,216" in caught.value.expected
+    first = TarTree(path, Limits(ratio=2_000))
+    monkeypatch.setattr(gzip.GzipFile, "read", None)
+    assert TarTree(path).read("zeros", 30_000_000) == bytes(30_000_000)
+    del first
+    assert [item.name for item in tmp_path.iterdir()] == ["x.tar.gz"]
+    path = tarred(tmp_path / "x.tar", [(str(number), b"") for number in range(4)])
+    with refused(str(path), "more"):
+        TarTree(path, Limits(entries=3))
+
+
+def test_damaged_tar_files_are_refused_or_say_where_they_end(tmp_path):
+    good = tarred(
+        tmp_path / "x.tar", [(f"{number}.jpg", bytes([number] * 600)) for number in range(3)]
+    ).read_bytes()
+    path = tmp_path / "y.tar"
+    # after the second file, within the third, and with a header that is none
+    for data in (good[: 2 * 1536], good[: 2 * 1536 + 600], good[: 2 * 1536] + b"x" * 4096):
+        path.write_bytes(data)
+        tree = open_tree(path)
+        assert tree.names[:2] == ("0.jpg", "1.jpg")
+        assert tree.read("1.jpg", 600) == b"\1" * 600
+        [row] = tree.problems
+        assert "after" in row.came
+    huge = bytearray(good)
+    # a header that says that it goes on for gigabytes
+    huge[156:157] = b"x"
+    huge[124:136] = b"77777777777\0"
+    huge[148:156] = b"%06o\0 " % (sum(huge[:148]) + 8 * 32 + sum(huge[156:512]))
+    for name, data in (
+        ("b.tar", b"x" * 2000),
+        ("c.tar", b""),
+        ("d.tar", bytes(huge)),
+        ("e.tgz", gzip.compress(b"x" * 99)),
+    ):
+        (tmp_path / name).write_bytes(data)
+        with refused(str(tmp_path / name)) as caught:
+            open_tree(tmp_path / name)
+        assert caught.value.expected == tar_tree.READABLE
+    (tmp_path / "f.tgz").write_bytes(gzip.compress(good)[:-20])
+    with refused(str(tmp_path / "f.tgz")) as caught:
+        open_tree(tmp_path / "f.tgz")
+    assert "download" in caught.value.remedy
+
+
+def test_archives_that_cannot_be_read_are_refused_with_a_remedy(tmp_path):
+    for first, kind in (
+        (b"Rar!\x1a\x07\x01\0", "RAR"),
+        (b"7z\xbc\xaf\x27\x1c", "7z"),
+        (b"\x28\xb5\x2f\xfd", "zstd"),
+    ):
+        (tmp_path / "photos.zip").write_bytes(first + bytes(99))
+        with refused(str(tmp_path / "photos.zip")) as caught:
+            open_tree(tmp_path / "photos.zip")
+        assert kind in caught.value.came
+        assert "extract" in caught.value.remedy
+
+
+def test_other_compression_of_zip_files_is_read_or_named(tmp_path):
+    for compression in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA):
+        (tmp_path / "x.zip").write_bytes(archives.packed(ONE, compression))
+        assert ZipTree(tmp_path / "x.zip").read("a", 100) == ONE["a"]
+    for place, value, came in ((8, 9, "Deflate64"), (8, 98, "98"), (6, 1, "password")):
+        path = packed(tmp_path / "x.zip", ONE | {"b": b"y"})
+        path.write_bytes(marked(path.read_bytes(), place, value))
+        assert came in unusable(ZipTree(path), "a")[1]
+        assert ZipTree(path).read("b", 9) == b"y"
+        path = packed(tmp_path / "x.zip", ONE)
+        path.write_bytes(marked(path.read_bytes(), place, value))
+        with refused(str(path)) as caught:
+            ZipTree(path)
+        assert came in caught.value.came
+        assert "extract" in caught.value.remedy
 
 
 # ---------------------------------------------------------------------------------------------- Limits

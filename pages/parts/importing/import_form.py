@@ -1,4 +1,4 @@
-"""The form that starts an import from a ZIP file, a path or another source."""
+"""The form that starts an import from an archive, a path or another source."""
 
 from __future__ import annotations
 
@@ -12,12 +12,13 @@ from pages.parts.app.frame import escaped
 from pages.parts.importing import uploads
 from ranking.core.settings import Setting, settings_of
 from ranking.datasets import source_class, source_names
+from ranking.files.opening import ARCHIVES
 from ranking.formats.tree_source import tree_sources
 from ranking.storage import jobs
 from ranking.storage.run import Run
 from ranking.storage.run_settings import ImportSettings
 
-FILES, SOURCES = "ZIP file or folder", "Another source"
+FILES, SOURCES = "Archive or folder", "Another source"
 PATH = keys.widget("path of an import")
 
 
@@ -47,9 +48,11 @@ def offer(again: Run | None = None, ended: str = "") -> None:
 
 
 def _offer_files(again: Run | None, ended: str) -> None:
-    """The uploader of ZIP files, and the field for a path."""
+    """The uploader of archives, and the field for a path."""
     by_path = uploads.paths_can_be_typed()
-    uploads.offer_drop("upload", "Upload a ZIP file", ["zip"], uploads.import_upload, keys.IMPORT, None)
+    uploads.offer_drop(
+        "upload", "Upload a ZIP or tar file", ARCHIVES, uploads.import_upload, keys.IMPORT, None
+    )
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
         f"{uploads.largest()}{'; for a larger file enter its path below' if by_path else ''}. You see what was "
@@ -57,7 +60,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
     )
     uploads.show_refused("upload")
     path = "" if again is None else str(again.settings["source_settings"].get("folder", ""))
-    uploads.offer_path("Folder or ZIP file", PATH, keys.IMPORT, uploads.import_path, again, path, ended)
+    uploads.offer_path("Folder or archive", PATH, keys.IMPORT, uploads.import_path, again, path, ended)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -106,7 +106,7 @@ def import_features(file: UploadedFile, set_key: str) -> Run:
 
 
 def import_path(path: str) -> Run:
-    """Import a folder or ZIP file on the computer that runs this app."""
+    """Import a folder or archive on the computer that runs this app."""
     settings = ImportSettings(source_settings={"folder": path.strip()})
     return jobs.start_once(home.store(), "import", settings.to_json())
 
