@@ -33,17 +33,24 @@ class FolderTree(FileTree):
         self.closed, self.problems = self._closed, packed_again(self.names)
 
     def head(self, name: str, size: int) -> bytes:
-        if not self.has(name):
-            raise Unusable(INSIDE, NOTHING)
-        path = self.place / name
-        wrong = refusal(path, self.place)
-        if wrong:
-            raise Unusable(INSIDE, wrong)
+        path = self._path(name)
         try:
             with path.open("rb") as file:
                 return file.read(size)
         except OSError as error:
             raise Unusable("a file that can be read", plain(error)) from error
+
+    def seekable(self, name: str, limit: int, what: str = "a file", by: str = "") -> Path:
+        self.note_opened(name)
+        return self._path(name)
+
+    def _path(self, name: str) -> Path:
+        if not self.has(name):
+            raise Unusable(INSIDE, NOTHING)
+        path = self.place / name
+        if wrong := refusal(path, self.place):
+            raise Unusable(INSIDE, wrong)
+        return path
 
     def _walk(self, paths: list[Path], prefix: str, above: tuple[Path, ...]) -> None:
         """Record what each of `paths` is. above: the folders that contain them, to detect circular links."""

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any
 
+from ranking.files.limits import megabytes
 from ranking.files.tree import Unusable
 
 # that are converted at a time
@@ -28,6 +29,17 @@ def batches(file: Any, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False) if names else ():
             # pyarrow also reads “x.y” for the name “x”
             yield batch.select(list(names))
+
+
+def rows_of_group(file: Any, group: int, name: str, most: int) -> Any:
+    """Return a column of one group of rows; Unusable if it is damaged or has more than `most` bytes."""
+    size = file.metadata.row_group(group).total_byte_size
+    if size > most:
+        raise Unusable(
+            f"groups of rows of at most {megabytes(most, 'vector_bytes')}", f"{size / 2**20:,.0f} MB"
+        )
+    with _reading():
+        return file.read_row_group(group, columns=[name], use_threads=False).column(0)
 
 
 def item_type(type_: Any) -> Any:

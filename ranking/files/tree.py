@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import IO
 
 from ranking.core import Decision, Problem
 from ranking.core.errors import InputError
@@ -55,6 +57,10 @@ class FileTree(ABC):
         if len(data) > limit:
             raise Unusable(f"{what} of at most {megabytes(limit, by)}", "a larger file")
         return data
+
+    def seekable(self, name: str, limit: int, what: str = "a file", by: str = "") -> Path | IO[bytes]:
+        """Return a file to be read in parts: its path if it is in a folder, otherwise all its bytes as `read` does."""
+        return io.BytesIO(self.read(name, limit, what, by))
 
     def file(self, name: str, shown: str | None = None) -> FileInTree:
         """Return the file of that name, to be read later. shown: its name in reports."""

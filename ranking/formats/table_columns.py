@@ -221,7 +221,8 @@ class Cells:
     far, in order. without_names: whether the file has no names of columns."""
 
     def __init__(self, table: Table, without_names: bool = False) -> None:
-        self._table, self.without_names = table, without_names
+        self._table, self.without_names, self.images = table, without_names, table.images
+        self.unread = table.unread
         self.counts = {name: Counter[str]() for name in table.header}
         self.rows = 0
         try:
@@ -312,6 +313,7 @@ def propose(
 
     found = _image(cells, index)
     counted_names = f"{found[1]:,} of {cells.rows:,} rows name images of this folder" if found else ""
+    counted_names = f"it contains the images of {cells.rows:,} rows" if cells.images else counted_names
     image = columns_of("image", lambda: found[:1] if found else (), counted_names)
     if len(image) != 1:
         return None
@@ -359,7 +361,7 @@ def propose(
         )
         decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
     numbers = columns_of("numbers", lambda: () if cells.without_names else _numbers(cells))
-    rest = [name for name in cells.free if not cells.is_empty(name)]
+    rest = [*(name for name in cells.free if not cells.is_empty(name)), *cells.unread]
     if rest:
         decisions.append(Decision("other columns", "not read", listed(rest, 20)))
     if not box and not labels and not numbers:
@@ -406,6 +408,8 @@ def _image(cells: Cells, index: ImageNames) -> tuple[str, int] | None:
 
     Plain numbers count as names only in a column with a usual name, because any number may also be an image name.
     """
+    if cells.images:
+        return cells.images, cells.rows
     counts = {}
     for column in cells.free:
         is_usual = plain_name(column) in IMAGE

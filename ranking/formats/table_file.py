@@ -14,9 +14,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import IO, Any
 
 from ranking.core.text import readable, unique_name
 from ranking.files import FileTree, Limits, Unusable
@@ -24,6 +25,7 @@ from ranking.files.limits import megabytes
 from ranking.files.opening import TABLES
 from ranking.files.parquet import batches, item_type, open_parquet
 from ranking.files.tree import suffix
+from ranking.formats.parquet_images import class_names, image_column
 
 MAX_COLUMNS = 1_002
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
@@ -39,7 +41,8 @@ class Table:
     """header: as in the file. rows: returns a new iterator over the number and the cells of each row; it raises
     Unusable where the file is damaged. counts: what the numbers count, "line" or "row". first: the cells of the first
     line where it may be data; () where names of columns are certain. by_convention: the form of boxes that a file of
-    this kind states, "" if it states none.
+    this kind states, "" if it states none. images: the column of images that the table contains. unread: columns that
+    cannot be read.
     """
 
     header: tuple[str, ...]
@@ -47,6 +50,8 @@ class Table:
     counts: str = "line"
     first: tuple[str, ...] = ()
     by_convention: str = ""
+    images: str = ""
+    unread: tuple[str, ...] = ()
 
     def without_header(self) -> Table:
         """Return the table whose first line is data."""
@@ -61,9 +66,12 @@ def is_table(name: str) -> bool:
 
 def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
     """Return the table of that name in a tree; Unusable if it is no table, or exceeds the limits."""
+    if suffix(name) == ".parquet":
+        # images in it are read later, each on its own
+        source = tree.seekable(name, limits.vector_bytes, "a table with images", "vector_bytes")
+        return parquet_table(source, limits, name)
     data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
-    readers = {".parquet": lambda: parquet_table(data, limits), ".jsonl": lambda: json_lines(data)}
-    readers[".xlsx"] = lambda: spreadsheet_table(data)
+    readers = {".jsonl": lambda: json_lines(data), ".xlsx": lambda: spreadsheet_table(data)}
     return readers.get(suffix(name), lambda: text_table(data, name))()
 
 
@@ -145,18 +153,45 @@ def json_lines(data: bytes) -> Table:
     )
 
 
-def flattened(record: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the rows of a record: one, or one for each place in the lists of an object in it."""
+def flattened(
+    record: Mapping[str, Any], classes: Mapping[str, Sequence[str]] | None = None
+) -> list[dict[str, str]]:
+    """Return the rows of a record: one, or one for each place in the lists of an object in it, or each object of a
+    list. classes: the names of the classes that the numbers of some columns stand for.
+
+    >>> flattened({"name": "a", "objects": [{"class": 1}, {"class": 0}]}, {"class": ["cat", "dog"]})
+    [{'name': 'a', 'class': 'dog'}, {'name': 'a', 'class': 'cat'}]
+    """
     lists: dict[str, list[Any]] = {}
-    for value in record.values():
-        if isinstance(value, dict) and value and all(isinstance(part, list) for part in value.values()):
+    flat: dict[str, str] = {}
+    for key, value in record.items():
+        if isinstance(value, list) and value and all(isinstance(part, dict) for part in value):
+            value = {inner: [part.get(inner) for part in value] for inner in value[0]}
+        if not isinstance(value, dict):
+            flat[key] = _named(value, (classes or {}).get(key))
+        elif value and all(isinstance(part, list) for part in value.values()):
             lists |= value
-    flat = {key: _cell(value) for key, value in record.items() if not isinstance(value, dict)}
-    rows = range(max([1, *map(len, lists.values())]))
     return [
-        flat | {key: _cell(value[row]) if row < len(value) else "" for key, value in lists.items()}
-        for row in rows
+        flat
+        | {
+            key: _named(value[row], (classes or {}).get(key)) if row < len(value) else ""
+            for key, value in lists.items()
+        }
+        for row in range(max([1, *map(len, lists.values())]))
     ]
+
+
+def _named(value: Any, names: Sequence[str] | None) -> str:
+    """Return the text of a cell, with the names of classes instead of their numbers.
+
+    >>> _named([0, 1], ["cat", "dog"]), _named(-1, ["cat"]), _named(5, None)
+    ('cat; dog', '', '5')
+    """
+    if names is not None and isinstance(value, list):
+        return "; ".join(_named(part, names) for part in value)
+    if names is not None and isinstance(value, int):
+        return names[value] if 0 <= value < len(names) else ""
+    return _cell(value)
 
 
 def _header(names: Sequence[str]) -> tuple[str, ...]:
@@ -186,28 +221,51 @@ def _mark(first: str, name: str) -> str:
     return max(marks, key=cells)
 
 
-def parquet_table(data: bytes, limits: Limits) -> Table:
-    """Return the Parquet in `data`: its columns of numbers, texts, and lists of these."""
-    file = open_parquet(io.BytesIO(data))
+def parquet_table(source: Path | IO[bytes], limits: Limits, name: str = "") -> Table:
+    """Return a Parquet table: its columns of numbers, texts, and lists of these, its images, and each place in lists of
+    objects as a row. name: in the tree; images are named by it."""
+    file = open_parquet(source)
+    images, classes = image_column(file, name), class_names(file)
+    fields = [field for field in file.schema_arrow if images is None or field.name != images.column]
+    columns = {field.name: _columns_in(field.name, field.type) for field in fields}
+    names = [field for field, inside in columns.items() if inside]
     groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
-    size = sum(group.total_byte_size for group in groups)
+    parts = (group.column(place) for group in groups for place in range(group.num_columns))
+    size = sum(
+        part.total_uncompressed_size
+        for part in parts
+        if images is None or part.path_in_schema.partition(".")[0] != images.column
+    )
     if size > limits.table_bytes:
         came = f"one of {size / 2**20:,.0f} MB"
         raise Unusable(f"a table of at most {megabytes(limits.table_bytes, 'table_bytes')}", came)
-    names = [field.name for field in file.schema_arrow if _is_plain(item_type(field.type) or field.type)]
+    column = images.column if images else ""
+    header = _header(list(dict.fromkeys([*filter(None, [column]), *itertools.chain(*columns.values())])))
 
     def rows() -> Rows:
-        columns = ((column.to_pylist() for column in batch.columns) for batch in batches(file, names))
-        cells = itertools.chain.from_iterable(zip(*batch, strict=True) for batch in columns)
-        return ((place, list(map(_cell, row))) for place, row in enumerate(cells, 1))
+        read = ((part.to_pylist() for part in batch.columns) for batch in batches(file, names))
+        cells: Iterable[tuple[Any, ...]] = (row for batch in read for row in zip(*batch, strict=True))
+        cells = cells if names else itertools.repeat(())
+        in_images: Iterable[str] = images.names if images else itertools.repeat("")
+        for place, (image, row) in enumerate(zip(in_images, cells), 1):  # noqa: B905
+            for record in flattened(dict(zip(names, row, strict=True)), classes):
+                record[column] = image
+                yield place, [record.get(key, "") for key in header]
 
-    return Table(_header(names), rows, "row")
+    nested = tuple(field for field, inside in columns.items() if not inside)
+    has_objects = any(inside != (field,) for field, inside in columns.items() if inside)
+    return Table(header, rows, "row", (), EXTENT if has_objects else "", column, nested)
 
 
-def _is_plain(type_: Any) -> bool:
+def _columns_in(name: str, type_: Any) -> tuple[str, ...]:
+    """Return the columns of a table that a column of Parquet becomes; () if it cannot be read."""
     from pyarrow import types
 
-    return not types.is_nested(type_)
+    outer = type_ if types.is_struct(type_) else item_type(type_) or type_
+    if not types.is_struct(outer):
+        return () if types.is_nested(outer) else (name,)
+    inner = {field.name: item_type(field.type) if outer is type_ else field.type for field in outer}
+    return tuple(inner) if all(inner.values()) else ()
 
 
 def _cell(value: Any) -> str:

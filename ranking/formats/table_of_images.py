@@ -23,6 +23,7 @@ from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
 from ranking.formats.file_names import display_names, part_of_annotations
 from ranking.formats.image_names import ImageNames
+from ranking.formats.parquet_images import with_table_images
 from ranking.formats.table_columns import (
     FORMS,
     MIDDLE,
@@ -173,7 +174,7 @@ class TableOfImages(TreeSource):
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Recognise a table with a column that names images of the tree, and a column that describes them."""
-        source, limits = cls(), Limits.from_environment()
+        source, limits, tree = cls(), Limits.from_environment(), with_table_images(tree)
         for name in itertools.islice(filter(is_table, tree.names), MAX_TABLES):
             try:
                 _, columns = source._columns_of(read_table(tree, name, limits), tree, ImageNames(tree))
@@ -183,6 +184,10 @@ class TableOfImages(TreeSource):
             if columns is not None:
                 return Recognised(0.8, f"in {readable(name, 255)}, {columns.in_words()}")
         return None
+
+    @cached_property
+    def _tree(self) -> FileTree:
+        return with_table_images(super()._tree)
 
     def __len__(self) -> int:
         return len(self._images)

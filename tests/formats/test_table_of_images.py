@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import json
 import math
 
 import numpy as np
@@ -9,7 +11,7 @@ import pyarrow
 import pytest
 from archives import in_memory
 from example_table_of_images import some_table
-from import_folders import check_rows, lay
+from import_folders import check_rows, lay, photograph
 from pyarrow import parquet
 from refusals import refusal, refused
 
@@ -262,7 +264,7 @@ def test_parquet_columns_of_many_types_are_read():
         "deep": [[[1]], [[2]]],
         "left; top; right": ["1,5", "2"],
     }
-    table = table_file.parquet_table(as_parquet(columns), Limits())
+    table = table_file.parquet_table(io.BytesIO(as_parquet(columns)), Limits())
     assert table.header == tuple(name for name in columns if name not in ("struct", "deep"))
     assert [cells for _, cells in table.rows()] == [
         ["a.jpg", "b", "2", "1", "1.5; 2", "3", "\N{REPLACEMENT CHARACTER}", "1,5"],
@@ -273,15 +275,17 @@ def test_parquet_columns_of_many_types_are_read():
 def test_parquet_that_claims_too_much_is_not_expanded():
     """Texts that come again are stored once."""
     plain = as_parquet({"image": ["a.jpg"] * 100_000, "label": ["cat"] * 100_000}, use_dictionary=False)
-    expected, _ = refusal(table_file.parquet_table, plain, Limits(table_bytes=len(plain) * 2))
+    expected, _ = refusal(table_file.parquet_table, io.BytesIO(plain), Limits(table_bytes=len(plain) * 2))
     assert "RANKING_INTAKE_TABLE_BYTES" in expected
 
 
 def test_damaged_parquet_is_refused():
     whole = as_parquet({"image": [f"{number}.jpg" for number in range(1000)]}, compression="none")
-    assert len(list(table_file.parquet_table(whole, Limits()).rows())) == 1000
+    assert len(list(table_file.parquet_table(io.BytesIO(whole), Limits()).rows())) == 1000
     for data in (b"", b"PAR1" * 3, whole[:-9], whole[:40] + b"\xff" * 40 + whole[80:]):
-        expected, _ = refusal(lambda data=data: list(table_file.parquet_table(data, Limits()).rows()))
+        expected, _ = refusal(
+            lambda data=data: list(table_file.parquet_table(io.BytesIO(data), Limits()).rows())
+        )
         assert expected == "a complete Parquet file"
 
 
@@ -438,3 +442,57 @@ def test_json_lines_and_spreadsheets(tmp_path):
     with refused(str(damaged)) as caught:
         list(make_source("Table of images", folder=str(damaged)).records())
     assert "CSV UTF-8" in caught.value.came
+
+
+# ------------------------------------------------------------------------------------------- Images in Parquet
+
+
+def with_images(rows, features, **columns):
+    """A Parquet table with a column of images, and with classes as Hugging Face states them."""
+    images = [{"bytes": photograph(seed=row), "path": None} for row in rows]
+    table = pyarrow.table({"image": images, **columns})
+    stated = json.dumps({"info": {"features": features}})
+    table = table.replace_schema_metadata({"huggingface": stated})
+    return in_memory(lambda stream: parquet.write_table(table, stream, row_group_size=2))
+
+
+def test_parquet_tables_contain_images_with_named_classes_and_parts(tmp_path):
+    features = {"label": {"names": ["cat", "dog"], "_type": "ClassLabel"}, "image": {"_type": "Image"}}
+    files = {
+        f"data/{part}-00000-of-00001.parquet": with_images(range(first, first + 3), features, label=[0, 1, 1])
+        for first, part in ((0, "train"), (3, "test"))
+    }
+    folder = lay(tmp_path / "x", files)
+    [(name, recognised)] = detect(open_tree(folder)).items()
+    assert name == "Table of images"
+    assert "label" in recognised.why
+    images, problems = read(make_source(name, folder=str(folder)))
+    assert problems == []
+    assert [(image.boxes[0].classes, image.test) for image in images.values()] == [
+        (label, test) for test in (True, False) for label in (("cat",), ("dog",), ("dog",))
+    ]
+    built, rows = build_image_set(make_source(name, folder=str(folder)), tmp_path / "set")
+    assert (len(built.image_names), [row for row in rows if row.expected.startswith("an image")]) == (6, [])
+    stored = images["train-00000-of-00001.parquet/000003"].data.read(10**6)
+    assert stored == photograph(seed=2), "of the second group of rows"
+
+
+def test_objects_in_parquet_are_boxes_of_width_and_height(tmp_path):
+    """An id that is also the number of a row names no image."""
+    classes = {"category": {"feature": {"names": ["cat", "dog"], "_type": "ClassLabel"}, "_type": "Sequence"}}
+    boxes = [[[1, 2, 3, 4], [2, 2, 5, 5]], [], [[0, 0, 9, 9]]]
+    for objects in (
+        [{"bbox": box, "category": [place % 2 for place in range(len(box))]} for box in boxes],
+        [[{"bbox": one, "category": place % 2} for place, one in enumerate(box)] for box in boxes],
+    ):
+        feature = {"objects": {"feature": classes, "_type": "Sequence"}}
+        table = with_images(range(3), feature, image_id=[3, 1, 2], objects=objects)
+        folder = lay(tmp_path / "x", {"train.parquet": table})
+        images, problems = read(make_source("Table of images", folder=str(folder)))
+        assert problems == []
+        assert [[(box.box, box.classes) for box in image.boxes] for image in images.values()] == [
+            [((1, 2, 4, 6), ("cat",)), ((2, 2, 7, 7), ("dog",))],
+            [],
+            [((0, 0, 9, 9), ("cat",))],
+        ]
+        assert images["000001"].data.read(10**6) == photograph(seed=0)
