@@ -314,7 +314,7 @@ def test_an_upload_is_imported_under_its_file_name_and_its_copy_deleted(empty, z
     reading = empty.sets.reading(run.result["key"])
     assert run.result["problems"] == len(reading.problems)
     assert any("broken.png" in problem.file for problem in reading.problems)
-    assert [row.about for row in reading.decisions] == ["split"]
+    assert [row.about for row in reading.decisions] == ["classes", "split"]
     assert empty.sets.get(run.result["key"]).classes == ("cat", "dog")
     # of its limit
     wait(lambda: not any(isinstance(each, threading.Timer) for each in threading.enumerate()))
