@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from urllib.parse import unquote
 
 from ranking.core import Decision
@@ -43,6 +44,8 @@ class ImageNames:
         # by the identity of the list of names, which an index holds
         self._alike: dict[int, Alike] = {}
         self._written: Counter[str] = Counter()
+        # lists repeat names
+        self._written_as = cache(self._search)
 
     def knows(self, text: str) -> bool:
         """Return whether there are images whose names have the same last part as `text`."""
@@ -80,7 +83,7 @@ class ImageNames:
             if writing != WRITINGS[0][0]:
                 yield Decision("image names", writing, f"{counted(count, 'name')} match an image only so")
 
-    def _written_as(self, text: str) -> tuple[str, list[str], list[str]]:
+    def _search(self, text: str) -> tuple[str, list[str], list[str]]:
         """Return how `text` is written, the parts of the path that it names, and the images with the same last part."""
         for writing, form in WRITINGS:
             path = [image_name(part) for part in _path(form(text))]

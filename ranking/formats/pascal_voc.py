@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -106,7 +106,9 @@ class PascalVoc(TreeSource):
         )
 
     def title(self) -> str:
-        return _title((*self._tree.parts,)) + (" actions" if self._is_action else "")
+        only = "/".join(self._years.values()) if len(self._years) == 1 else ""
+        parts = [*self._tree.parts, *filter(None, only.split("/"))]
+        return _title(parts) + (" actions" if self._is_action else "")
 
     def __len__(self) -> int:
         return len(self._images[0])
@@ -189,23 +191,23 @@ class PascalVoc(TreeSource):
         if year and year not in years and (own is None or own[1] != year):
             expected = f"a year of {place}: {', '.join(sorted(years)) or 'there are none'}"
             raise InputError("year", expected, year, "clear the year")
-        return self._whole.below(years.get(year) or years[max(years)]) if years else self._whole
+        chosen = year if year in years else max(years, default="")
+        if len(years) < 2:
+            return self._whole
+        others = tuple(sorted(years.keys() - {chosen}))
+        evidence = "as set" if year else f"the newest of {counted(len(years), 'year')}"
+        self._decide(Decision("year", chosen, evidence, "year", chosen, others))
+        return self._whole.below(years[chosen])
 
     def _other_years(self) -> Iterator[Problem]:
         if self._tree is self._whole:
             return
         yield from self._whole.problems
-        inside = self._tree.parts[len(self._whole.parts) :]
-        folder = "/".join(inside) + "/"
-        if outside := [name for name in self._whole.names if not name.startswith(folder)]:
-            others = tuple(sorted(year for year, name in self._years.items() if name + "/" != folder))
-            chosen = YEAR.fullmatch(inside[-1])
-            evidence = f"the newest of {counted(len(self._years), 'year')}" if not self.year else "as set"
-            year = chosen[1] if chosen else ""
-            self._decide(Decision("year", year, evidence, "year", year, others))
-            came = listed(sorted({readable(parent(name)) or readable(name) for name in outside}))
-            done = "ignored; the setting Year chooses another"
-            yield Problem(counted(len(outside), "file"), f"files in {readable(folder[:-1])}", came, done)
+        folder = "/".join(self._tree.parts[len(self._whole.parts) :])
+        outside = [name for name in self._whole.names if not name.startswith(f"{folder}/")]
+        came = listed(sorted({readable(parent(name)) or readable(name) for name in outside}))
+        done = "ignored; the setting Year chooses another"
+        yield Problem(counted(len(outside), "file"), f"files in {readable(folder)}", came, done)
 
     @cached_property
     def _images(self) -> tuple[dict[str, str], Grouped]:
@@ -255,14 +257,7 @@ class PascalVoc(TreeSource):
 
     def _boxes(self, annotation: Annotation, group: str | None) -> list[SourceBox]:
         kept = [item for item in annotation.objects if self.difficult == "keep" or not item.difficult]
-        boxes = [_source_box(item, (item.name,), group, 1 - self._first_pixel) for item in kept]
-        # Further boxes of an object are numbered after all objects, so that ids of samples stay.
-        number = annotation.count
-        for item in kept:
-            for place in range(1, len(item.boxes)):
-                number += 1
-                boxes.append(_source_box(item, (item.name,), group, 1 - self._first_pixel, place, number))
-        return boxes
+        return [_source_box(item, (item.name,), group, 1 - self._first_pixel) for item in kept]
 
     @cached_property
     def _first_pixel(self) -> int:
@@ -350,7 +345,7 @@ class PascalVoc(TreeSource):
         return next(iter(self._images[0].values()), "")
 
 
-def _title(parts: tuple[str, ...]) -> str:
+def _title(parts: Sequence[str]) -> str:
     """Return the title: `bccd` for .../bccd, `helmets VOC2007` for .../helmets/VOCdevkit/VOC2007.
 
     >>> _title(("data", "helmets", "VOCdevkit", "VOC2007")), _title(("VOC2007", "VOC2007")), _title(("bccd",))
@@ -446,14 +441,7 @@ def _action_labels(
     return by_lists | own, None
 
 
-def _source_box(
-    item: VocObject,
-    classes: tuple[str, ...],
-    group: str | None,
-    shift: int = 0,
-    place: int = 0,
-    number: int | None = None,
-) -> SourceBox:
-    """Return a box of an object. shift: pixels to add to the left and upper edge, if they are counted from 0."""
-    left, top, right, bottom = item.boxes[place]
-    return SourceBox((left + shift, top + shift, right, bottom), classes, group, number or item.number)
+def _source_box(item: VocObject, classes: tuple[str, ...], group: str | None, shift: int = 0) -> SourceBox:
+    """Return an object as a box. shift: pixels to add to the left and upper edge, if they are counted from 0."""
+    left, top, right, bottom = item.box
+    return SourceBox((left + shift, top + shift, right, bottom), classes, group, item.number)

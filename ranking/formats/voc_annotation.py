@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from xml.etree.ElementTree import Element
 
 from ranking.core import Problem
@@ -22,12 +22,15 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True)
 class VocObject:
-    """One `<object>`: its position among the objects (from 1), its boxes in 0-based half-open pixels, and the values of
-    its `<actions>`, or None. outline: the element of a shape that is no box, around which its box is."""
+    """One box of an `<object>`, in 0-based half-open pixels, and the values of its `<actions>`, or None.
+
+    number: the position of the object (from 1); of its second box, a number after those of all objects. outline: the
+    element of a shape that is no box, around which the box is.
+    """
 
     number: int
     name: str
-    boxes: tuple[Box, ...]
+    box: Box
     difficult: bool
     actions: dict[str, bool] | None
     outline: str = ""
@@ -54,25 +57,30 @@ def read_annotation(data: bytes, file: str, encoding: str = "") -> tuple[Annotat
     problems: list[Problem] = []
     elements = [element for element in root.iter() if element.tag.lower() == "object"]
     objects = [_object(element, number, file, problems) for number, element in enumerate(elements, 1)]
-    usable = tuple(item for item in objects if item is not None)
+    first = [items[0] for items in objects if items]
+    # Further boxes are numbered after all objects, so that ids of samples stay.
+    further = enumerate((item for items in objects for item in items[1:]), len(elements) + 1)
+    usable = (*first, *(replace(item, number=number) for number, item in further))
     return Annotation(usable, len(elements), _size(root, file, problems)), problems
 
 
-def _object(element: Element, number: int, file: str, problems: list[Problem]) -> VocObject | None:
+def _object(element: Element, number: int, file: str, problems: list[Problem]) -> list[VocObject]:
+    """Return one object for each box."""
+
     def report(expected: str, came: str, done: str) -> None:
         problems.append(Problem(file, expected, readable(f"object {number}{came}"), done))
 
     name, difficult = unique_name(text_of(element, "name")), text_of(element, "difficult").lower()
     if not name:
         report("a name for every object", " has none", "object ignored")
-        return None
+        return []
     if "\N{REPLACEMENT CHARACTER}" in name:
         done = "object ignored; the setting Encoding of the XML files names another"
         report("names in the encoding that the file declares", f": {name}", done)
-        return None
+        return []
     boxes, outline = _boxes(element, report)
     if not boxes:
-        return None
+        return []
     if difficult not in DIFFICULT:
         report("difficult 0 or 1", f": {difficult}", "read as 0")
     marks = child(element, "actions")
@@ -84,7 +92,8 @@ def _object(element: Element, number: int, file: str, problems: list[Problem]) -
         else:
             report("actions marked 0 or 1", f": {mark.tag} {value or 'empty'}", "action ignored")
     is_difficult = DIFFICULT.get(difficult, False)
-    return VocObject(number, name, boxes, is_difficult, None if marks is None else actions, outline)
+    own = None if marks is None else actions
+    return [VocObject(number, name, box, is_difficult, own, outline) for box in boxes]
 
 
 def _boxes(element: Element, report: Callable[[str, str, str], None]) -> tuple[tuple[Box, ...], str]:
@@ -94,7 +103,7 @@ def _boxes(element: Element, report: Callable[[str, str, str], None]) -> tuple[t
         box, came = _edges([text_of(bounds, edge) for edge in EDGES])
         if box is None:
             expected = "a box of four numbers, xmin <= xmax and ymin <= ymax"
-            report(expected, f": {came}", "object ignored" if len(element) == 1 else "box ignored")
+            report(expected, f": {came}", "box ignored")
         else:
             boxes.append(box)
     if boxes or child(element, "bndbox") is not None:

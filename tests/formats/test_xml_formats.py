@@ -139,8 +139,8 @@ def test_roots_of_any_case_and_namespaces():
     text += "<ymax>15</ymax></BndBox><difficult>True</difficult></v:Object></v:Annotation>"
     annotated, problems = read_bytes(text.encode())
     assert problems == []
-    assert [(item.name, item.boxes, item.difficult) for item in annotated.objects] == [
-        ("cat", ((0, 0, 20, 15),), True)
+    assert [(item.name, item.box, item.difficult) for item in annotated.objects] == [
+        ("cat", (0, 0, 20, 15), True)
     ]
 
 
@@ -149,7 +149,7 @@ def test_boxes_count_from_0_and_end_open():
         voc_object("cat", (1, 2, 1, 30)), voc_object("\n dog ", (" 4.5 ", "1e1", 9, 10))
     )
     assert problems == []
-    assert [(item.name, *item.boxes) for item in annotated.objects] == [
+    assert [(item.name, item.box) for item in annotated.objects] == [
         ("cat", (0, 1, 1, 30)),
         ("dog", (3.5, 9, 9, 10)),
     ]
