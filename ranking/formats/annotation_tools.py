@@ -184,16 +184,12 @@ def _of_via(item: Json) -> Described:
 
 
 def _named(rows: list[Any], key: str, names: list[Any]) -> list[Json]:
-    """Return annotations with a name instead of its number at a key."""
+    """Return annotations with the name of a class instead of its number."""
     named = dict(enumerate(names))
     return [
-        {**row, key: named.get(row[key], row[key])} if _is_number(row.get(key)) else row
+        {**row, key: named.get(number, number)} if isinstance(number := row.get(key), int) else row
         for row in map(object_of, rows)
     ]
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _via_of_table(rows: Iterator[dict[str, str]]) -> Json:
@@ -230,7 +226,9 @@ TOOLS = {
     "Datumaro": Tool(re.compile(rb'\s*\{.*?"categories"\s*:\s*\{', re.DOTALL), _datumaro, _of_datumaro),
     "FiftyOne": Tool(
         re.compile(
-            rb'\s*\{\s*(?:"classes"\s*:\s*(?:null|\[[^\]]*\])\s*,\s*)?"(?:labels"\s*:\s*\{|samples"\s*:\s*\[)'
+            # a long list of classes may fill the first bytes
+            rb'\s*\{\s*(?:"classes"\s*:\s*\[[^\]]*\Z'
+            rb'|(?:"classes"\s*:\s*(?:null|\[[^\]]*\])\s*,\s*)?"(?:labels"\s*:\s*\{|samples"\s*:\s*\[))'
         ),
         _fiftyone,
         _of_fiftyone,
@@ -265,7 +263,6 @@ class AnnotationTools(ListedImages):
 
     layout: ClassVar[str] = f"images and JSON files of an annotation tool: {', '.join(TOOLS)}"
     kind: ClassVar[str] = "those of an annotation tool"
-    most: ClassVar[int] = 1_000_000
 
     attribute: str = setting(
         "",
@@ -293,9 +290,15 @@ class AnnotationTools(ListedImages):
         for found in TOOLS[name].images(root, file):
             names = [text for text in found.names if isinstance(text, str)] or ["no name"]
             image = next(filter(self._index.knows, names), names[0])
-            boxes = self._boxes(found.annotations, TOOLS[name].read, name, image)
+            boxes = []
+            for number, annotation in enumerate(map(object_of, found.annotations), 1):
+                try:
+                    boxes.append(replace(TOOLS[name].read(annotation), number=number))
+                except Unusable as error:
+                    came = f"{image}, annotation {number}: {error.came}"
+                    self._problems.add(name, error.expected, came, LEFT_OUT)
             part = found.part or (None if name in ONE_FOR_EACH else part_of_annotations(file))
-            yield Entry(file, image, boxes, found.size, part, upright=TOOLS[name].upright)
+            yield Entry(file, image, tuple(boxes), found.size, part, upright=TOOLS[name].upright)
 
     @cached_property
     def _files(self) -> Counter[str]:
@@ -309,14 +312,10 @@ class AnnotationTools(ListedImages):
         """Return the attribute of the class; None if there are no attributes, and all annotations have one class."""
         values: dict[str, Counter[tuple[str, ...]]] = {}
         guesses: set[str] = set()
-        for entry in entries:
-            for box in entry.boxes:
-                attributes, is_guess = (
-                    (box.attributes, box.is_guess) if isinstance(box, Described) else ({}, False)
-                )
-                for key, labels in attributes.items():
-                    values.setdefault(key, Counter())[labels] += 1
-                guesses |= set(attributes if is_guess else ())
+        for box in (box for entry in entries for box in entry.boxes if isinstance(box, Described)):
+            for key, labels in box.attributes.items():
+                values.setdefault(key, Counter())[labels] += 1
+            guesses |= set(box.attributes if box.is_guess else ())
         made = {key: counts for key, counts in values.items() if key not in guesses} or values
         most = max((counts.total() for counts in made.values()), default=0)
         often = [key for key, counts in made.items() if counts.total() >= OFTEN * most]

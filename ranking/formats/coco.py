@@ -23,7 +23,8 @@ from ranking.formats.outlines import Box, box_of_outline, corner_and_size
 
 # Datumaro's file begins alike, but its categories are an object.
 BEGINS = re.compile(
-    rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:(?!.*"categories"\s*:\s*\{)',
+    rb'\s*\{(?:\s*"(?:info|licenses|images|annotations|categories|type)"\s*:|.*"images"\s*:\s*\[\s*\{)'
+    rb'(?!.*"categories"\s*:\s*\{)',
     re.DOTALL,
 )
 # bytes up to which a file is searched for lists
@@ -35,6 +36,8 @@ NAME = "file_name"
 SLACK_PIXELS, SLACK = 1, 0.02
 # of the boxes, those within the image if they are read otherwise
 MOST = 0.95
+# of the boxes, those within the image as corner and size, from which on a person decides
+OPEN = 0.5
 FOUND, SIZES, CORNERS, SHARES = "as found", "corner and size", "corners", "shares"
 SHOW_UPRIGHT = ("Label Studio",)
 BOXES = "bbox of x, y, width and height, or an outline"
@@ -187,7 +190,8 @@ class Coco(ListedImages):
             now = self.box_format
         if sized:
             others = tuple(form for form in (SIZES, CORNERS, SHARES) if form != now)
-            self._decide(Decision("box format", now, evidence, "box_format", now, others))
+            is_open = self.box_format == FOUND and now == CORNERS and fit >= OPEN * len(sized)
+            self._decide(Decision("box format", now, evidence, "box_format", now, others, is_open))
         if now == SIZES:
             return entries
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
 from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
-from ranking.core.settings import Json
-from ranking.core.text import counted, listed, readable, unique_name
+from ranking.core.text import counted, listed, readable
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
 from ranking.formats.file_names import display_names, is_image, part_of_annotations
-from ranking.formats.json_file import brief, object_of, read_json
-from ranking.formats.outlines import Box
+from ranking.formats.json_file import read_json
 from ranking.formats.split_lists import SplitLists, joined
 from ranking.formats.tree_source import STATED, Grouped, Recognised, TreeSource
 
@@ -42,11 +40,10 @@ class ListedImages(TreeSource):
     """A format yields the entries of each file in `_entries`, and may read them otherwise in `_interpreted` when all
     are known. This class finds their images, joins the entries of one image, and splits by the parts of the files.
 
-    kind: what such files are called. most: how many files one image set has.
+    kind: what such files are called.
     """
 
     kind: ClassVar[str]
-    most: ClassVar[int] = 50
 
     @classmethod
     @abstractmethod
@@ -74,20 +71,6 @@ class ListedImages(TreeSource):
 
     def _content(self, file: str) -> Any:
         return read_json(self._tree, file, Limits.from_environment())
-
-    def _boxes(
-        self, items: Iterable[object], read: Callable[[Json], SourceBox], file: str, image: str
-    ) -> tuple[SourceBox, ...]:
-        """Return the boxes of the annotations of an image, with their numbers. read: returns one; Unusable if it cannot
-        be used. file: in report rows."""
-        boxes = []
-        for number, item in enumerate(items, 1):
-            try:
-                boxes.append(replace(read(object_of(item)), number=number))
-            except Unusable as error:
-                came = f"{image}, annotation {number}: {error.came}"
-                self._problems.add(file, error.expected, came, LEFT_OUT)
-        return tuple(boxes)
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
@@ -129,9 +112,6 @@ class ListedImages(TreeSource):
         files = self.files(self._tree)
         if not files:
             raise InputError(self._shown_place(), self.layout, "no such file")
-        if len(files) > self.most:
-            expected = f"at most {self.most} files of {self.kind}"
-            raise InputError(self._shown_place(), expected, len(files), "import one part")
         entries: list[Entry] = []
         for file in files:
             try:
@@ -166,21 +146,12 @@ class ListedImages(TreeSource):
         return images, joined([(file, part, names) for (file, part), names in parts.items()])
 
 
-def labelled(box: Box | None, label: object) -> SourceBox:
-    """Return a box of one class; Unusable if that is no text."""
-    name = unique_name(label) if isinstance(label, str) else ""
-    if not name:
-        raise Unusable("annotations with a label", brief(label))
-    return SourceBox(box, (name,))
-
-
 def _joined(entries: Sequence[Entry]) -> Entry:
     """Return the entries of one image as one: a box of several of them once, and the whole image with all classes."""
     if len(entries) == 1 and all(box.box is not None for box in entries[0].boxes[1:]):
         return entries[0]
     boxes: list[SourceBox] = []
     known: set[object] = set()
-    classes: dict[str, None] = {}
     start = 0
     for entry in entries:
         new = [box for box in entry.boxes if (box.box, box.classes) not in known]
@@ -188,7 +159,6 @@ def _joined(entries: Sequence[Entry]) -> Entry:
         boxes += [replace(box, number=(box.number or 0) + start) for box in new]
         start = max((box.number or 0 for box in boxes), default=start)
     whole = [box for box in boxes if box.box is None]
-    for box in whole:
-        classes |= dict.fromkeys(box.classes)
+    classes = dict.fromkeys(name for box in whole for name in box.classes)
     one = [replace(whole[0], classes=tuple(classes))] if whole else []
     return entries[0]._replace(boxes=(*one, *(box for box in boxes if box.box is not None)))
