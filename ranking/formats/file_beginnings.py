@@ -24,7 +24,7 @@ TOOL_FORMATS = (
         ),
     ),
     ("Labelbox", ".ndjson", re.compile(rb'\s*\{.*?"data_row"\s*:', re.DOTALL)),
-    ("Labelbox", ".json", re.compile(rb'\s*\[\s*\{.*?"(?:data_row|Labeled Data)"\s*:', re.DOTALL)),
+    ("Labelbox", ".json", re.compile(rb'\s*\[\s*\{.*?"data_row"\s*:', re.DOTALL)),
     ("V7 Darwin", ".json", re.compile(rb'\s*\{.*?"slots"\s*:', re.DOTALL)),
     ("Label Studio", ".csv", re.compile(rb"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\blead_time\b)")),
     ("CVAT", ".xml", re.compile(rb"(?s:.*?)<annotations[\s>]")),
