@@ -3,154 +3,220 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, NamedTuple, TypeGuard
+from typing import Any, ClassVar
 
-from ranking.core import Problem, SourceBox, SourceImage
+from ranking.core import Decision, SourceBox
 from ranking.core.errors import InputError
 from ranking.core.settings import Json, setting
-from ranking.core.text import counted, listed, readable, unique_name
+from ranking.core.text import counted, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
-from ranking.files.tree import parent
 from ranking.formats.file_beginnings import beginning
-from ranking.formats.file_names import display_names, is_image, part_of_annotations
-from ranking.formats.json_file import as_number, brief, read_json
-from ranking.formats.tree_source import Grouped, Recognised, TreeSource
+from ranking.formats.file_names import is_image, part_of_annotations
+from ranking.formats.json_file import brief, list_of, object_of, read_json, size_of
+from ranking.formats.listed_images import HEAD, IMAGE_LEFT_OUT, LEFT_OUT, Entry, ListedImages
+from ranking.formats.outlines import Box, box_of_outline, corner_and_size
 
-LAYOUT = "images and a JSON file of COCO instances with images, categories and annotations"
-# JSON files of annotations in one image set
-MAX_FILES = 50
-BEGINS = re.compile(rb'\s*\{\s*"(?:info|licenses|images|annotations|categories|type)"\s*:')
-HEAD = 4096
+# Datumaro's file begins alike, but its categories are an object.
+BEGINS = re.compile(
+    rb'\s*\{(?:\s*"(?:info|licenses|images|annotations|categories|type)"\s*:|.*"images"\s*:\s*\[\s*\{)'
+    rb'(?!.*"categories"\s*:\s*\{)',
+    re.DOTALL,
+)
 # bytes up to which a file is searched for lists
 SMALL = 2**20
 LISTS = re.compile(rb'"(?:images|annotations)"\s*:')
-ANNOTATION_LEFT_OUT, IMAGE_LEFT_OUT = "annotation ignored", "image ignored"
+WHOLE_NUMBER = re.compile(r"(-?(?:0|[1-9]\d{0,17}))(?:\.0+)?", re.ASCII)
+NAME = "file_name"
+# pixels, and share of the larger side, by which boxes may reach beyond the image
+SLACK_PIXELS, SLACK = 1, 0.02
+# of the boxes, those within the image if they are read otherwise
+MOST = 0.95
+# of the boxes, those within the image as corner and size, from which on a person decides
+OPEN = 0.5
+FOUND, SIZES, CORNERS, SHARES = "as found", "corner and size", "corners", "shares"
+SHOW_UPRIGHT = ("Label Studio",)
+BOXES = "bbox of x, y, width and height, or an outline"
 Id = int | str
-# of an image: the file that lists it, and its id there
-Key = tuple[str, Id]
 
 
-class CocoImage(NamedTuple):
-    """An image in the list of the JSON file `file`. size: as claimed, or None. video: the video of which it is a frame,
-    used as its group, or None."""
-
-    file: str
-    file_name: str
-    size: tuple[int, int] | None
-    video: str | None = None
-
-
-@dataclass
-class Instances:
-    """The images, their boxes, problems as report rows, and the number of boxes of crowds."""
-
-    images: dict[Key, CocoImage] = field(default_factory=dict)
-    boxes: dict[Key, list[SourceBox]] = field(default_factory=dict)
-    problems: Grouped = field(default_factory=Grouped)
-    crowds: int = 0
+class Crowd(SourceBox):
+    """A box around a group of objects."""
 
 
 @SOURCES.register("COCO")
 @dataclass
-class Coco(TreeSource):
+class Coco(ListedImages):
     """Lin et al., ECCV 2014; also the COCO exports of Roboflow, CVAT, Label Studio and FiftyOne.
 
-    Boxes are x, y, width and height from 0. `file_name` identifies an image and is never used as a path. Outlines and
-    supercategories are not read; categories with the same name are one class. The name of a JSON file or of its folder
-    gives the part of its images (train, val, test); otherwise the folder of each image does. Images with the same
-    `video_id` are a group.
+    Boxes are x, y, width and height from 0; an outline without a box is replaced by its bounding box. `file_name`, or
+    another key that names an image, identifies an image and is never used as a path. Supercategories are not read;
+    categories with the same name are one class. The name of a JSON file or of its folder gives the part of its images
+    (train, val, test); otherwise the folder of each image does. Images with the same `video_id` are a group.
     """
 
-    layout: ClassVar[str] = LAYOUT
+    layout: ClassVar[str] = "images and a JSON file of COCO instances with images, categories and annotations"
+    kind: ClassVar[str] = "COCO"
 
     crowd: str = setting(
-        "leave out",
+        FOUND,
         label="Crowds",
         help="How to handle boxes around groups of objects (iscrowd = 1). They do not show a single object of their "
-        "class.",
-        choices={"leave out": "ignore", "keep": "keep"},
+        "class. As found, they are ignored unless all boxes are marked so.",
+        choices={FOUND: FOUND, "leave out": "ignore", "keep": "keep"},
+        advanced=True,
+    )
+    box_format: str = setting(
+        FOUND,
+        label="Box format",
+        help="What the four numbers of a box are: x, y, width and height; two corners; or x, y, width and height as "
+        "shares of the image's.",
+        choices=(FOUND, SIZES, CORNERS, SHARES),
         advanced=True,
     )
 
     @classmethod
-    def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Recognise images with JSON files that begin like COCO."""
-        files, images = annotation_files(tree), sum(map(is_image, tree.names))
-        if not files or not images:
-            return None
-        begin = "begins" if len(files) == 1 else "begin"
-        shown = listed([readable(name) for name in files])
-        return Recognised(0.9, f"{shown} {begin} like COCO, and there are {counted(images, 'image')}")
+    def files(cls, tree: FileTree) -> list[str]:
+        """Return the files that begin like COCO; if some contain instances, only these, not captions or others."""
+        files = [name for name in beginning(tree, ".json", HEAD, BEGINS.match) if _may_list(tree, name)]
+        return [name for name in files if "instances" in name] or files
 
-    def __len__(self) -> int:
-        return len(self._instances.images)
+    def _content(self, file: str) -> Any:
+        return read_json(self._tree, file, Limits.from_environment(), _with_box)
 
-    _needs: ClassVar[str] = "an entry in the list of images for every image"
+    def _entries(self, root: Any, file: str) -> Iterator[Entry]:
+        images, annotations = (list_of(root, key, "COCO") for key in ("images", "annotations"))
+        classes, shown, part = self._classes(root, file), readable(file), part_of_annotations(file)
+        upright = True if object_of(root, "info").get("contributor") in SHOW_UPRIGHT else None
+        entries: dict[Id, Entry] = {}
+        boxes: dict[Id, list[SourceBox]] = {}
+        for item in images:
+            image = _as_id(item.get("id")) if isinstance(item, dict) else None
+            name = self._name_of(item) if image is not None else None
+            if image is None or name is None:
+                self._problems.add(shown, "images with an id and a file_name", brief(item), IMAGE_LEFT_OUT)
+            elif image in entries:
+                self._problems.add(shown, "every image id once", f"{image} again", IMAGE_LEFT_OUT)
+            else:
+                size, video = size_of(item.get("width"), item.get("height")), _as_id(item.get("video_id"))
+                group = None if video is None else f"{file}: video {video}"
+                entries[image] = Entry(file, name, (), size, part, group, upright)
+        places: Counter[Id] = Counter()
+        for item in annotations:
+            image = _as_id(item.get("image_id")) if isinstance(item, dict) else None
+            if image is None or image not in entries:
+                came = brief(item.get("image_id") if isinstance(item, dict) else None)
+                self._problems.add(
+                    shown, "annotations of images that are listed", f"image_id {came}", LEFT_OUT
+                )
+                continue
+            places[image] += 1
+            try:
+                box = _source_box(item, f"image {image}, box {places[image]}", classes)
+                boxes.setdefault(image, []).append(
+                    replace(box, group=entries[image].group, number=places[image])
+                )
+            except Unusable as error:
+                self._problems.add(shown, error.expected, error.came, LEFT_OUT)
+        for image, entry in entries.items():
+            yield entry._replace(boxes=tuple(boxes.get(image, ())))
 
-    def _records(self) -> Iterator[SourceImage | Problem]:
-        yield from self._instances.problems.rows()
-        if crowds := self._instances.crowds:
-            done = "ignored" if self.crowd == "leave out" else "kept"
-            yield Problem(counted(crowds, "box"), "boxes of single objects", "iscrowd 1", done)
-        images, missing = self._images
-        yield from missing.rows()
-        listed_as = [self._instances.images[key] for key in images.values()]
-        parts = [part_of_annotations(image.file) for image in listed_as]
-        groups = [[image.video] if image.video else [] for image in listed_as]
-        tested, rows = self._which_test(list(images), parts, "the JSON files", groups)
-        yield from rows
-        names = display_names(list(images))
-        for (name, key), image, test in zip(images.items(), listed_as, tested, strict=True):
-            boxes = tuple(self._instances.boxes.get(key, ()))
-            yield SourceImage(names[name], self._tree.file(name), boxes, test, image.size)
+    def _name_of(self, item: Json) -> str | None:
+        """Return the file name of an image: by file_name, or by another key that names an image; None if there is
+        none."""
+        texts = {key: text for key, text in item.items() if isinstance(text, str)}
+        known = (key for key in (NAME, *texts) if key in texts and self._index.knows(texts[key]))
+        alike = (key for key in (NAME, *texts) if key in texts and (key == NAME or is_image(texts[key])))
+        key = next(known, None) or next(alike, None)
+        self._named_by[key] += 1
+        if key is not None and key != NAME:
+            evidence = (
+                f"of {counted(self._named_by.total(), 'image')}, {self._named_by[key]:,} are named by {key}"
+            )
+            self._decide(Decision("file names", f"by {readable(key)}, not by {NAME}", readable(evidence)))
+        return None if key is None else texts[key]
 
     @cached_property
-    def _instances(self) -> Instances:
-        """The contents of the files; an unreadable file becomes a report row."""
-        files = annotation_files(self._tree)
-        if not files:
-            raise InputError(self._shown_place(), LAYOUT, "no such file")
-        if len(files) > MAX_FILES:
-            expected = f"at most {MAX_FILES} JSON files of COCO"
-            raise InputError(self._shown_place(), expected, len(files), "import one part")
-        instances, limits = Instances(), Limits.from_environment()
-        for name in files:
-            try:
-                root = read_json(self._tree, name, limits, _without_outline)
-                _read_coco(name, root, self.crowd == "keep", instances)
-            except Unusable as error:
-                instances.problems.add(readable(name, 255), error.expected, error.came, "file ignored")
-        if not instances.images:
-            expected = f"{LAYOUT}, and at least one image in the list"
-            raise InputError(self._shown_place(), expected, instances.problems.reasons() or "none")
-        return instances
+    def _named_by(self) -> Counter[str | None]:
+        return Counter()
 
-    @cached_property
-    def _images(self) -> tuple[dict[str, Key], Grouped]:
-        """The entry of each image in the tree, and report rows about missing images and repeated entries."""
-        index, missing = self._index, Grouped()
-        images: dict[str, Key] = {}
-        for key, image in self._instances.images.items():
-            try:
-                name = index.find(image.file_name, parent(image.file), part_of_annotations(image.file))
-                if name in images:
-                    raise Unusable("every image once", f"{name} again")
-                images[name] = key
-            except Unusable as error:
-                missing.add(readable(image.file, 255), error.expected, error.came, IMAGE_LEFT_OUT)
-        return images, missing
+    def _classes(self, root: Json, file: str) -> dict[Id, str] | None:
+        """Return the names of the categories by id; None if the file lists none."""
+        if root.get("categories"):
+            return dict(filter(None, map(_category, list_of(root, "categories", "COCO"))))
+        self._decide(Decision("classes", "named by their numbers", f"{readable(file)} lists no categories"))
+        return None
 
+    def _interpreted(self, entries: list[Entry]) -> list[Entry]:
+        return self._shown_upright(self._with_format(super()._interpreted(self._of_single_objects(entries))))
 
-def annotation_files(tree: FileTree) -> list[str]:
-    """Return the files of a tree that begin like COCO; if some contain instances, only these, not captions or
-    others."""
-    begin = beginning(tree, ".json", HEAD, BEGINS.match)
-    files = [name for name in begin if _may_list(tree, name)]
-    return [name for name in files if "instances" in name] or files
+    def _of_single_objects(self, entries: list[Entry]) -> list[Entry]:
+        """Leave out boxes of crowds, unless they are kept."""
+        count = sum(len(entry.boxes) for entry in entries)
+        crowds = sum(isinstance(box, Crowd) for entry in entries for box in entry.boxes)
+        if not crowds:
+            return entries
+        keep = self.crowd == "keep" or (self.crowd == FOUND and crowds == count)
+        evidence = f"iscrowd is 1 for {crowds:,} of {counted(count, 'box')}"
+        now, other = ("keep", "leave out") if keep else ("leave out", "keep")
+        self._decide(Decision("crowds", "kept" if keep else "ignored", evidence, "crowd", now, (other,)))
+        if crowds == count and not keep:
+            raise InputError(self._shown_place(), "boxes of single objects", evidence, "set Crowds to keep")
+        done = "kept" if keep else "ignored"
+        self._problems.add(counted(crowds, "box"), "boxes of single objects", "iscrowd 1", done)
+        if keep:
+            return entries
+        return [
+            entry._replace(boxes=tuple(box for box in entry.boxes if not isinstance(box, Crowd)))
+            for entry in entries
+        ]
+
+    def _with_format(self, entries: list[Entry]) -> list[Entry]:
+        """Read the four numbers of all boxes as most of them fit their images."""
+        sized = [(box.box, entry.size) for entry in entries for box in entry.boxes if box.box and entry.size]
+        of_all = f"of {counted(len(sized), 'box')} lie within their images"
+        fit = sum(_is_within(box, size) for box, size in sized)
+        fit_as_corners = sum(_is_within(_as_corners(box), size) for box, size in sized)
+        now, evidence = SIZES, f"{fit:,} {of_all}"
+        if sized and all(_is_within(box, (1, 1), 0) for box, _ in sized):
+            now, evidence = SHARES, f"all numbers of {counted(len(sized), 'box')} lie between 0 and 1"
+        elif fit < fit_as_corners and fit_as_corners >= MOST * len(sized):
+            now, evidence = CORNERS, f"{fit_as_corners:,} {of_all} as corners, {fit:,} as corner and size"
+        if self.box_format != FOUND:
+            now = self.box_format
+        if sized:
+            others = tuple(form for form in (SIZES, CORNERS, SHARES) if form != now)
+            is_open = self.box_format == FOUND and now == CORNERS and fit >= OPEN * len(sized)
+            self._decide(Decision("box format", now, evidence, "box_format", now, others, is_open))
+        if now == SIZES:
+            return entries
+
+        def read(box: SourceBox) -> SourceBox:
+            if box.box is None:
+                return box
+            return replace(box, relative=True) if now == SHARES else replace(box, box=_as_corners(box.box))
+
+        return [entry._replace(boxes=tuple(map(read, entry.boxes))) for entry in entries]
+
+    def _shown_upright(self, entries: list[Entry]) -> list[Entry]:
+        """Find boxes that belong to images rotated by their EXIF orientation, beside sizes of the stored images."""
+        sized = [(box.box, entry.size) for entry in entries for box in entry.boxes if box.box and entry.size]
+        beyond = [(box, size) for box, size in sized if not _is_within(box, size)]
+        turned = sum(_is_within(box, size[::-1]) for box, size in beyond)
+        by_tool = sum(entry.upright is True for entry in entries)
+        if not by_tool and not (beyond and turned == len(beyond)):
+            return entries
+        evidence = (
+            f"{turned:,} of {counted(len(sized), 'box')} lie within the stated size only if it is turned"
+        )
+        if by_tool:
+            evidence = f"info.contributor of {counted(by_tool, 'image')} is a tool that shows images upright"
+        self._decide(Decision("rotated photographs", "boxes belong to the upright image", evidence))
+        return [entry._replace(upright=entry.upright or turned > 0 or None) for entry in entries]
 
 
 def _may_list(tree: FileTree, name: str) -> bool:
@@ -164,93 +230,59 @@ def _may_list(tree: FileTree, name: str) -> bool:
     return len(head) == SMALL or LISTS.search(head) is not None
 
 
-def _read_coco(name: str, root: object, with_crowds: bool, instances: Instances) -> None:
-    """Add the contents of the JSON file of that name to `instances`; Unusable if it is not COCO."""
-    images, annotations, categories = (_list_of(root, key) for key in ("images", "annotations", "categories"))
-    shown = readable(name)
-    for entry in images:
-        image = _image(name, entry)
-        if image is None:
-            instances.problems.add(shown, "images with an id and a file_name", brief(entry), IMAGE_LEFT_OUT)
-        elif instances.images.setdefault((name, entry["id"]), image) is not image:
-            instances.problems.add(shown, "every image id once", f"{entry['id']} again", IMAGE_LEFT_OUT)
-    classes = dict(filter(None, map(_category, categories)))
-    places: dict[Key, int] = {}
-    for entry in annotations:
-        try:
-            key = _image_of(entry, name, instances)
-            places[key] = places.get(key, 0) + 1
-            box = _source_box(entry, key, places[key], classes, instances.images[key].video)
-        except Unusable as error:
-            instances.problems.add(shown, error.expected, error.came, ANNOTATION_LEFT_OUT)
-            continue
-        is_crowd = entry.get("iscrowd") == 1
-        instances.crowds += is_crowd
-        if with_crowds or not is_crowd:
-            instances.boxes.setdefault(key, []).append(box)
+def _source_box(item: Json, which: str, classes: dict[Id, str] | None) -> SourceBox:
+    """Return the box of an annotation; its box is None if there is neither a bbox nor an outline."""
+    category, edges = _as_id(item.get("category_id")), item.get("bbox")
+    box = corner_and_size(edges)
+    if (box is None or box[0] == box[2] or box[1] == box[3]) and item.get("segmentation"):
+        box = box_of_outline(item["segmentation"]) or box
+    if category is None or (classes is not None and category not in classes):
+        came = item.get("category_id", item)
+        raise Unusable("a category_id that is listed", f"{which}: {brief(came)}")
+    if box is None and (edges or item.get("segmentation")):
+        raise Unusable(BOXES, f"{which}: {brief(edges or item['segmentation'])}")
+    name = f"category {category}" if classes is None else classes[category]
+    return (Crowd if item.get("iscrowd") in (1, "1") else SourceBox)(box, (name,))
 
 
-def _image_of(entry: Any, name: str, instances: Instances) -> Key:
-    image = entry.get("image_id") if isinstance(entry, dict) else None
-    if not _is_id(image) or (name, image) not in instances.images:
-        raise Unusable("annotations of images that are listed", f"image_id {brief(image)}")
-    return name, image
+def _with_box(item: Json) -> Json:
+    """Return a JSON object without an outline, which needs most memory, if it has a box."""
+    if item.get("bbox"):
+        item.pop("segmentation", None)
+    return item
 
 
-def _source_box(entry: Json, key: Key, place: int, classes: dict[Id, str], group: str | None) -> SourceBox:
-    which, category, box = f"image {key[1]}, box {place}", entry.get("category_id"), _box(entry.get("bbox"))
-    if not _is_id(category) or category not in classes:
-        raise Unusable("a category_id that is listed", f"{which}: {brief(category)}")
-    if box is None:
-        raise Unusable("bbox of x, y, width and height", f"{which}: {brief(entry.get('bbox'))}")
-    return SourceBox(box, (classes[category],), group, place)
+def _as_id(value: object) -> Id | None:
+    """Return an id, which may be a whole number or a text; 1, 1.0 and "1" are the same; None for anything else.
+
+    >>> _as_id("1"), _as_id(1.0), _as_id("a1"), _as_id("01"), _as_id(True)
+    (1, 1, 'a1', '01', None)
+    """
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str):
+        number = WHOLE_NUMBER.fullmatch(value)
+        return value if number is None else int(number[1])
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _list_of(root: object, key: str) -> list[Any]:
-    value = root.get(key) if isinstance(root, dict) else None
-    if not isinstance(value, list):
-        raise Unusable(f"COCO with a list of {key}", "none" if value is None else type(value).__name__)
-    return value
-
-
-def _without_outline(entry: Json) -> Json:
-    """Return a JSON object without the parts that need most memory and are not used."""
-    entry.pop("segmentation", None)
-    return entry
-
-
-def _is_id(value: object) -> TypeGuard[Id]:
-    """Return whether a JSON value can be an id: a whole number or a text."""
-    return isinstance(value, int | str) and not isinstance(value, bool)
-
-
-def _image(file: str, entry: Any) -> CocoImage | None:
-    if (
-        not isinstance(entry, dict)
-        or not _is_id(entry.get("id"))
-        or not isinstance(entry.get("file_name"), str)
-    ):
-        return None
-    width, height, video = entry.get("width"), entry.get("height"), entry.get("video_id")
-    group = f"{file}: video {video}" if _is_id(video) else None
-    if isinstance(width, int) and isinstance(height, int) and width > 0 and height > 0:
-        return CocoImage(file, entry["file_name"], (width, height), group)
-    return CocoImage(file, entry["file_name"], None, group)
-
-
-def _category(entry: Any) -> tuple[Id, str] | None:
+def _category(item: Any) -> tuple[Id, str] | None:
     """Return the id and name of a category; None if one is missing, and its annotations are ignored."""
-    if not isinstance(entry, dict) or not _is_id(entry.get("id")) or not isinstance(entry.get("name"), str):
+    number = _as_id(item.get("id")) if isinstance(item, dict) else None
+    if number is None or not isinstance(item.get("name"), str):
         return None
-    name = unique_name(entry["name"])
-    return (entry["id"], name) if name else None
+    name = unique_name(item["name"])
+    return (number, name) if name else None
 
 
-def _box(value: object) -> tuple[float, float, float, float] | None:
-    """Return the edges; None unless there are four numbers. Boxes outside the image are reported when it is built."""
-    if not isinstance(value, list) or len(value) != 4:
-        return None
-    left, top, width, height = map(as_number, value)
-    if left is None or top is None or width is None or height is None:
-        return None
-    return left, top, left + width, top + height
+def _as_corners(box: Box) -> Box:
+    """Return a box whose width and height are its right and bottom edge."""
+    left, top, right, bottom = box
+    return left, top, right - left, bottom - top
+
+
+def _is_within(box: Box, size: tuple[int, int], slack: float | None = None) -> bool:
+    """Return whether a box has an area and lies within an image, up to a little slack."""
+    (left, top, right, bottom), (width, height) = box, size
+    more = SLACK_PIXELS + SLACK * max(size) if slack is None else slack
+    return -more <= left < right <= width + more and -more <= top < bottom <= height + more

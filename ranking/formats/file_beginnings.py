@@ -11,7 +11,7 @@ from ranking.core.text import listed, readable
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import suffix
 
-EXPORTS = "Label Studio and CVAT export COCO, YOLO and VOC: export it again in one of these"
+EXPORTS = "Export it again, or convert it, as COCO, YOLO or VOC"
 # bytes by which the native format of an annotation tool is recognised
 TOOL_HEAD = 8192
 # tool, suffix, and a pattern near the beginning of such files
@@ -23,6 +23,9 @@ TOOL_FORMATS = (
             rb'\s*\[\s*\{.*?"(?:annotations|completions|annotation_id|annotator|file_upload)"\s*:', re.DOTALL
         ),
     ),
+    ("Labelbox", ".ndjson", re.compile(rb'\s*\{.*?"data_row"\s*:', re.DOTALL)),
+    ("Labelbox", ".json", re.compile(rb'\s*\[\s*\{.*?"data_row"\s*:', re.DOTALL)),
+    ("V7 Darwin", ".json", re.compile(rb'\s*\{.*?"slots"\s*:', re.DOTALL)),
     ("Label Studio", ".csv", re.compile(rb"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\blead_time\b)")),
     ("CVAT", ".xml", re.compile(rb"(?s:.*?)<annotations[\s>]")),
 )

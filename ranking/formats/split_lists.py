@@ -48,7 +48,7 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
         part = part_in_name(name)
         if part is not None and suffix(name) in SUFFIXES and (images := named_images(tree, name, index)):
             folders.setdefault(parent(name), []).append((name, part, images))
-    found = [_joined(lists) for _, lists in sorted(folders.items(), key=lambda item: item[0].count("/"))]
+    found = [joined(lists) for _, lists in sorted(folders.items(), key=lambda item: item[0].count("/"))]
     best = max(found, key=lambda lists: len(lists.parts), default=None)
     for name in best.files if best is not None else ():
         tree.note_opened(name)
@@ -79,7 +79,8 @@ def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
     return images if len(images) >= min(LEAST_NAMED * count, MANY_NAMED) else []
 
 
-def _joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:
+def joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:
+    """Return the part of each image. lists: the name of each list, its part, and its images."""
     parts: dict[str, str] = {}
     both: dict[str, None] = {}
     # trainval repeats the images of train and val

@@ -8,6 +8,7 @@ import random
 import re
 
 import pytest
+from example_annotation_tools import TOOLS
 from example_files import FILES, FOLDERS
 
 from ranking.core import Problem
@@ -23,14 +24,18 @@ REPLACEMENTS = [
 ]
 
 
-@pytest.mark.parametrize("source", [name for name in (*FOLDERS, *FILES) if name != "Class folders"])
+# each tool has a form of its own
+ALL_FOLDERS = FOLDERS | TOOLS
+
+
+@pytest.mark.parametrize("source", [name for name in (*ALL_FOLDERS, *FILES) if name != "Class folders"])
 def test_any_content_is_read_or_refused_with_a_value_error(tmp_path, source):
     """Problems can be shown and kept; other errors fail."""
-    place = {**FOLDERS, **FILES}[source](tmp_path / "x")
+    place = {**ALL_FOLDERS, **FILES}[source](tmp_path / "x")
     files = [path for path in (tmp_path / "x").rglob("*.*") if path.suffix not in IMAGE_SUFFIXES]
     assert files
     good, texts = {path: path.read_bytes() for path in files}, []
-    for seed in range(60 if source in FOLDERS else 15):
+    for seed in range(60 if source in ALL_FOLDERS else 15):
         draw = random.Random(seed)
         share = draw.choice([0.02, 0.1, 0.3])
 
@@ -39,11 +44,12 @@ def test_any_content_is_read_or_refused_with_a_value_error(tmp_path, source):
 
         for path, content in good.items():
             path.write_bytes(PIECE.sub(piece, content))
-        if source in FOLDERS:
+        if source in ALL_FOLDERS:
             preview = preview_import(str(place), None, {})
             texts += [json.dumps(preview.to_json()), preview.refused]
         with contextlib.suppress(ValueError):
-            setting = "folder" if source in FOLDERS else "file"
-            for item in make_source(source, **{setting: str(place)}).records():
+            setting = "folder" if source in ALL_FOLDERS else "file"
+            name = "Annotation tools" if source in TOOLS else source
+            for item in make_source(name, **{setting: str(place)}).records():
                 texts += vars(item).values() if isinstance(item, Problem) else [item.name]
     assert all(text.isprintable() for text in texts)

@@ -87,7 +87,7 @@ SPOILT = {
         (box(True, 1, [0, 0, 9, 9]), "image_id True"),
         ("no object", "image_id None"),
         (box(1, 7, [0, 0, 9, 9]), "image 1, box 2: 7"),
-        (box(1, {"a": 1}, [0, 0, 9, 9]), "image 1, box 2: an object of 1"),
+        (box(1, {"a": 1}, [0, 0, 9, 9]), "image 1, box 2: an object of a"),
         (box(1, 1, [0, 0, 9]), "image 1, box 2: [0, 0, 9]"),
         (box(1, 1, [0, 0, 9, True]), "image 1, box 2: [0, 0, 9, True]"),
         (box(1, 1, deep()), "image 1, box 2: a list of 1"),

@@ -157,7 +157,7 @@ def test_native_formats_of_tools_are_refused_with_the_formats_that_they_export(t
     """Beside images of which nothing is known, and beside images that another format knows."""
     unrecognised = preview_import(str(lay(tmp_path / "x", {name: content, "1.jpg": None})), None, {})
     assert unrecognised.source is None
-    assert f"the native format of {tool}. Label Studio and CVAT export COCO" in unrecognised.refused
+    assert f"the native format of {tool}. Export it again, or convert it, as COCO" in unrecognised.refused
     beside = preview_import(
         str(lay(tmp_path / "y", {name: content, "cat/1.jpg": None, "dog/2.jpg": None})), None, {}
     )

@@ -1,0 +1,164 @@
+"""The base of formats whose files list images with their boxes: one file for many images, or one for each."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from ranking.core import Decision, Problem, SourceBox, SourceImage
+from ranking.core.errors import InputError
+from ranking.core.text import counted, listed, readable
+from ranking.files import FileTree, Limits, Unusable
+from ranking.files.tree import parent
+from ranking.formats.file_names import display_names, is_image, part_of_annotations
+from ranking.formats.json_file import read_json
+from ranking.formats.split_lists import SplitLists, joined
+from ranking.formats.tree_source import STATED, Grouped, Recognised, TreeSource
+
+HEAD = 4096
+LEFT_OUT, IMAGE_LEFT_OUT = "annotation ignored", "image ignored"
+
+
+class Entry(NamedTuple):
+    """What a file says about an image. image: its name there. size, upright: as in `SourceImage`. part: of the data
+    set, if the file or the entry states it."""
+
+    file: str
+    image: str
+    boxes: tuple[SourceBox, ...]
+    size: tuple[int, int] | None = None
+    part: str | None = None
+    group: str | None = None
+    upright: bool | None = None
+
+
+@dataclass
+class ListedImages(TreeSource):
+    """A format yields the entries of each file in `_entries`, and may read them otherwise in `_interpreted` when all
+    are known. This class finds their images, joins the entries of one image, and splits by the parts of the files.
+
+    kind: what such files are called.
+    """
+
+    kind: ClassVar[str]
+
+    @classmethod
+    @abstractmethod
+    def files(cls, tree: FileTree) -> list[str]:
+        """Return the files of a tree in this format."""
+
+    @abstractmethod
+    def _entries(self, root: Any, file: str) -> Iterator[Entry]:
+        """Yield the entries of a file with the content `root`, and add its problems to `_problems`; Unusable if it has
+        another format."""
+
+    def _interpreted(self, entries: list[Entry]) -> list[Entry]:
+        """Leave out annotations without a box, unless no annotation has one: then they are of the whole image."""
+        bare = [(entry, box) for entry in entries for box in entry.boxes if box.box is None]
+        if not bare:
+            return entries
+        count = counted(len(bare), "annotation")
+        if len(bare) == sum(len(entry.boxes) for entry in entries):
+            self._decide(Decision("boxes", "whole images", f"none of {count} has a box or an outline"))
+            return entries
+        for entry, box in bare:
+            came = f"{entry.image}, annotation {box.number}: none"
+            self._problems.add(readable(entry.file), "a box, as others have", came, LEFT_OUT)
+        return [entry._replace(boxes=tuple(box for box in entry.boxes if box.box)) for entry in entries]
+
+    def _content(self, file: str) -> Any:
+        return read_json(self._tree, file, Limits.from_environment())
+
+    @classmethod
+    def recognise(cls, tree: FileTree) -> Recognised | None:
+        """Recognise images with files that begin as in this format."""
+        files, images = cls.files(tree), sum(map(is_image, tree.names))
+        if not files or not images:
+            return None
+        begin = "begins" if len(files) == 1 else "begin"
+        shown = listed([readable(name) for name in files])
+        return Recognised(0.9, f"{shown} {begin} like {cls.kind}, and there are {counted(images, 'image')}")
+
+    def __len__(self) -> int:
+        return len(self._images[0])
+
+    _needs: ClassVar[str] = "an entry for every image"
+
+    def _records(self) -> Iterator[SourceImage | Problem]:
+        images, lists = self._images
+        yield from self._problems.rows()
+        names = list(images)
+        groups = [[entry.group] if entry.group else [] for entry in images.values()]
+        parts = [lists.parts.get(name) for name in names]
+        tested, rows = self._which_test(names, parts, lists.in_words() or "the files", groups)
+        if self._decided["split"].value == STATED:
+            yield from lists.rows()
+        yield from rows
+        shown = display_names(names)
+        for (name, entry), test in zip(images.items(), tested, strict=True):
+            data = self._tree.file(name)
+            yield SourceImage(shown[name], data, entry.boxes, test, entry.size, upright=entry.upright)
+
+    @cached_property
+    def _problems(self) -> Grouped:
+        return Grouped()
+
+    @cached_property
+    def _all_entries(self) -> list[Entry]:
+        """The entries of all files; a file that cannot be read becomes a report row."""
+        files = self.files(self._tree)
+        if not files:
+            raise InputError(self._shown_place(), self.layout, "no such file")
+        entries: list[Entry] = []
+        for file in files:
+            try:
+                entries.extend(self._entries(self._content(file), file))
+            except Unusable as error:
+                self._problems.add(readable(file, 255), error.expected, error.came, "file ignored")
+        if not entries:
+            expected = f"{self.layout}, and at least one image in the list"
+            raise InputError(self._shown_place(), expected, self._problems.reasons() or "none")
+        return self._interpreted(entries)
+
+    @cached_property
+    def _images(self) -> tuple[dict[str, Entry], SplitLists]:
+        """The entry of each image by its name in the tree, and which files list it for a part."""
+        entries: dict[str, list[Entry]] = {}
+        parts: dict[tuple[str, str], list[str]] = {}
+        for entry in self._all_entries:
+            try:
+                name = self._index.find(entry.image, parent(entry.file), part_of_annotations(entry.file))
+            except Unusable as error:
+                self._problems.add(readable(entry.file, 255), error.expected, error.came, IMAGE_LEFT_OUT)
+                continue
+            if entry.part is not None:
+                parts.setdefault((entry.file, entry.part), []).append(name)
+            entries.setdefault(name, []).append(entry)
+        images = {name: _joined(several) for name, several in entries.items()}
+        if again := sum(len(several) > 1 for several in entries.values()):
+            before = sum(len(entry.boxes) for several in entries.values() for entry in several)
+            repeated = before - sum(len(entry.boxes) for entry in images.values())
+            evidence = f"{counted(again, 'image')} with several entries; {counted(repeated, 'repeated box')} left out"
+            self._decide(Decision("images listed several times", "boxes joined", evidence))
+        return images, joined([(file, part, names) for (file, part), names in parts.items()])
+
+
+def _joined(entries: Sequence[Entry]) -> Entry:
+    """Return the entries of one image as one: a box of several of them once, and the whole image with all classes."""
+    if len(entries) == 1 and all(box.box is not None for box in entries[0].boxes[1:]):
+        return entries[0]
+    boxes: list[SourceBox] = []
+    known: set[object] = set()
+    start = 0
+    for entry in entries:
+        new = [box for box in entry.boxes if (box.box, box.classes) not in known]
+        known |= {(box.box, box.classes) for box in new}
+        boxes += [replace(box, number=(box.number or 0) + start) for box in new]
+        start = max((box.number or 0 for box in boxes), default=start)
+    whole = [box for box in boxes if box.box is None]
+    classes = dict.fromkeys(name for box in whole for name in box.classes)
+    one = [replace(whole[0], classes=tuple(classes))] if whole else []
+    return entries[0]._replace(boxes=(*one, *(box for box in boxes if box.box is not None)))
