@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ranking.core import ImageSet, Problem, Query, Reading
+from ranking.core import ImageSet, Problem, Query, Reading, Source
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, Named
 from ranking.core.text import readable
@@ -16,6 +16,7 @@ from ranking.datasets.copies import stored_copies
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
 from ranking.formats.import_preview import preview_import, undecided
+from ranking.formats.svmlight import SvmLight, graded_files
 
 SPLITS = ("train", "test", "all")
 
@@ -78,14 +79,22 @@ def open_image_set(
         folder = temporary.name
     if (given / "manifest.json").is_file():
         return OpenImageSet(load_image_set(given), Path(folder), None, temporary)
+    graded = graded_files(given) if source is None else None
+    if graded is not None:
+        reader = make_source(SvmLight.name, **{**graded, **(settings or {})})
+        return _built(reader, Path(folder), temporary)
     preview = preview_import(str(given), source, settings or {})
     if preview.source is None or preview.content is None:
         raise InputError(readable(str(path), 300), "images with their labels", remedy=preview.refused)
     if preview.open_decisions:
         raise undecided(preview, "settings")
     reader = make_source(preview.source, **{**preview.source_settings, "folder": str(given)})
-    images, problems = build_image_set(reader, Path(folder) / "set")
+    return _built(reader, Path(folder), temporary)
+
+
+def _built(reader: Source, folder: Path, temporary: tempfile.TemporaryDirectory[str] | None) -> OpenImageSet:
+    images, problems = build_image_set(reader, folder / "set")
     if (copies := stored_copies(images.folder)) is not None:
         problems.append(copies.report_row(images))
-    reading = Reading(preview.source, tuple(reader.decisions()), tuple(problems))
-    return OpenImageSet(images, Path(folder), reading, temporary)
+    reading = Reading(reader.name, tuple(reader.decisions()), tuple(problems))
+    return OpenImageSet(images, folder, reading, temporary)

@@ -12,7 +12,16 @@ from ranking.core.text import counted, listed, readable
 from ranking.files.archive_names import AS_FOUND, decoded
 from ranking.files.files import INSIDE, NOTHING, unread
 from ranking.files.limits import Limits, variable
-from ranking.files.tree import DEEPEST, FileTree, Unusable, bare_name, is_left_over, packed_again, parent
+from ranking.files.tree import (
+    DEEPEST,
+    FileTree,
+    Unusable,
+    bare_name,
+    hidden_images,
+    is_left_over,
+    packed_again,
+    parent,
+)
 
 # the remedy for a file that begins well
 CUT = "its end may be missing: download, copy or create it again"
@@ -47,11 +56,11 @@ class ArchiveTree(FileTree):
         except OSError as error:
             raise unread(shown, error) from error
         names, self.decisions = decoded([entry.name for entry in entries], name_encoding)
-        kept, refused = _by_name(names, entries, self._limits.name_length)
+        kept, refused, hidden = _by_name(names, entries, self._limits.name_length)
         self._files = {name: entry.item for name, entry in kept.items() if not entry.is_folder}
         self.names, self.folders = tuple(sorted(self._files)), _folders(list(kept), self._files)
         self.closed = {}
-        self.problems = (*rows, *_rows(refused), *packed_again(self.names))
+        self.problems = (*rows, *_rows(refused), *packed_again(self.names), *hidden_images(hidden))
 
     @abstractmethod
     def _list(self, shown: str) -> tuple[list[Entry], list[Problem]]:
@@ -65,13 +74,16 @@ class ArchiveTree(FileTree):
 
 def _by_name(
     names: list[str], entries: list[Entry], longest: int
-) -> tuple[dict[str, Entry], dict[tuple[str, str], list[str]]]:
-    """Return the entries that are files and folders of the tree, and the other names by what was expected and done."""
+) -> tuple[dict[str, Entry], dict[tuple[str, str], list[str]], list[str]]:
+    """Return the entries that are files and folders of the tree, the other names by what was expected and done, and the
+    hidden names."""
     kept: dict[str, Entry] = {}
+    hidden: list[str] = []
     refused: dict[tuple[str, str], list[str]] = {}
     for original, entry in zip(names, entries, strict=True):
         name = original.replace("\\", "/")
         if any(is_left_over(part) for part in name.split("/") if part not in ("", ".", "..")):
+            hidden.append(name)
             continue
         expected, done = _refusal(name, entry, longest), "ignored"
         original, name = name, "/".join(part for part in name.split("/") if part not in ("", "."))
@@ -81,7 +93,7 @@ def _by_name(
             refused.setdefault((expected, done), []).append(readable(original))
         elif name:
             kept.setdefault(name, entry)
-    return kept, refused
+    return kept, refused, hidden
 
 
 def _refusal(name: str, entry: Entry, longest: int) -> str:

@@ -12,7 +12,7 @@ from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.files.files import INSIDE, NOTHING, plain, refusal, unread
 from ranking.files.limits import Limits, variable
-from ranking.files.tree import DEEPEST, FileTree, Unusable, is_left_over, packed_again
+from ranking.files.tree import DEEPEST, FileTree, Unusable, hidden_images, is_left_over, packed_again
 
 
 class FolderTree(FileTree):
@@ -22,7 +22,7 @@ class FolderTree(FileTree):
         self._limits = Limits.from_environment() if limits is None else limits
         self.parts = folder.absolute().parts[1:]
         self._names, self._seen_folders, self._closed = list[str](), [""], dict[str, InputError]()
-        self._left = self._limits.entries
+        self._left, self._hidden = self._limits.entries, list[str]()
         try:
             self.place = folder.resolve()
             paths = sorted(self.place.iterdir())
@@ -30,7 +30,7 @@ class FolderTree(FileTree):
             raise unread(readable(str(folder), 255), error) from error
         self._walk(paths, "", (self.place,))
         self.names, self.folders = tuple(sorted(self._names)), tuple(sorted(self._seen_folders))
-        self.closed, self.problems = self._closed, packed_again(self.names)
+        self.closed, self.problems = self._closed, (*packed_again(self.names), *hidden_images(self._hidden))
 
     def head(self, name: str, size: int) -> bytes:
         path = self._path(name)
@@ -56,6 +56,7 @@ class FolderTree(FileTree):
         """Record what each of `paths` is. above: the folders that contain them, to detect circular links."""
         for path in paths:
             if is_left_over(path.name):
+                self._hidden += self._inside(path, prefix + path.name)
                 continue
             self._left -= 1
             if self._left < 0:
@@ -72,6 +73,14 @@ class FolderTree(FileTree):
                 self._closed[name] = unread(readable(name, 255), error)
                 # it may be a file: reading it raises the same error
                 self._names.append(name)
+
+    @staticmethod
+    def _inside(path: Path, name: str) -> list[str]:
+        """Return the names of a hidden file, or of the files in a hidden folder."""
+        try:
+            return [f"{name}/{inner.name}" for inner in sorted(path.iterdir())] if path.is_dir() else [name]
+        except (OSError, RuntimeError):
+            return [name]
 
     def _enter(self, path: Path, name: str, above: tuple[Path, ...]) -> None:
         shown = readable(name, 255)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import IO
 from ranking.core import Decision, Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
+from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.limits import megabytes
 
 # folders in folders
@@ -201,6 +202,24 @@ def bare_name(name: str) -> str:
 def is_left_over(part: str) -> bool:
     """Return whether file managers create such a name, and annotation tools do not (._000001.xml)."""
     return part.startswith(".") or part == "__MACOSX"
+
+
+def hidden_images(names: Sequence[str]) -> tuple[Problem, ...]:
+    """Return a report row about images among `names` that are not read because a part of them begins with a dot. Those
+    that file managers create beside others (__MACOSX, ._1.jpg) are no images.
+
+    >>> [row.came for row in hidden_images(["a/.ipynb_checkpoints/1.jpg", "__MACOSX/._1.jpg"])]
+    ['a/.ipynb_checkpoints/1.jpg']
+    """
+    images = [
+        readable(name)
+        for name in names
+        if suffix(name) in IMAGE_SUFFIXES and not base(name).startswith("._") and "__MACOSX" not in name
+    ]
+    if not images:
+        return ()
+    expected = "names without a leading dot, which hides files and folders"
+    return (Problem(counted(len(images), "hidden image"), expected, listed(images), "not read"),)
 
 
 def packed_again(names: tuple[str, ...]) -> tuple[Problem, ...]:

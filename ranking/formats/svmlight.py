@@ -27,6 +27,7 @@ from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import random_part
 from ranking.files.limits import Limits, megabytes, variable
 from ranking.files.typed_path import in_file, read_typed, typed_file, typed_path
+from ranking.formats.file_names import is_image, part_in_name
 
 MAX_FEATURES = 100_000
 # rows times features: those of an image set
@@ -41,6 +42,9 @@ ROW = "grade qid:query feature:value ..."
 FILLED = "the least value of the feature in the same query; 0 if that has none"
 PAIRS = re.compile(rb"(\s*[0-9]+:[^\s:]+)*\s*")
 ZERO = re.compile(rb"\s0+:")
+# files of a folder, and bytes of each, by which graded samples are recognised
+MAX_LISTED, HEAD = 50, 2**16
+BEGINS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?\s+(?:qid:\S+\s+)?[0-9]+:[-+0-9.NnaA]")
 # how LETOR writes a value that is missing
 MISSING = re.compile(rb":null\b", re.IGNORECASE)
 
@@ -160,6 +164,31 @@ class SvmLight(Source):
         """The number of the first feature, and the highest number of all files + 1."""
         first = min(part.rows.first for part in self._parts)
         return first, max(*(part.rows.features.shape[1] for part in self._parts), first + 1)
+
+
+def graded_files(path: Path) -> dict[str, str] | None:
+    """Return the settings of this source for a file of graded samples, or for a folder of them and no images; None for
+    anything else."""
+    files = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
+    if any(is_image(file.name) for file in files[:MAX_LISTED]):
+        return None
+    graded = [file for file in files[:MAX_LISTED] if file.is_file() and _begins_graded(file)]
+    parts = {part_in_name(file.name.replace(".", " ")): file for file in reversed(graded)}
+    test = parts.get("test", parts.get("val"))
+    train = parts.get("train", next((file for file in graded if file != test), None))
+    if train is None:
+        return None
+    return {"file": str(train)} | ({} if test is None else {"test_file": str(test)})
+
+
+def _begins_graded(file: Path) -> bool:
+    try:
+        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
+            lines = stream.read(HEAD).decode("utf-8-sig").splitlines()
+    except (OSError, EOFError, ValueError):
+        return False
+    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
+    return BEGINS.match(first) is not None
 
 
 def _part(file: str) -> Part:

@@ -18,7 +18,7 @@ from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import moved_whole, split_with_report
 from ranking.files import FileInTree, FileTree, open_tree
 from ranking.files.archive_names import AS_FOUND, ENCODINGS
-from ranking.files.tree import parent, suffix
+from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, part_folders
 from ranking.formats.image_names import ImageNames
@@ -42,6 +42,11 @@ class Recognised:
     settings: Settings = field(default_factory=dict)
 
 
+# files without labels, which are left out without a row of the report
+NO_DATA = (
+    ".md", ".rst", ".html", ".htm", ".pdf", ".py", ".ipynb", ".sh", ".bat", ".log", ".cfg", ".toml", ".lock", ".bib",
+    "README", "README.txt", "LICENSE", "LICENSE.txt", "Thumbs.db", "desktop.ini",
+)  # fmt: skip
 # the values of the setting Split, beside random
 FOUND, STATED, LISTS, FOLDERS, RANDOM = "as found", "annotations", "lists", "folders", "random"
 
@@ -119,11 +124,15 @@ class TreeSource(Source):
             )
         others = [name for name in unopened if not is_image(name)]
         yield from tool_formats(self._tree, others)
-        if others:
-            endings = Counter(suffix(name) or "without a suffix" for name in others).most_common()
+        for is_text in (True, False):
+            files = [name for name in others if (suffix(name) in NO_DATA or base(name) in NO_DATA) == is_text]
+            endings = Counter(suffix(name) or "without a suffix" for name in files).most_common()
             kinds = listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
-            names = listed([readable(name) for name in others])
-            self._decide(Decision("other files", "not read", f"{kinds}: {names}"))
+            names = listed([readable(name) for name in files])
+            if is_text and files:
+                self._decide(Decision("other files", "not read", f"{kinds}: {names}"))
+            elif files:
+                yield Problem(kinds, f"files that {self.name} reads", names, "not read")
 
     def _which_test(
         self,
