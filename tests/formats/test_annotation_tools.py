@@ -92,6 +92,16 @@ def test_a_class_that_two_attributes_may_give_is_asked_for(tmp_path):
     assert not decisions(folder, attribute="colour")["attribute of the class"].is_open
 
 
+def test_an_attribute_with_one_value_or_with_none_twice_is_no_class(tmp_path):
+    regions = [
+        region(rectangle(0, 0, 9, 9), source="me", note=str(number), animal=animal)
+        for number, animal in enumerate(["cat", "dog", "cat"])
+    ]
+    folder = lay(tmp_path / "x", {"a.json": via_file({"1.jpg": regions}), "1.jpg": None})
+    row = decisions(folder)["attribute of the class"]
+    assert (row.value, set(row.alternatives), row.is_open) == ("animal", {"note", "source"}, False)
+
+
 def test_predictions_of_fiftyone_are_no_labels_but_they_are_counted(tmp_path):
     predicted = {"detections": [detection("dog", 0, 0, 9, 9, confidence=0.5) for _ in range(3)]}
     samples = [
