@@ -90,7 +90,7 @@ class Coco(ListedImages):
 
     def _entries(self, root: Any, file: str) -> Iterator[Entry]:
         images, annotations = (list_of(root, key, "COCO") for key in ("images", "annotations"))
-        classes, shown, part = self._classes(root, file), readable(file), part_of_annotations(file)
+        classes, shown, part = _classes(root), readable(file), part_of_annotations(file)
         upright = True if object_of(root, "info").get("contributor") in SHOW_UPRIGHT else None
         entries: dict[Id, Entry] = {}
         boxes: dict[Id, list[SourceBox]] = {}
@@ -122,6 +122,8 @@ class Coco(ListedImages):
                 )
             except Unusable as error:
                 self._problems.add(shown, error.expected, error.came, LEFT_OUT)
+        if classes is None and boxes:
+            self._decide(Decision("classes", "named by their numbers", f"{shown} lists no categories"))
         for image, entry in entries.items():
             yield entry._replace(boxes=tuple(boxes.get(image, ())))
 
@@ -143,13 +145,6 @@ class Coco(ListedImages):
     @cached_property
     def _named_by(self) -> Counter[str | None]:
         return Counter()
-
-    def _classes(self, root: Json, file: str) -> dict[Id, str] | None:
-        """Return the names of the categories by id; None if the file lists none."""
-        if root.get("categories"):
-            return dict(filter(None, map(_category, list_of(root, "categories", "COCO"))))
-        self._decide(Decision("classes", "named by their numbers", f"{readable(file)} lists no categories"))
-        return None
 
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
         return self._shown_upright(self._with_format(super()._interpreted(self._of_single_objects(entries))))
@@ -219,6 +214,13 @@ class Coco(ListedImages):
         return [entry._replace(upright=entry.upright or turned > 0 or None) for entry in entries]
 
 
+def _classes(root: Json) -> dict[Id, str] | None:
+    """Return the names of the categories by id; None if the file lists none."""
+    if root.get("categories"):
+        return dict(filter(None, map(_category, list_of(root, "categories", "COCO"))))
+    return None
+
+
 def _may_list(tree: FileTree, name: str) -> bool:
     """Return whether a file that begins like COCO may contain images: Label Studio's export for YOLO includes a file
     with categories only."""
@@ -236,9 +238,12 @@ def _source_box(item: Json, which: str, classes: dict[Id, str] | None) -> Source
     box = corner_and_size(edges)
     if (box is None or box[0] == box[2] or box[1] == box[3]) and item.get("segmentation"):
         box = box_of_outline(item["segmentation"]) or box
+    if "category_id" not in item:
+        raise Unusable(
+            "boxes with a category_id, not captions or panoptic segments", f"{which}: {brief(item)}"
+        )
     if category is None or (classes is not None and category not in classes):
-        came = item.get("category_id", item)
-        raise Unusable("a category_id that is listed", f"{which}: {brief(came)}")
+        raise Unusable("a category_id that is listed", f"{which}: {brief(item['category_id'])}")
     if box is None and (edges or item.get("segmentation")):
         raise Unusable(BOXES, f"{which}: {brief(edges or item['segmentation'])}")
     name = f"category {category}" if classes is None else classes[category]

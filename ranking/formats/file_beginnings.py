@@ -23,6 +23,7 @@ TOOL_FORMATS = (
             rb'\s*\[\s*\{.*?"(?:annotations|completions|annotation_id|annotator|file_upload)"\s*:', re.DOTALL
         ),
     ),
+    ("detectors, without images and categories", ".json", re.compile(rb'\s*\[\s*\{[^{}]*"image_id"\s*:')),
     ("Labelbox", ".ndjson", re.compile(rb'\s*\{.*?"data_row"\s*:', re.DOTALL)),
     ("Labelbox", ".json", re.compile(rb'\s*\[\s*\{.*?"data_row"\s*:', re.DOTALL)),
     ("V7 Darwin", ".json", re.compile(rb'\s*\{.*?"slots"\s*:', re.DOTALL)),

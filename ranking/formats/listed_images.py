@@ -74,9 +74,9 @@ class ListedImages(TreeSource):
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Recognise images with files that begin as in this format."""
+        """Recognise files that begin as in this format; without images, the import says so."""
         files, images = cls.files(tree), sum(map(is_image, tree.names))
-        if not files or not images:
+        if not files:
             return None
         begin = "begins" if len(files) == 1 else "begin"
         shown = listed([readable(name) for name in files])
@@ -118,6 +118,8 @@ class ListedImages(TreeSource):
                 entries.extend(self._entries(self._content(file), file))
             except Unusable as error:
                 self._problems.add(readable(file, 255), error.expected, error.came, "file ignored")
+        if not any(map(is_image, self._tree.names)):
+            raise InputError(self._shown_place(), self.layout, "no images", "add the image files")
         if not entries:
             expected = f"{self.layout}, and at least one image in the list"
             raise InputError(self._shown_place(), expected, self._problems.reasons() or "none")

@@ -15,11 +15,13 @@ from example_annotation_tools import (
     shape,
     via_file,
 )
+from example_coco import box, coco
 from import_folders import BOXES, CLASSES, IS_SECOND, IS_TEST, build, check_rows, lay, read
 
 from ranking.datasets import make_source
 from ranking.files import open_tree
 from ranking.formats.annotation_tools import TOOLS as KNOWN
+from ranking.formats.import_preview import preview_import
 from ranking.formats.tree_source import detect
 
 NAME = "Annotation tools"
@@ -92,6 +94,16 @@ def test_a_class_that_two_attributes_may_give_is_asked_for(tmp_path):
     assert not decisions(folder, attribute="colour")["attribute of the class"].is_open
 
 
+def test_an_attribute_with_one_value_or_with_none_twice_is_no_class(tmp_path):
+    regions = [
+        region(rectangle(0, 0, 9, 9), source="me", note=str(number), animal=animal)
+        for number, animal in enumerate(["cat", "dog", "cat"])
+    ]
+    folder = lay(tmp_path / "x", {"a.json": via_file({"1.jpg": regions}), "1.jpg": None})
+    row = decisions(folder)["attribute of the class"]
+    assert (row.value, set(row.alternatives), row.is_open) == ("animal", {"note", "source"}, False)
+
+
 def test_predictions_of_fiftyone_are_no_labels_but_they_are_counted(tmp_path):
     predicted = {"detections": [detection("dog", 0, 0, 9, 9, confidence=0.5) for _ in range(3)]}
     samples = [
@@ -129,3 +141,21 @@ def test_labels_of_whole_images_are_samples_where_nothing_has_a_box(tmp_path):
     images, problems = read(NAME, folder)
     assert [item.classes for item in images["1"].boxes] == [("dog",)]
     check_rows(problems, ("Datumaro", "annotation 3: 'points'"), ("a.json", "1.jpg, annotation 1"))
+
+
+def test_annotations_without_their_images_are_refused_with_the_remedy(tmp_path):
+    for number, files in enumerate(
+        [{"1.json": labelme_file("1.jpg", imageData="abc")}, {"a.json": coco(["1.jpg"], [])}]
+    ):
+        preview = preview_import(str(lay(tmp_path / f"{number}", files)), None, {})
+        assert preview.source == (NAME, "COCO")[number]
+        assert "add the image files" in preview.refused
+
+
+def test_annotations_of_coco_without_a_class_are_rows_and_results_are_named(tmp_path):
+    rows = [{"id": 1, "image_id": 1, "caption": "a cat"}, box(1, 1, [0, 0, 9, 9])]
+    _, problems = read("COCO", lay(tmp_path / "x", {"a.json": coco(["1.jpg"], rows), "1.jpg": None}))
+    check_rows(problems, ("a.json", "caption"))
+    results = [box(1, 1, [0, 0, 9, 9], score=0.5)]
+    preview = preview_import(str(lay(tmp_path / "y", {"results.json": results, "1.jpg": None})), None, {})
+    assert "results.json: expected COCO" in preview.refused
