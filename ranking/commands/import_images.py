@@ -14,9 +14,9 @@ from ranking.commands.naming import file_sources, import_path, import_settings, 
 from ranking.commands.watching import DONE
 from ranking.core.text import counted
 from ranking.datasets.copies import stored_copies
+from ranking.datasets.readings import READING
 from ranking.formats.tree_source import tree_sources
 from ranking.storage.run_settings import ImportSettings
-from ranking.storage.sets import READING
 from ranking.storage.store import Store
 
 # rows of the report that are printed

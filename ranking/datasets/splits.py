@@ -13,7 +13,7 @@ from ranking.core.text import counted, listed
 
 # Words in names of folders and files that name a part of a data set, and the pattern of such a folder name.
 PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
-PARTS |= dict.fromkeys(("val", "valid", "validation", "dev"), "val")
+PARTS |= dict.fromkeys(("val", "vali", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
 # the largest share of test images that become training images because they share a group with some

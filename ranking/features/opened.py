@@ -11,8 +11,9 @@ from ranking.core import ImageSet, Problem, Query, Reading, Source
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, Named
 from ranking.core.text import readable
-from ranking.datasets import build_image_set, load_image_set, make_source
+from ranking.datasets import build_image_set, load_image_set, load_reading, make_source
 from ranking.datasets.copies import stored_copies
+from ranking.datasets.readings import READING
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
 from ranking.formats.import_preview import preview_import, undecided
@@ -25,7 +26,7 @@ SPLITS = ("train", "test", "all")
 class OpenImageSet:
     """An image set and the folder that contains it and its features.
 
-    reading: how the files were read, and what was left out; None for an image set that was imported before.
+    reading: how the files were read, and what was left out; None for a generated image set.
     """
 
     images: ImageSet
@@ -78,7 +79,8 @@ def open_image_set(
         temporary = tempfile.TemporaryDirectory(prefix="ranking-")
         folder = temporary.name
     if (given / "manifest.json").is_file():
-        return OpenImageSet(load_image_set(given), Path(folder), None, temporary)
+        reading = load_reading(given) if (given / READING).exists() else None
+        return OpenImageSet(load_image_set(given), Path(folder), reading, temporary)
     graded = graded_files(given) if source is None else None
     if graded is not None:
         reader = make_source(SvmLight.name, **{**graded, **(settings or {})})

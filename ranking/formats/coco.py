@@ -15,6 +15,7 @@ from ranking.core.settings import Json, setting
 from ranking.core.text import counted, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
+from ranking.files.tree import stem
 from ranking.formats.file_beginnings import beginning
 from ranking.formats.file_names import is_image, part_of_annotations
 from ranking.formats.json_file import brief, list_of, object_of, read_json, size_of
@@ -105,9 +106,14 @@ class Coco(ListedImages):
                 size, video = size_of(item.get("width"), item.get("height")), _as_id(item.get("video_id"))
                 group = None if video is None else f"{file}: video {video}"
                 entries[image] = Entry(file, name, (), size, part, group, upright)
+        # where an annotation has no id of the list, it may have the name of a file
+        of_name = {key: image for image, entry in entries.items() for key in (entry.image, stem(entry.image))}
+        by_name = 0
         places: Counter[Id] = Counter()
         for item in annotations:
             image = _as_id(item.get("image_id")) if isinstance(item, dict) else None
+            if image not in entries and isinstance(image, str) and image in of_name:
+                image, by_name = of_name[image], by_name + 1
             if image is None or image not in entries:
                 came = brief(item.get("image_id") if isinstance(item, dict) else None)
                 self._problems.add(
@@ -122,6 +128,11 @@ class Coco(ListedImages):
                 )
             except Unusable as error:
                 self._problems.add(shown, error.expected, error.came, LEFT_OUT)
+        if by_name:
+            evidence = (
+                f"image_id of {counted(by_name, 'annotation')} is no listed id, but the name of one file"
+            )
+            self._decide(Decision("image ids", "names of files", evidence))
         if classes is None and boxes:
             self._decide(Decision("classes", "named by their numbers", f"{shown} lists no categories"))
         for image, entry in entries.items():

@@ -113,6 +113,20 @@ class SvmLight(Source):
 
     def records(self) -> Iterator[SourceImage | Problem]:
         first, width = self._columns
+        for part in self._parts:
+            if part.filled:
+                yield Problem(
+                    part.name, "a value for every feature", f"{part.filled:,} times NULL or NaN", FILLED
+                )
+        given = {typed_path(file, EXPECTED) for file in (self.file, self.test_file) if file.strip()}
+        for file in sorted(next(iter(given)).parent.iterdir()):
+            if file not in given and part_in_name(file.name.replace(".", " ")) and _begins_graded(file):
+                yield Problem(
+                    readable(file.name),
+                    "one file to train on and one to test on",
+                    "a further one",
+                    "not read",
+                )
         several, many = len(self._parts) > 1, len(self) > MANY
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
             # queries of two files are different even if their names are equal
@@ -169,7 +183,9 @@ class SvmLight(Source):
 def graded_files(path: Path) -> dict[str, str] | None:
     """Return the settings of this source for a file of graded samples, or for a folder of them and no images; None for
     anything else."""
-    files = [path] if path.is_file() else sorted(path.iterdir()) if path.is_dir() else []
+    files = [path]
+    while len(files) == 1 and files[0].is_dir():
+        files = sorted(files[0].iterdir())
     if any(is_image(file.name) for file in files[:MAX_LISTED]):
         return None
     graded = [file for file in files[:MAX_LISTED] if file.is_file() and _begins_graded(file)]

@@ -6,7 +6,6 @@ returns the result of the run.
 
 from __future__ import annotations
 
-import json
 import shutil
 import time
 from collections.abc import Callable, Generator
@@ -22,7 +21,6 @@ from ranking.storage.home import check_source, is_workspace
 from ranking.storage.import_questions import Answer, Question, Steps
 from ranking.storage.run import Run
 from ranking.storage.run_settings import FeaturesSettings, ImportSettings, OwnImageSettings
-from ranking.storage.sets import READING
 from ranking.storage.space import check_space
 from ranking.storage.store import Store
 
@@ -96,7 +94,7 @@ def _agreed(
 
 def _build(run: Run, settings: ImportSettings, progress: OnStep) -> Settings:
     """Build the image set in the run's draft folder; return the result of the run."""
-    from ranking.datasets import build_image_set, make_source
+    from ranking.datasets import build_image_set, make_source, store_reading
 
     source = make_source(str(settings.source), **settings.source_settings)
     image_set, problems = build_image_set(
@@ -110,7 +108,7 @@ def _build(run: Run, settings: ImportSettings, progress: OnStep) -> Settings:
         came = f"{first.came} ({first.file}; {first.done})"
         raise InputError(f"{counted(len(problems), 'problem')}, the first", first.expected, came)
     reading = Reading(str(settings.source), tuple(source.decisions()), tuple(problems))
-    (run.draft / READING).write_text(json.dumps(reading.to_json()))
+    store_reading(run.draft, reading)
     counts = image_set.labels.sum(axis=0)
     return {
         "key": image_set.key,

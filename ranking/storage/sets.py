@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import filecmp
-import json
 import shutil
 import time
 from collections.abc import Callable, Sequence
@@ -16,6 +15,7 @@ from ranking.core import Reading, is_number
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
 from ranking.core.text import counted
+from ranking.datasets.readings import READING
 from ranking.storage.home import PARTIAL, Home, home_in_words, is_expired, move_durably, write_whole
 from ranking.storage.records import Damage, Records, join_lines, write_record
 from ranking.storage.run import Run, is_set_key
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from ranking.core import ImageSet
 
 RECORD = "set.json"
-# how the last import read the files of a set
-READING = "reading.json"
 # the answers and corrections of a set, in its folder
 ADDED = "*.jsonl"
 
@@ -152,7 +150,9 @@ class Sets:
 
     def reading(self, key: str) -> Reading:
         """Return how the last import of a set read its files; ValueError if that is unknown."""
-        return reading_in(self.folder(key))
+        from ranking.datasets import load_reading
+
+        return load_reading(self.folder(key))
 
     def delete(self, key: str) -> None:
         """Delete an image set from all lists; `restore` restores it within DELETED_DAYS days."""
@@ -293,14 +293,6 @@ def _rows_in(home: Home, deleted: bool = False) -> list[ImageSetRow]:
             rows.append(read_row(folder))
     chosen = [row for row in rows if (row.deleted is not None) == deleted]
     return sorted(chosen, key=lambda row: (-row.created, row.key))
-
-
-def reading_in(folder: Path) -> Reading:
-    """Return how the files of the set in `folder` were read; ValueError if that is unknown."""
-    try:
-        return Reading.from_json(json.loads((folder / READING).read_text()))
-    except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
-        raise InputError("the report of the import", "a readable file", "none", "import it again") from error
 
 
 def _are_equal(folder: Path, other: Path) -> bool:

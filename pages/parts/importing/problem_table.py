@@ -11,8 +11,8 @@ import streamlit as st
 from pages.parts.app import downloads
 from pages.parts.app.frame import escaped
 from ranking.core import Problem
+from ranking.datasets import load_reading
 from ranking.files.spreadsheets import rows_csv
-from ranking.storage.sets import reading_in
 
 # the fields of ranking.core.Problem
 COLUMNS = ("file", "expected", "came", "done")
@@ -35,7 +35,7 @@ def show_counts(result: Mapping[str, Any]) -> None:
 def show_report(folder: Path) -> None:
     """How the import of the image set in `folder` read the files, and all problems."""
     try:
-        reading = reading_in(folder)
+        reading = load_reading(folder)
     except ValueError as error:
         st.warning(escaped(str(error)), icon=":material/warning:")
         return
