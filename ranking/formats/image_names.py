@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from urllib.parse import unquote
 
 from ranking.core import Decision
@@ -41,6 +41,8 @@ class ImageNames:
             for place, last in enumerate((image_name(base(name)), image_name(base(bare(name))))):
                 self._indices[place].setdefault(last, []).append(name)
                 self._indices[place + 2].setdefault(last.casefold(), []).append(name)
+        # whether numbers in a table have lost their leading zeros
+        self.fills_zeros = False
         # by the identity of the list of names, which an index holds
         self._alike: dict[int, Alike] = {}
         self._written: Counter[str] = Counter()
@@ -91,7 +93,19 @@ class ImageNames:
             for index in indices if path else ():
                 if path[-1] in index:
                     return writing, path, index[path[-1]]
+        plain = text.strip().removesuffix(".0").lstrip("0")
+        if self.fills_zeros and plain.isdecimal():
+            return "without leading zeros", [plain], self._by_number.get(plain, [])
         return "", [], []
+
+    @cached_property
+    def _by_number(self) -> dict[str, list[str]]:
+        """The images whose names without suffix are numbers, by these without leading zeros."""
+        by_number: dict[str, list[str]] = {}
+        for last, names in self._indices[1].items():
+            if last.isdecimal():
+                by_number.setdefault(last.lstrip("0"), []).extend(names)
+        return by_number
 
 
 def _path(text: str) -> list[str]:
