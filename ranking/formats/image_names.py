@@ -51,7 +51,7 @@ class ImageNames:
 
     def knows(self, text: str) -> bool:
         """Return whether there are images whose names have the same last part as `text`."""
-        return bool(self._written_as(text)[2])
+        return bool(self._written_as(text, self.fills_zeros)[2])
 
     def find(self, text: str, beside: str = "", part: str | None = None) -> str:
         """Return the image that an annotation file in folder `beside` names `text`, which may be a path or an address
@@ -61,7 +61,7 @@ class ImageNames:
         same `part` of the set, then an image outside of folders of masks, then an image below `beside`. Unusable if
         there is no image, or more than one remains.
         """
-        writing, path, names = self._written_as(text)
+        writing, path, names = self._written_as(text, self.fills_zeros)
         if len(names) > 1:
             if id(names) not in self._alike:
                 self._alike[id(names)] = Alike(names)
@@ -85,7 +85,7 @@ class ImageNames:
             if writing != WRITINGS[0][0]:
                 yield Decision("image names", writing, f"{counted(count, 'name')} match an image only so")
 
-    def _search(self, text: str) -> tuple[str, list[str], list[str]]:
+    def _search(self, text: str, fills_zeros: bool) -> tuple[str, list[str], list[str]]:
         """Return how `text` is written, the parts of the path that it names, and the images with the same last part."""
         for writing, form in WRITINGS:
             path = [image_name(part) for part in _path(form(text))]
@@ -94,7 +94,7 @@ class ImageNames:
                 if path[-1] in index:
                     return writing, path, index[path[-1]]
         plain = text.strip().removesuffix(".0").lstrip("0")
-        if self.fills_zeros and plain.isdecimal():
+        if fills_zeros and plain.isdecimal():
             return "without leading zeros", [plain], self._by_number.get(plain, [])
         return "", [], []
 
