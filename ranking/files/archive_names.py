@@ -37,10 +37,13 @@ COMMON = {
 EAST_ASIAN = ("CJK", "HIRAGANA", "KATAKANA", "KATAKANA-HIRAGANA", "FULLWIDTH", "HALFWIDTH", "IDEOGRAPHIC")
 
 
-def decoded(names: Sequence[str | bytes], encoding: str = AS_FOUND) -> tuple[list[str], tuple[Decision, ...]]:
+def decoded(
+    names: Sequence[str | bytes], encoding: str = AS_FOUND, setting: str = "name_encoding"
+) -> tuple[list[str], tuple[Decision, ...]]:
     """Return the names as text, those in bytes by `encoding`; and which encoding was chosen, if there was a choice.
 
-    InputError if `encoding` does not decode all names.
+    setting: that changes the choice. The lines of a text are decoded like names. InputError if `encoding` does not
+    decode all names.
 
     >>> decoded(["a", "写真".encode("cp932"), "テスト".encode("cp932")], "cp932")[0]
     ['a', '写真', 'テスト']
@@ -48,7 +51,7 @@ def decoded(names: Sequence[str | bytes], encoding: str = AS_FOUND) -> tuple[lis
     unknown = list(dict.fromkeys(name for name in names if isinstance(name, bytes) and not name.isascii()))
     possible = [each for each in ENCODINGS if _decodes(unknown, each)]
     if encoding not in (AS_FOUND, *possible):
-        raise InputError("name_encoding", f"one of: {', '.join(possible)}", encoding)
+        raise InputError(setting, f"one of: {', '.join(possible)}", encoding)
     if UTF8 in possible and encoding in (AS_FOUND, UTF8):
         return [_text(name, UTF8) for name in names], ()
     sample = _sample(unknown)
@@ -62,8 +65,8 @@ def decoded(names: Sequence[str | bytes], encoding: str = AS_FOUND) -> tuple[lis
     decision = Decision(
         "encoding of file names",
         f"{chosen}: {listed([readable(_text(name, chosen)) for name in unknown])}",
-        f"{counted(len(unknown), 'name')} without a stated encoding; readable text in {', '.join(likely)}",
-        "name_encoding",
+        f"{counted(len(unknown), 'text')} without a stated encoding; readable text in {', '.join(likely)}",
+        setting,
         chosen,
         others,
         encoding == AS_FOUND and not many and not set(likely).isdisjoint(others),

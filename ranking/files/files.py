@@ -64,6 +64,9 @@ def image_name(text: str) -> str:
     >>> image_name("a\\udcff") == image_name("a\\udcfe")
     False
     """
+    if text.isascii() and text.isprintable() and " " not in text and len(text) <= MAX_NAME:
+        # as nearly all names are
+        return text
     line = on_one_line(text, LONGEST_PATH + 1)
     whole = len(line) <= LONGEST_PATH
     name = "".join(

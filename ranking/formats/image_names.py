@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
+from functools import cache, cached_property
 from urllib.parse import unquote
 
 from ranking.core import Decision
@@ -41,6 +41,8 @@ class ImageNames:
             for place, last in enumerate((image_name(base(name)), image_name(base(bare(name))))):
                 self._indices[place].setdefault(last, []).append(name)
                 self._indices[place + 2].setdefault(last.casefold(), []).append(name)
+        # whether numbers in a table have lost their leading zeros
+        self.fills_zeros = False
         # by the identity of the list of names, which an index holds
         self._alike: dict[int, Alike] = {}
         self._written: Counter[str] = Counter()
@@ -49,7 +51,7 @@ class ImageNames:
 
     def knows(self, text: str) -> bool:
         """Return whether there are images whose names have the same last part as `text`."""
-        return bool(self._written_as(text)[2])
+        return bool(self._written_as(text, self.fills_zeros)[2])
 
     def find(self, text: str, beside: str = "", part: str | None = None) -> str:
         """Return the image that an annotation file in folder `beside` names `text`, which may be a path or an address
@@ -59,7 +61,7 @@ class ImageNames:
         same `part` of the set, then an image outside of folders of masks, then an image below `beside`. Unusable if
         there is no image, or more than one remains.
         """
-        writing, path, names = self._written_as(text)
+        writing, path, names = self._written_as(text, self.fills_zeros)
         if len(names) > 1:
             if id(names) not in self._alike:
                 self._alike[id(names)] = Alike(names)
@@ -83,7 +85,7 @@ class ImageNames:
             if writing != WRITINGS[0][0]:
                 yield Decision("image names", writing, f"{counted(count, 'name')} match an image only so")
 
-    def _search(self, text: str) -> tuple[str, list[str], list[str]]:
+    def _search(self, text: str, fills_zeros: bool) -> tuple[str, list[str], list[str]]:
         """Return how `text` is written, the parts of the path that it names, and the images with the same last part."""
         for writing, form in WRITINGS:
             path = [image_name(part) for part in _path(form(text))]
@@ -91,7 +93,19 @@ class ImageNames:
             for index in indices if path else ():
                 if path[-1] in index:
                     return writing, path, index[path[-1]]
+        plain = text.strip().removesuffix(".0").lstrip("0")
+        if fills_zeros and plain.isdecimal():
+            return "without leading zeros", [plain], self._by_number.get(plain, [])
         return "", [], []
+
+    @cached_property
+    def _by_number(self) -> dict[str, list[str]]:
+        """The images whose names without suffix are numbers, by these without leading zeros."""
+        by_number: dict[str, list[str]] = {}
+        for last, names in self._indices[1].items():
+            if last.isdecimal():
+                by_number.setdefault(last.lstrip("0"), []).extend(names)
+        return by_number
 
 
 def _path(text: str) -> list[str]:

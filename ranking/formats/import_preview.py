@@ -14,10 +14,11 @@ from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, open_tree
 from ranking.files.files import IMAGE_SUFFIXES
+from ranking.files.opening import TABLES
 from ranking.files.tree import suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.preview import Crop, SourcePreview, preview_source
-from ranking.formats.table_file import is_table, read_table
+from ranking.formats.table_file import read_table
 from ranking.formats.tree_source import Recognised, TreeSource, detect, tree_sources
 
 UNKNOWN = "the format was not recognised"
@@ -150,7 +151,7 @@ def _reasons(tree: FileTree) -> str:
     """Return sentences about unusable entries of an unknown tree: unusual names, native formats of tools, tables."""
     rows = [*tree.problems, *tool_formats(tree, tree.names)]
     limits = Limits.from_environment()
-    for name in list(filter(is_table, tree.names))[:MAX_TABLES]:
+    for name in [name for name in tree.names if suffix(name) in TABLES][:MAX_TABLES]:
         try:
             header = read_table(tree, name, limits).header
             expected, came = "columns that name images and describe them", listed(list(header))

@@ -46,7 +46,7 @@ IMAGE = (
 )  # fmt: skip
 LABELS = (
     "labels", "tags", "label", "classes", "class", "concepts", "classname", "category", "categories",
-    "categoryname", "labelname", "target", "species", "name",
+    "categoryname", "labelname", "target", "species", "name", "classid", "categoryid", "labelid",
 )  # fmt: skip
 GROUP = (
     "group", "groupid", "video", "videoid", "track", "trackid", "patient", "patientid", "subject", "subjectid",
@@ -55,6 +55,18 @@ GROUP = (
 # words of a split column for rows without a part
 NO_PART = ("", "unassigned", "none", "unused")
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
+# columns of 0 and 1, and the part that 1 stands for
+FLAGS = {
+    "istest": "test",
+    "test": "test",
+    "testset": "test",
+    "isval": "val",
+    "isvalidation": "val",
+    "istrain": "train",
+}
+FLAGS |= dict.fromkeys(("istraining", "istrainingimage"), "train")
+# columns of points, of which the bounding box is read
+OUTLINES = ("polygon", "polygons", "points", "segmentation", "outline", "contour", "vertices", "coordinates")
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
 # if there are both, width and height are those of the image
 EXTENTS = (("w", "h"), ("width", "height"))
@@ -103,6 +115,20 @@ def may_order(column: str) -> bool:
     return plain_name(column) not in NO_NUMBERS and not ENDS_AS_ID.search(column)
 
 
+def part_in_cell(column: str, cell: str) -> str | None:
+    """Return the part that a cell of a split column names; None if it names none.
+
+    >>> part_in_cell("split", "Valid"), part_in_cell("is_test", "0"), part_in_cell("is_test", "yes")
+    ('val', 'train', 'test')
+    """
+    flag, mark = FLAGS.get(plain_name(column)), cell.lower()
+    if flag is not None and mark in (*YES, *NO):
+        return flag if mark in YES else "test" if flag == "train" else "train"
+    return PARTS.get(mark)
+
+
+# rows whose cells are counted at a time
+COUNTED = 10_000
 # rows below the first one that are compared with it
 MAX_HEADER_ROWS = 1_000
 # images whose real sizes are read, on each axis
@@ -225,16 +251,11 @@ class Cells:
         self.unread = table.unread
         self.counts = {name: Counter[str]() for name in table.header}
         self.rows = 0
-        try:
-            for _, cells in table.rows():
-                if len(cells) == len(table.header):
-                    self.rows += 1
-                    for name, cell in zip(table.header, cells, strict=True):
-                        self.counts[name][cell.strip()] += 1
-        except Unusable:
-            # reading the rows reports where the file is damaged
-            if not self.rows:
-                raise
+        whole = self._whole()
+        while some := list(itertools.islice(whole, COUNTED)):
+            self.rows += len(some)
+            for name, column in zip(table.header, zip(*some, strict=True), strict=True):
+                self.counts[name].update(map(str.strip, column))
         self.free = [name for name in table.header if name]
 
     def take(self, columns: Iterable[str]) -> tuple[str, ...]:
@@ -277,10 +298,20 @@ class Cells:
     def texts(self, columns: Sequence[str]) -> list[list[str]]:
         """Return the cells of some columns in all rows."""
         places = [self._table.header.index(name) for name in columns]
-        whole = (cells for _, cells in self._table.rows() if len(cells) == len(self._table.header))
-        with contextlib.suppress(Unusable):
-            return [[cells[place].strip() for place in places] for cells in whole]
-        return []
+        return [[cells[place].strip() for place in places] for cells in self._whole()]
+
+    def _whole(self) -> Iterator[list[str]]:
+        """Yield the rows with a cell in each column; Unusable if the file is damaged in the first one."""
+        none = True
+        try:
+            for _, cells in self._table.rows():
+                none = False
+                if len(cells) == len(self._table.header):
+                    yield cells
+        except Unusable:
+            # reading the rows reports where the file is damaged
+            if none:
+                raise
 
 
 def propose(
@@ -327,6 +358,7 @@ def propose(
         unit, decided = _unit_and_form(cells, image[0], box, size, sizes, convention)
         if named:
             evidence = f"the columns are called {', '.join(box)}"
+            evidence = evidence if len(box) == 4 else f"the bounding boxes of the points in {box[0]}"
             others = tuple(other for other in FORMS if other != form)
             words = f"{form}, in {unit}"
             decided = replace(
@@ -383,6 +415,29 @@ def propose(
     )
 
 
+def stated_parts(table: Table, index: ImageNames) -> dict[str, str | None]:
+    """Return the part of each image that a table of images and parts states; {} for another table."""
+    cells = Cells(table.without_header() if first_row_is_data(table, index) else table)
+    split, image = _split(cells), _image(cells, index)
+    if not split or image is None:
+        return {}
+    rows = cells.texts([image[0], split[0]])
+    return {index.find(text): part_in_cell(split[0], cell) for text, cell in rows if index.knows(text)}
+
+
+def class_names(table: Table, labels: Collection[str], index: ImageNames) -> dict[str, str]:
+    """Return the name for each of `labels` by a table with a number or code, and a name, per row; {} for another
+    table."""
+    # the first row is harmless if it names the columns
+    columns = list(zip(table.header, *(cells for _, cells in table.rows()), strict=False))
+    columns = [column for column in columns if len(set(column)) == len(column)]
+    codes = next((column for column in columns if labels and set(labels) <= set(column)), ())
+    names = next((column for column in columns if column != codes and not any(map(index.knows, column))), ())
+    if any(plain_number(name) is not None for name in names):
+        return {}
+    return {code: name for code, name in zip(codes, names, strict=False) if code in labels}
+
+
 def first_row_is_data(table: Table, index: ImageNames) -> str:
     """Return why the first row is data and not a header; "" if it is a header.
 
@@ -421,6 +476,13 @@ def _image(cells: Cells, index: ImageNames) -> tuple[str, int] | None:
     best = max(counts.values(), default=0)
     columns = [column for column in cells.free if best and counts[column] == best]
     first = sorted(columns, key=lambda column: plain_name(column) not in IMAGE)[:1]
+    if not first and not index.fills_zeros:
+        index.fills_zeros = True
+        found = _image(cells, index)
+        # of other numbers, only some are names
+        if found is not None and found[1] == cells.known(found[0]).total():
+            return found
+        index.fills_zeros = False
     return (first[0], best) if first else None
 
 
@@ -434,6 +496,12 @@ def _named_box(cells: Cells) -> tuple[str | None, tuple[str, ...]]:
                 if len(columns) == 4 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
                     return form, columns
     single = [column for column in cells.free if _is_box(cells.known(column))]
+    outlines = [name for name in cells.named(OUTLINES) if name in single]
+    if outlines and any(len(BOX_NUMBER.findall(cell)) > 4 for cell in cells.known(outlines[0])):
+        return CORNERS, (outlines[0],)
+    single = [
+        name for name in single if all(len(BOX_NUMBER.findall(cell)) == 4 for cell in cells.known(name))
+    ]
     if single or not cells.without_names:
         return None, tuple(single[:1])
     filled = [name for name in cells.counts if not cells.is_empty(name)]
@@ -455,17 +523,22 @@ def _is_box(texts: Collection[str]) -> bool:
 
 
 def box_numbers(cells: Sequence[str]) -> list[float] | None:
-    """Return the four numbers of a box, from one cell or four; None for anything else.
+    """Return the four numbers of a box, from one cell or four, or the corners of the box around the points in a cell;
+    None for anything else.
 
-    >>> box_numbers(["[1, 2, 3.5, 4]"]), box_numbers(["1", "2", "3", "four"])
-    ([1.0, 2.0, 3.5, 4.0], None)
+    >>> box_numbers(["[1, 2, 3.5, 4]"]), box_numbers(["1", "2", "3", "four"]), box_numbers(["[[1, 9], [5, 2], [3, 4]]"])
+    ([1.0, 2.0, 3.5, 4.0], None, [1.0, 2.0, 5.0, 9.0])
     """
     if len(cells) == 1:
         has_words = re.search(r"[^\s\[\](),;]", BOX_NUMBER.sub("", cells[0]))
         texts = [] if has_words else BOX_NUMBER.findall(cells[0])
     else:
         texts = [cell for cell in cells if BOX_NUMBER.fullmatch(cell.strip())]
-    return list(map(float, texts)) if len(texts) == 4 else None
+    numbers = list(map(float, texts))
+    if len(cells) == 1 and len(numbers) > 4 and len(numbers) % 2 == 0:
+        xs, ys = numbers[::2], numbers[1::2]
+        return [min(xs), min(ys), max(xs), max(ys)]
+    return numbers if len(numbers) == 4 else None
 
 
 def _unit_and_form(
@@ -517,6 +590,7 @@ def _split(cells: Cells) -> list[str]:
     """Return a column with a usual name and words such as train, or one with nothing else but several of them."""
     words = {name: {cell.lower() for cell in cells.known(name)} for name in cells.free}
     named = [name for name in cells.named(SPLIT) if words[name] & set(PARTS)]
+    named += [name for name in cells.named(FLAGS) if cells.is_marks(name)]
     return (
         named
         or [
@@ -552,6 +626,8 @@ def _labels(cells: Cells, has_box: bool) -> tuple[list[str], bool | None]:
         raise Unusable("labels that are texts", f"JSON objects in {json}")
     if named:
         return ([column for column in named if not cells.is_numeric(column)] or named)[:1], None
+    if cells.without_names and not has_box and len(cells.free) == 1:
+        return cells.free, False
     marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
         return marks, True

@@ -15,12 +15,15 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
+from ranking.core import Decision
 from ranking.core.text import readable, unique_name
 from ranking.files import FileTree, Limits, Unusable
+from ranking.files.archive_names import AS_FOUND, decoded
 from ranking.files.limits import megabytes
 from ranking.files.opening import TABLES
 from ranking.files.parquet import batches, item_type, open_parquet
@@ -42,7 +45,7 @@ class Table:
     Unusable where the file is damaged. counts: what the numbers count, "line" or "row". first: the cells of the first
     line where it may be data; () where names of columns are certain. by_convention: the form of boxes that a file of
     this kind states, "" if it states none. images: the column of images that the table contains. unread: columns that
-    cannot be read.
+    cannot be read. decisions: how the file was read.
     """
 
     header: tuple[str, ...]
@@ -52,30 +55,37 @@ class Table:
     by_convention: str = ""
     images: str = ""
     unread: tuple[str, ...] = ()
+    decisions: tuple[Decision, ...] = ()
 
     def without_header(self) -> Table:
         """Return the table whose first line is data."""
         names = tuple(f"column {number}" for number in range(1, len(self.first) + 1))
-        return Table(names, lambda: itertools.chain([(1, list(self.first))], self.rows()), self.counts)
+        rows = self.rows
+        return replace(
+            self, header=names, rows=lambda: itertools.chain([(1, list(self.first))], rows()), first=()
+        )
 
 
-def is_table(name: str) -> bool:
-    """Return whether a file name has the suffix of a table."""
-    return suffix(name) in TABLES
+def table_names(names: Sequence[str]) -> list[str]:
+    """Return which files have the suffix of a table; if none has, the text files."""
+    return [name for name in names if suffix(name) in TABLES] or [
+        name for name in names if suffix(name) == ".txt"
+    ]
 
 
-def read_table(tree: FileTree, name: str, limits: Limits) -> Table:
-    """Return the table of that name in a tree; Unusable if it is no table, or exceeds the limits."""
+def read_table(tree: FileTree, name: str, limits: Limits, encoding: str = AS_FOUND) -> Table:
+    """Return the table of that name in a tree; Unusable if it is no table, or exceeds the limits. encoding: of text
+    that is not UTF-8."""
     if suffix(name) == ".parquet":
         # images in it are read later, each on its own
         source = tree.seekable(name, limits.vector_bytes, "a table with images", "vector_bytes")
         return parquet_table(source, limits, name)
     data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
     readers = {".jsonl": lambda: json_lines(data), ".xlsx": lambda: spreadsheet_table(data)}
-    return readers.get(suffix(name), lambda: text_table(data, name))()
+    return readers.get(suffix(name), lambda: text_table(data, name, encoding=encoding))()
 
 
-def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
+def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_FOUND) -> Table:
     """Return the CSV or TSV in `data`, whose first line names the columns unless `without_header` says otherwise.
 
     mark: the separator of cells; "": comma, semicolon or tab, whichever gives the most cells in the first line. With
@@ -84,17 +94,20 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
     >>> list(text_table(b"image;year\\na.jpg;1957").rows())
     [(2, ['a.jpg', '1957'])]
     """
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    chosen: tuple[Decision, ...] = ()
     try:
-        text = data.decode(
-            "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else "utf-8-sig"
-        )
-    except UnicodeDecodeError as error:
-        came = f"another encoding at byte {error.start}; in a spreadsheet, save the table as “CSV UTF-8”"
-        raise Unusable("text in UTF-8", came) from error
+        text = data.decode("utf-16" if is_wide else "utf-8-sig")
+    except UnicodeDecodeError:
+        read, chosen = decoded(data.split(b"\n"), encoding, "encoding")
+        text = "\n".join(read)
     mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
 
     def lines() -> Rows:
-        reader = csv.reader(io.StringIO(text, newline=""), delimiter=mark, strict=True)
+        is_spaced = mark == " "
+        reader = csv.reader(
+            io.StringIO(text, newline=""), delimiter=mark, strict=not is_spaced, skipinitialspace=is_spaced
+        )
         try:
             for cells in reader:
                 yield reader.line_num, cells if mark == "," else [_with_point(cell) for cell in cells]
@@ -106,6 +119,7 @@ def text_table(data: bytes, name: str = "", mark: str = "") -> Table:
         _header(first),
         lambda: (row for row in itertools.islice(lines(), 1, None) if row[1]),
         first=tuple(first),
+        decisions=tuple(replace(row, about=f"encoding of {readable(name)}") for row in chosen),
     )
 
 
@@ -209,7 +223,7 @@ def _with_point(cell: str) -> str:
 
 
 def _mark(first: str, name: str) -> str:
-    marks = ("\t", ",", ";") if suffix(name) == ".tsv" else (",", ";", "\t")
+    marks = {".tsv": "\t,;", ".txt": ",;\t "}.get(suffix(name), ",;\t")
 
     def cells(mark: str) -> int:
         try:
@@ -292,6 +306,7 @@ YES, NO = ("1", "1.0", "true", "yes", "t", "y"), ("0", "0.0", "false", "no", "f"
 MINUS = ("-1", "-1.0")
 
 
+@lru_cache(2**14)
 def listed_labels(cell: str, separator: str = SIGNS) -> tuple[str, ...]:
     """Return the labels of a cell, each once.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import itertools
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -16,11 +15,11 @@ from PIL import Image
 from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import readable
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Limits, Unusable
-from ranking.files.tree import parent
+from ranking.files.archive_names import ENCODINGS
+from ranking.files.tree import parent, suffix
 from ranking.formats.file_names import display_names, part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.parquet_images import with_table_images
@@ -34,20 +33,23 @@ from ranking.formats.table_columns import (
     Columns,
     box_numbers,
     chosen_columns,
+    class_names,
     first_row_is_data,
+    part_in_cell,
     propose,
     role_setting,
+    stated_parts,
 )
 from ranking.formats.table_file import (
     EXTENT,
     SEPARATORS,
     YES,
     Table,
-    is_table,
     listed_labels,
     marked_labels,
     number,
     read_table,
+    table_names,
 )
 from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
@@ -62,11 +64,15 @@ SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 
 class Tables(NamedTuple):
-    """The tables that are read, by name in the tree; their columns; and report rows about further tables."""
+    """The tables that are read, by name in the tree; their columns; report rows about further tables. parts: of images,
+    by a second table that `stated_by` names. classes: the names that another table gives to the labels."""
 
     by_name: dict[str, Table]
     columns: Columns
     problems: Grouped
+    parts: dict[str, str | None]
+    stated_by: list[str]
+    classes: dict[str, str]
 
 
 @dataclass
@@ -122,6 +128,13 @@ class TableOfImages(TreeSource):
         "tables with the same columns.",
         advanced=True,
     )
+    encoding: str = setting(
+        FROM_FILE,
+        label="Encoding of tables",
+        help="The encoding of tables that are not in UTF-8. As found: the one that gives readable text.",
+        choices=(FROM_FILE, *ENCODINGS),
+        advanced=True,
+    )
     first_row: str = setting(
         FROM_FILE,
         label="First row",
@@ -175,14 +188,18 @@ class TableOfImages(TreeSource):
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Recognise a table with a column that names images of the tree, and a column that describes them."""
         source, limits, tree = cls(), Limits.from_environment(), with_table_images(tree)
-        for name in itertools.islice(filter(is_table, tree.names), MAX_TABLES):
+        index = ImageNames(tree)
+        for name in table_names(tree.names)[:MAX_TABLES]:
             try:
-                _, columns = source._columns_of(read_table(tree, name, limits), tree, ImageNames(tree))
+                _, columns = source._columns_of(read_table(tree, name, limits), tree, index)
             except Unusable:
                 # the import reports the reason; here it is only not recognised
                 continue
             if columns is not None:
-                return Recognised(0.8, f"in {readable(name, 255)}, {columns.in_words()}")
+                # text files of other formats also name images
+                return Recognised(
+                    0.3 if suffix(name) == ".txt" else 0.8, f"in {readable(name, 255)}, {columns.in_words()}"
+                )
         return None
 
     @cached_property
@@ -201,9 +218,8 @@ class TableOfImages(TreeSource):
             self._decide(decision)
         yield from problems.rows()
         groups = [sorted({box.group for box in image.boxes if box.group}) for image in images.values()]
-        tested, rows = self._which_test(
-            list(images), [image.part for image in images.values()], self._stated_by(), groups
-        )
+        stated = [image.part or self._tables.parts.get(name) for name, image in images.items()]
+        tested, rows = self._which_test(list(images), stated, self._stated_by(), groups)
         yield from rows
         names = display_names(list(images))
         for (name, image), test in zip(images.items(), tested, strict=True):
@@ -211,12 +227,14 @@ class TableOfImages(TreeSource):
 
     def _stated_by(self) -> str:
         split = self._tables.columns.split
-        return "the names of the tables" if split is None else f"the cells of the column {split}"
+        if split is not None:
+            return f"the cells of the column {split}"
+        return listed(self._tables.stated_by) or "the names of the tables"
 
     # --------------------------------------------------------------------------------------------- Tables
 
     def _table_names(self) -> list[str]:
-        return [name for name in self._tree.names if is_table(name) and self.table.strip() in ("", name)]
+        return [name for name in table_names(self._tree.names) if self.table.strip() in ("", name)]
 
     @cached_property
     def _tables(self) -> Tables:
@@ -225,26 +243,52 @@ class TableOfImages(TreeSource):
             expected = f"at most {MAX_TABLES} tables"
             raise InputError(self._shown_place(), expected, len(names), "name one of them")
         tables: dict[str, Table] = {}
+        # tables with other columns, and why each of them is none of `tables`
+        others: dict[str, Table] = {}
+        reasons: dict[str, Unusable] = {}
         columns: Columns | None = None
         for name in names:
             try:
-                table = read_table(self._tree, name, limits)
+                table = others[name] = read_table(self._tree, name, limits, self.encoding)
+                reasons[name] = Unusable(
+                    "columns that name images and describe them", ", ".join(table.header)
+                )
                 if columns is None:
                     table, columns = self._columns_of(table, self._tree, self._index)
-                elif (
-                    len(table.first) == len(header := next(iter(tables.values())).header)
-                    and table.header != header
-                ):
-                    # a further part of the same table, which has no header either
-                    table = table.without_header()
-                if columns is None or any(table.header != first.header for first in tables.values()):
-                    raise Unusable("columns that name images and describe them", ", ".join(table.header))
-                tables[name] = table
+                # a further part of the same table may have no header either
+                for part in (table, table.without_header()) if columns is not None else ():
+                    if not tables or part.header == next(iter(tables.values())).header:
+                        tables[name] = part
+                for decision in table.decisions:
+                    self._decide(decision)
             except Unusable as error:
-                problems.add(readable(name, 255), error.expected, error.came, "table ignored")
-        if columns is None:
+                reasons[name] = error
+        found = Tables(tables, columns, problems, {}, [], {}) if columns is not None else None
+        for name, reason in reasons.items():
+            if name not in tables and (
+                found is None or name not in others or not self._adds(found, name, others[name])
+            ):
+                problems.add(readable(name, 255), reason.expected, reason.came, "table ignored")
+        if found is None:
             raise InputError(self._shown_place(), EXPECTED, problems.reasons() or "no such table")
-        return Tables(tables, columns, problems)
+        return found
+
+    def _adds(self, tables: Tables, name: str, other: Table) -> bool:
+        """Add what a table with other columns states: parts of images, or names of classes; return whether it does."""
+        columns, shown = tables.columns, readable(name, 255)
+        if columns.split is None and (parts := stated_parts(other, self._index)):
+            tables.parts.update(parts)
+            tables.stated_by.append(f"the rows of {shown}")
+            return True
+        if tables.classes or columns.marked or len(columns.labels) != 1:
+            return False
+        label = columns.labels[0]
+        labels = {cell for table in tables.by_name.values() for cell in Cells(table).known(label)}
+        tables.classes.update(class_names(other, labels, self._index))
+        if tables.classes:
+            evidence = f"{shown} has a name for each of {counted(len(labels), 'label')}"
+            self._decide(Decision("names of classes", listed(list(tables.classes.values())), evidence))
+        return bool(tables.classes)
 
     def _columns_of(self, table: Table, tree: FileTree, index: ImageNames) -> tuple[Table, Columns | None]:
         """Return a table, without a header if its first row is data, and the roles of its columns; None for them if
@@ -309,6 +353,7 @@ class TableOfImages(TreeSource):
     def _read_rows(self, name: str, table: Table, images: dict[str, TableImage]) -> None:
         """Add the rows of a table to `images`; raise Unusable where it is damaged."""
         columns, shown, part = self._tables.columns, readable(name, 255), part_of_annotations(name)
+        classes = self._tables.classes
         # many rows name the same image
         names: dict[str, str | Unusable] = {}
         for place, cells in table.rows():
@@ -322,6 +367,8 @@ class TableOfImages(TreeSource):
                 image = names[image_cell]
                 if isinstance(image, Unusable):
                     raise Unusable(image.expected, image.came)
+                for label in columns.labels if classes else ():
+                    row[label] = classes.get(row[label], row[label])
                 _add_row(row, image, part, columns, images, self.unknown_marks == AS_NO)
             except Unusable as error:
                 came = f"{table.counts} {place}: {error.came}"
@@ -355,7 +402,7 @@ def _add_row(
     if columns.split is None:
         part = part_of_table
     else:
-        part = PARTS.get(row[columns.split].lower())
+        part = part_in_cell(columns.split, row[columns.split])
         if part is None:
             raise Unusable("a split of train, val or test", readable(row[columns.split]) or "an empty cell")
     size = _size(row, columns)

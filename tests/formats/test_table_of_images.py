@@ -496,3 +496,108 @@ def test_objects_in_parquet_are_boxes_of_width_and_height(tmp_path):
             [((0, 0, 9, 9), ("cat",))],
         ]
         assert images["000001"].data.read(10**6) == photograph(seed=0)
+
+
+# ------------------------------------------------------------------------------------------- Further tables and forms
+
+
+def folder_of(root, tables, images=("a.jpg", "b.jpg", "c.jpg")):
+    """A source on a folder with these tables and images."""
+    return make_source("Table of images", folder=str(lay(root / "x", {**tables, **dict.fromkeys(images)})))
+
+
+def test_a_second_table_states_the_split(tmp_path):
+    labels = "image,label\na.jpg,cat\nb.jpg,dog\nc.jpg,cat\n"
+    for number, table in enumerate(
+        (
+            "name,split\nb.jpg,train\na.jpg,train\nc,test\n",
+            "a,train\nb.jpg,train\nc,test\n",
+            "id,is_test\na,0\nb,0\nc,1\n",
+            "image_name,is_train\na.jpg,1\nb.jpg,True\nc.jpg,False\n",
+        )
+    ):
+        source = folder_of(
+            tmp_path / f"{number}", {"labels.csv": labels, "a_split.csv": table, "z.csv": "u,v\n1,2\n"}
+        )
+        images, problems = read(source)
+        assert [image.test for image in images.values()] == [False, False, True], table
+        check_rows(problems, ("z.csv", "u, v"))
+        assert "a_split.csv" in decided(source)["split"].evidence
+
+
+def test_a_second_table_names_the_classes(tmp_path):
+    for number, (labels, table) in enumerate(
+        (
+            ("image,label\na.jpg,1\nb.jpg,0\nc.jpg,1\n", "id,name\n0,cat\n1,dog\n2,bird\n"),
+            ("image,class_id\na.jpg,1\nb.jpg,0\nc.jpg,1\n", "class,number\ncat,0\ndog,1\n"),
+            ("ImageID,LabelName\na,/m/1\nb,/m/0\nc,/m/1\n", "/m/0,cat\n/m/1,dog\n"),
+        )
+    ):
+        source = folder_of(tmp_path / f"{number}", {"a_classes.csv": table, "labels.csv": labels})
+        images, problems = read(source)
+        assert [image.boxes[0].classes for image in images.values()] == [("dog",), ("cat",), ("dog",)], table
+        assert problems == []
+        assert "a_classes.csv" in decided(source)["names of classes"].evidence
+    source = folder_of(tmp_path / "both", {"t.csv": "image,class_id,class_name\na.jpg,1,dog\nb.jpg,0,cat\n"})
+    assert read(source)[0]["a"].boxes[0].classes == ("dog",)
+
+
+def test_numbers_that_lost_their_leading_zeros_name_images(tmp_path):
+    names = ("0007.jpg", "0012.jpg", "0100.jpg")
+    source = folder_of(tmp_path, {"t.csv": "id,name\n7,cat\n12,dog\n100.0,cat\n"}, names)
+    images, problems = read(source)
+    assert {name: image.boxes[0].classes for name, image in images.items()} == {
+        "0007": ("cat",),
+        "0012": ("dog",),
+        "0100": ("cat",),
+    }
+    assert problems == []
+    assert decided(source)["image names"].chosen == "without leading zeros"
+    with refused(str(tmp_path / "other" / "x")):
+        len(folder_of(tmp_path / "other", {"t.csv": "id,name\n7,cat\n12,dog\n13,cat\n"}, names))
+
+
+def test_flags_and_outlines(tmp_path):
+    table = 'image,label,test,polygon\na.jpg,cat,0,"[[1, 9], [5, 2], [3, 4]]"\nb.jpg,dog,1,1 2 7 8 3 9\n'
+    source = of(tmp_path, table)
+    images, problems = read(source)
+    assert [(image.boxes[0].box, image.boxes[0].classes, image.test) for image in images.values()] == [
+        ((1, 2, 5, 9), ("cat",), False),
+        ((1, 2, 7, 9), ("dog",), True),
+    ]
+    assert problems == []
+    assert "bounding boxes of the points" in decided(source)["box format"].evidence
+
+
+def test_text_files_are_tables_where_no_other_file_is(tmp_path):
+    for number, table in enumerate(
+        ("image label\na.jpg cat\nb.jpg dog\n", "a.jpg cat\nb.jpg dog\n", "a.jpg\tcat\nb.jpg\tdog\n")
+    ):
+        folder = lay(tmp_path / f"{number}", {"t.txt": table, **dict.fromkeys(("a.jpg", "b.jpg"))})
+        assert list(detect(open_tree(folder))) == ["Table of images"], table
+        images, problems = read(make_source("Table of images", folder=str(folder)))
+        assert [image.boxes[0].classes for image in images.values()] == [("cat",), ("dog",)], table
+        assert problems == []
+    folder = lay(
+        tmp_path / "numbers", {"list.txt": "a.jpg 3\nb.jpg 5\n", **dict.fromkeys(("a.jpg", "b.jpg"))}
+    )
+    assert read(make_source("Table of images", folder=str(folder)))[0]["b"].boxes[0].classes == ("5",)
+
+
+def test_tables_in_other_encodings(tmp_path):
+    for encoding, classes in {
+        "cp1252": ("Käfer", "Löwe und Bär"),
+        "cp1251": ("собака", "кошка на траве"),
+        "cp932": ("テスト写真", "犬と猫の写真"),
+        "gbk": ("中国的猫和狗", "一个大的图片"),
+    }.items():
+        table = f"image,label\na.jpg,{classes[0]}\nb.jpg,{classes[1]}\n".encode(encoding)
+        source = of(tmp_path / encoding, table)
+        row = decided(source)["encoding of t.csv"]
+        assert (row.setting, encoding in (row.value, *row.alternatives)) == ("encoding", True)
+        settled = of(tmp_path / encoding, table, encoding=encoding)
+        images, problems = read(settled)
+        assert [image.boxes[0].classes[0] for image in images.values()] == list(classes), encoding
+        assert problems == []
+    with refused("encoding", "cp932"):
+        len(of(tmp_path / "cp1252", "image,label\na.jpg,Käfer é\n".encode("cp1252"), encoding="cp932"))
