@@ -16,6 +16,18 @@ PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "te
 PARTS |= dict.fromkeys(("val", "vali", "valid", "validation", "dev"), "val")
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
+
+def part_word(text: str) -> str | None:
+    """Return the part of a data set that a text names, as a word or as one of its words; None if it names none.
+
+    >>> part_word("VALIDATION"), part_word("PublicTest"), part_word("train_2"), part_word("trainer")
+    ('val', 'test', 'train', None)
+    """
+    words = [text, *re.findall("[A-Z]?[a-z]+|[A-Z]+", text)]
+    parts = {PARTS[word.lower()] for word in words if word.lower() in PARTS}
+    return parts.pop() if len(parts) == 1 else None
+
+
 # the largest share of test images that become training images because they share a group with some
 MAX_LEFT = 0.1
 

@@ -18,7 +18,7 @@ from ranking.core import Decision
 from ranking.core.settings import setting
 from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
-from ranking.datasets.splits import PARTS
+from ranking.datasets.splits import PARTS, part_word
 from ranking.files import Unusable
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_file import (
@@ -118,13 +118,13 @@ def may_order(column: str) -> bool:
 def part_in_cell(column: str, cell: str) -> str | None:
     """Return the part that a cell of a split column names; None if it names none.
 
-    >>> part_in_cell("split", "Valid"), part_in_cell("is_test", "0"), part_in_cell("is_test", "yes")
-    ('val', 'train', 'test')
+    >>> part_in_cell("split", "PrivateTest"), part_in_cell("is_test", "0"), part_in_cell("is_test", "yes")
+    ('test', 'train', 'test')
     """
     flag, mark = FLAGS.get(plain_name(column)), cell.lower()
     if flag is not None and mark in (*YES, *NO):
         return flag if mark in YES else "test" if flag == "train" else "train"
-    return PARTS.get(mark)
+    return part_word(cell)
 
 
 # rows whose cells are counted at a time
@@ -589,7 +589,7 @@ def _unit_and_form(
 def _split(cells: Cells) -> list[str]:
     """Return a column with a usual name and words such as train, or one with nothing else but several of them."""
     words = {name: {cell.lower() for cell in cells.known(name)} for name in cells.free}
-    named = [name for name in cells.named(SPLIT) if words[name] & set(PARTS)]
+    named = [name for name in cells.named(SPLIT) if any(map(part_word, cells.known(name)))]
     named += [name for name in cells.named(FLAGS) if cells.is_marks(name)]
     return (
         named

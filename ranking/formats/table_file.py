@@ -345,17 +345,15 @@ def separator_of(cells: Counter[str]) -> tuple[str, str]:
     return WHOLE, "each cell is one label"
 
 
-def marked_labels(marks: Sequence[tuple[str, str]], minus_is_no: bool = False) -> tuple[str, ...]:
-    """Return the labels of the pairs (label, cell) whose cell is yes; Unusable if a cell is neither yes nor no.
+def unknown_mark(row: Mapping[str, str], labels: Sequence[str], minus_is_no: bool = False) -> str:
+    """Return the first of `labels` whose cell is neither yes nor no, with the cell; "" if there is none.
 
-    >>> marked_labels([("sea", "1"), ("sun", " False")]), marked_labels([("sea", "-1")], minus_is_no=True)
-    (('sea',), ())
+    >>> unknown_mark({"sea": "1", "sun": "?"}, ["sea", "sun"]), unknown_mark({"sea": "-1"}, ["sea"], minus_is_no=True)
+    ("sun: '?'", '')
     """
-    for label, mark in marks:
-        plain = mark.strip().lower()
-        if plain not in (*YES, *NO) and not (minus_is_no and plain in MINUS):
-            raise Unusable("labels marked 0 or 1", readable(f"{label}: {mark.strip()!r:.20}"))
-    return tuple(label for label, mark in marks if mark.strip().lower() in YES)
+    known = (*YES, *NO, *MINUS) if minus_is_no else (*YES, *NO)
+    unknown = next((label for label in labels if row[label].lower() not in known), None)
+    return "" if unknown is None else readable(f"{unknown}: {row[unknown]!r:.20}")
 
 
 def number(criterion: str, cell: str) -> float:

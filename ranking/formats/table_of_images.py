@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import math
 import re
@@ -46,10 +47,10 @@ from ranking.formats.table_file import (
     YES,
     Table,
     listed_labels,
-    marked_labels,
     number,
     read_table,
     table_names,
+    unknown_mark,
 )
 from ranking.formats.tree_source import Grouped, Recognised, TreeSource
 
@@ -57,7 +58,8 @@ EXPECTED = "images and a table of them (CSV, TSV, Parquet, JSON lines, Excel)"
 # of the first bytes of an image, which contain its size
 HEAD = 2**17
 HEADER, NO_HEADER = "names the columns", "is data"
-LEAVE_OUT, AS_NO = "leave out", "as no"
+NO_LABEL, LEAVE_OUT = "no label", "leave out"
+MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "unknown, and no label"
 MAX_TABLES = 50
 FROM_FILE = "as found"
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
@@ -65,7 +67,8 @@ SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 class Tables(NamedTuple):
     """The tables that are read, by name in the tree; their columns; report rows about further tables. parts: of images,
-    by a second table that `stated_by` names. classes: the names that another table gives to the labels."""
+    by a second table that `stated_by` names. classes: the names that another table gives to the labels. own: the
+    columns of tables that have others than the first."""
 
     by_name: dict[str, Table]
     columns: Columns
@@ -73,6 +76,7 @@ class Tables(NamedTuple):
     parts: dict[str, str | None]
     stated_by: list[str]
     classes: dict[str, str]
+    own: dict[str, Columns]
 
 
 @dataclass
@@ -169,10 +173,11 @@ class TableOfImages(TreeSource):
         advanced=True,
     )
     unknown_marks: str = setting(
-        LEAVE_OUT,
+        NO_LABEL,
         label="Unknown marks",
-        help="What to do with a row that has a mark that is neither yes nor no, such as an empty cell.",
-        choices=(LEAVE_OUT, AS_NO),
+        help="What to do with a mark that is neither yes nor no, such as an empty cell: give the image no such label, "
+        "or leave the image out.",
+        choices=(NO_LABEL, LEAVE_OUT),
         advanced=True,
     )
     number_columns: str = role_setting("numbers", "One column per criterion by which images can be ordered.")
@@ -263,7 +268,7 @@ class TableOfImages(TreeSource):
                     self._decide(decision)
             except Unusable as error:
                 reasons[name] = error
-        found = Tables(tables, columns, problems, {}, [], {}) if columns is not None else None
+        found = Tables(tables, columns, problems, {}, [], {}, {}) if columns is not None else None
         for name, reason in reasons.items():
             if name not in tables and (
                 found is None or name not in others or not self._adds(found, name, others[name])
@@ -274,8 +279,23 @@ class TableOfImages(TreeSource):
         return found
 
     def _adds(self, tables: Tables, name: str, other: Table) -> bool:
-        """Add what a table with other columns states: parts of images, or names of classes; return whether it does."""
+        """Add what a table with other columns states: images, parts of images, or names of classes; return whether it
+        does."""
         columns, shown = tables.columns, readable(name, 255)
+        with contextlib.suppress(Unusable):
+            table, own = self._columns_of(other, self._tree, self._index)
+            if (
+                own is not None
+                and bool(own.box) == bool(columns.box)
+                and bool(own.labels) == bool(columns.labels)
+            ):
+                tables.by_name[name], tables.own[name] = table, own
+                self._decide(
+                    Decision(
+                        f"columns of {shown}", own.in_words(), "they differ from those of the first table"
+                    )
+                )
+                return True
         if columns.split is None and (parts := stated_parts(other, self._index)):
             tables.parts.update(parts)
             tables.stated_by.append(f"the rows of {shown}")
@@ -352,7 +372,8 @@ class TableOfImages(TreeSource):
 
     def _read_rows(self, name: str, table: Table, images: dict[str, TableImage]) -> None:
         """Add the rows of a table to `images`; raise Unusable where it is damaged."""
-        columns, shown, part = self._tables.columns, readable(name, 255), part_of_annotations(name)
+        columns = self._tables.own.get(name, self._tables.columns)
+        shown, part = readable(name, 255), part_of_annotations(name)
         classes = self._tables.classes
         # many rows name the same image
         names: dict[str, str | Unusable] = {}
@@ -369,7 +390,11 @@ class TableOfImages(TreeSource):
                     raise Unusable(image.expected, image.came)
                 for label in columns.labels if classes else ():
                     row[label] = classes.get(row[label], row[label])
-                _add_row(row, image, part, columns, images, self.unknown_marks == AS_NO)
+                if columns.marked and (unknown := unknown_mark(row, columns.labels, columns.minus_is_no)):
+                    if self.unknown_marks == LEAVE_OUT:
+                        raise Unusable(MARKS, unknown)
+                    self._row_problems.add(shown, MARKS, f"{table.counts} {place}: {unknown}", UNKNOWN_MARK)
+                _add_row(row, image, part, columns, images)
             except Unusable as error:
                 came = f"{table.counts} {place}: {error.came}"
                 self._row_problems.add(shown, error.expected, came, "row ignored")
@@ -396,7 +421,6 @@ def _add_row(
     part_of_table: str | None,
     columns: Columns,
     images: dict[str, TableImage],
-    unknown_is_no: bool,
 ) -> None:
     """Add a box of the image, or the description of the whole image."""
     if columns.split is None:
@@ -410,10 +434,7 @@ def _add_row(
     image.rows += 1
     edges = _edges(row, columns)
     if columns.marked:
-        marks = [(label, row[label]) for label in columns.labels]
-        if unknown_is_no:
-            marks = [(label, mark) for label, mark in marks if mark.lower() in YES]
-        labels = marked_labels(marks, columns.minus_is_no)
+        labels = tuple(label for label in columns.labels if row[label].lower() in YES)
     else:
         labels = tuple(
             label for column in columns.labels for label in listed_labels(row[column], columns.separator)

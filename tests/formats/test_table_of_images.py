@@ -420,11 +420,23 @@ def test_marks_of_several_kinds_and_unknown_ones(tmp_path):
         assert [image.boxes[0].classes for image in images.values()] == [("sea",), ("sun",)], yes
         assert problems == []
     unknown = "image,sea,sun\na.jpg,1,0\nb.jpg,-1,1\nc.jpg,,1\n"
+    rows = ("t.csv", "2 times: line 3: sea: '-1'; line 4: sea: ''")
     images, problems = read(of(tmp_path, unknown))
-    assert [len(image.boxes) for image in images.values()] == [1, 0, 0]
-    check_rows(problems, ("t.csv", "2 times: line 3: sea: '-1'; line 4: sea: ''"))
-    images, problems = read(of(tmp_path, unknown, unknown_marks="as no"))
     assert [image.boxes[0].classes for image in images.values()] == [("sea",), ("sun",), ("sun",)]
+    check_rows(problems, rows)
+    images, problems = read(of(tmp_path, unknown, unknown_marks="leave out"))
+    assert list(images) == ["a"]
+    check_rows(problems, rows)
+
+
+def test_each_table_has_its_own_columns(tmp_path):
+    folder = tmp_path / "x"
+    tables = {"train/t.csv": "image,label\na.jpg,cat\n", "test/t.csv": "label,photo\ndog,b.jpg\n"}
+    lay(folder, {**tables, "train/a.jpg": None, "test/b.jpg": None})
+    images, problems = read(make_source("Table of images", folder=str(folder)))
+    shown = [(image.boxes[0].classes, image.test) for image in images.values()]
+    assert sorted(shown) == [(("cat",), False), (("dog",), True)]
+    assert problems == []
 
 
 def test_json_lines_and_spreadsheets(tmp_path):
