@@ -553,8 +553,10 @@ def test_numbers_that_lost_their_leading_zeros_name_images(tmp_path):
     }
     assert problems == []
     assert decided(source)["image names"].chosen == "without leading zeros"
-    with refused(str(tmp_path / "other" / "x")):
-        len(folder_of(tmp_path / "other", {"t.csv": "id,name\n7,cat\n12,dog\n13,cat\n"}, names))
+    many = [f"{number:04d}.jpg" for number in range(20)]
+    for table, images_of in (("7,cat\n12,dog\n13,cat\n", names), ("1,cat\n2,dog\n3,bird\n", many)):
+        with refused(str(tmp_path / "other" / "x")):
+            len(folder_of(tmp_path / "other", {"t.csv": f"id,name\n{table}"}, images_of))
 
 
 def test_flags_and_outlines(tmp_path):
