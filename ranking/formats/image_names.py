@@ -36,6 +36,7 @@ class ImageNames:
         # with suffix, without, and both again without regard to capitals
         self._indices: list[dict[str, list[str]]] = [{}, {}, {}, {}]
         self._by_place: dict[tuple[str, ...], list[str]] = {}
+        self.count = sum(map(is_image, tree.names))
         for name in filter(is_image, tree.names):
             self._by_place.setdefault(place_of(name), []).append(name)
             for place, last in enumerate((image_name(base(name)), image_name(base(bare(name))))):

@@ -479,8 +479,8 @@ def _image(cells: Cells, index: ImageNames) -> tuple[str, int] | None:
     if not first and not index.fills_zeros:
         index.fills_zeros = True
         found = _image(cells, index)
-        # of other numbers, only some are names
-        if found is not None and found[1] == cells.known(found[0]).total():
+        # of other numbers, such as those of classes, only some are names, or of few images
+        if found is not None and cells.known(found[0]).total() == found[1] >= index.count / 4:
             return found
         index.fills_zeros = False
     return (first[0], best) if first else None

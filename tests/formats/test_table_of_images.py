@@ -485,8 +485,9 @@ def test_parquet_tables_contain_images_with_named_classes_and_parts(tmp_path):
     ]
     built, rows = build_image_set(make_source(name, folder=str(folder)), tmp_path / "set")
     assert (len(built.image_names), [row for row in rows if row.expected.startswith("an image")]) == (6, [])
-    stored = images["train-00000-of-00001.parquet/000003"].data.read(10**6)
-    assert stored == photograph(seed=2), "of the second group of rows"
+    for seed in (2, 0, 1):
+        image = images[f"train-00000-of-00001.parquet/{seed + 1:06d}"]
+        assert image.data.read(10**6) == photograph(seed=seed), "of the second and the first group of rows"
 
 
 def test_objects_in_parquet_are_boxes_of_width_and_height(tmp_path):
@@ -565,8 +566,10 @@ def test_numbers_that_lost_their_leading_zeros_name_images(tmp_path):
     }
     assert problems == []
     assert decided(source)["image names"].chosen == "without leading zeros"
-    with refused(str(tmp_path / "other" / "x")):
-        len(folder_of(tmp_path / "other", {"t.csv": "id,name\n7,cat\n12,dog\n13,cat\n"}, names))
+    many = [f"{number:04d}.jpg" for number in range(20)]
+    for table, images_of in (("7,cat\n12,dog\n13,cat\n", names), ("1,cat\n2,dog\n3,bird\n", many)):
+        with refused(str(tmp_path / "other" / "x")):
+            len(folder_of(tmp_path / "other", {"t.csv": f"id,name\n{table}"}, images_of))
 
 
 def test_flags_and_outlines(tmp_path):
