@@ -114,7 +114,7 @@ def test_an_import_that_has_finished_shows_what_it_added_and_its_report(laborato
     assert [int(metric.value) for metric in app.metric][:3] == [18, 36, 3], "images, samples, classes"
     report = app.dataframe[0].value
     assert list(report.columns) == ["file", "expected", "came", "done"]
-    assert "missing" in report["file"].iloc[0]
+    assert "missing" in report["came"].iloc[0]
     press(app, "widget go to train")
     assert address(app)["set"] == key, "the next step is to train on it"
 
