@@ -269,7 +269,8 @@ def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> G
     """Return the rows of a file, read line by line; ValueError if there are none, or, with the line number, if a row
     cannot be read.
 
-    >>> rows = read_graded(io.BytesIO(b"2 qid:7 1:0.5 3:1 # a page"), "x")
+    >>> from io import BytesIO
+    >>> rows = read_graded(BytesIO(b"2 qid:7 1:0.5 3:1 # a page"), "x")
     >>> rows.grades, rows.queries, rows.features
     (array([2.]), ['7'], array([[0. , 0.5, 0. , 1. ]], dtype=float32))
     """

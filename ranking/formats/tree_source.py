@@ -20,7 +20,7 @@ from ranking.files import FileInTree, FileTree, open_tree
 from ranking.files.archive_names import AS_FOUND, ENCODINGS
 from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_beginnings import tool_formats
-from ranking.formats.file_names import is_image, part_folders
+from ranking.formats.file_names import is_image, part_folders, shared_folder
 from ranking.formats.image_names import ImageNames
 from ranking.formats.split_lists import split_lists
 
@@ -45,7 +45,6 @@ class Recognised:
 # files without labels, which are left out without a row of the report
 NO_DATA = (
     ".md", ".rst", ".html", ".htm", ".pdf", ".py", ".ipynb", ".sh", ".bat", ".log", ".cfg", ".toml", ".lock", ".bib",
-    "README", "README.txt", "LICENSE", "LICENSE.txt", "Thumbs.db", "desktop.ini",
 )  # fmt: skip
 # the values of the setting Split, beside random
 FOUND, STATED, LISTS, FOLDERS, RANDOM = "as found", "annotations", "lists", "folders", "random"
@@ -123,12 +122,15 @@ class TreeSource(Source):
                 counted(len(images), "image"), self._needs, came, counted(len(images), "image") + " ignored"
             )
         others = [name for name in unopened if not is_image(name)]
-        yield from tool_formats(self._tree, others)
+        natives = list(tool_formats(self._tree, others))
+        yield from natives
+        others = [name for name in others if not any(readable(name, 255) in row.file for row in natives)]
+        top = len(shared_folder(self._tree.names))
         for is_text in (True, False):
-            files = [name for name in others if (suffix(name) in NO_DATA or base(name) in NO_DATA) == is_text]
+            files = [name for name in others if _has_no_data(name) == is_text]
             endings = Counter(suffix(name) or "without a suffix" for name in files).most_common()
             kinds = listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
-            names = listed([readable(name) for name in files])
+            names = listed([readable(name[top:].lstrip("/")) for name in files])
             if is_text and files:
                 self._decide(Decision("other files", "not read", f"{kinds}: {names}"))
             elif files:
@@ -237,6 +239,16 @@ class TreeSource(Source):
     def _shown_place(self) -> str:
         """Return the name of the folder or archive in errors."""
         return readable(str(self._tree.place), 255)
+
+
+def _has_no_data(name: str) -> bool:
+    """Return whether a file is known to have no labels."""
+    last = base(name).lower()
+    return (
+        suffix(name) in NO_DATA
+        or last.startswith(("readme", "license"))
+        or last in ("thumbs.db", "desktop.ini")
+    )
 
 
 def _tested(parts: Sequence[str | None]) -> list[bool] | None:

@@ -129,6 +129,7 @@ class Yolo(TreeSource):
         for name in others:
             if (parent(name) in folders or "label" in name.lower()) and readable_rows(self._tree, name):
                 alone.add("labels", "an image for every label file", name, "labels ignored")
+                self._tree.note_opened(name)
         return labels, alone
 
     @cached_property

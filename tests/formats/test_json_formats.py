@@ -75,7 +75,12 @@ def test_an_unreadable_file_of_several_is_reported_in_one_row(tmp_path):
     (folder / "annotations/instances_test2017.json").symlink_to("nothing")
     images, problems = read("COCO", folder)
     assert len(images) == 2
-    check_rows(problems, ("annotations/instances_val2017.json",), ("1 image", "val2017/1.jpg"))
+    check_rows(
+        problems,
+        ("annotations/instances_val2017.json",),
+        ("1 image", "val2017/1.jpg"),
+        ("1 .json", "annotations/instances_test2017.json"),
+    )
 
 
 def test_a_list_of_images_may_come_late(tmp_path, monkeypatch):

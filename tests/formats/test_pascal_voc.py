@@ -127,7 +127,7 @@ def split_of(voc, **settings):
         ({"Train": "ab", "Test": "c", "Validation": "d"}, "abd", "c", []),
         ({"Train": "bc", "val": "d", "Validation": "a"}, "bc", "ad", []),
         # none is annotated
-        ({"train": "ac", "val": "bd", "trainval": "ab", "test": "xyz"}, "ac", "bd", []),
+        ({"train": "ac", "val": "bd", "trainval": "ab", "test": "xyz"}, "ac", "bd", ["ImageSets/Main/test.txt"]),
         ({"test": "d"}, "abc", "d", []),
         ({"trainval": "abc", "test": "cd"}, "ab", "cd", ["1 image in several lists: JPEGImages/c.jpg"]),
     ],
@@ -188,6 +188,7 @@ def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
         ("1 image", "in no list: JPEGImages/e.jpg"),
         ("g.xml",),
         ("2 images", "none for JPEGImages/d.jpg, JPEGImages/f.jpg"),
+        ("1 .txt", "Annotations/notes.txt"),
     )
 
 
@@ -246,9 +247,9 @@ def test_folders_that_link_out_of_the_tree_are_refused(tmp_path, secret, inside)
 
 def test_a_list_that_cannot_be_read_is_named(voc):
     (voc.root / "ImageSets" / "Main" / "val.txt").symlink_to("nothing")
-    source = voc.source()
-    assert [item.name for item in source.records()] == ["a", "b"]
-    assert "ImageSets/Main/val.txt" in {row.about: row.evidence for row in source.decisions()}["other files"]
+    images, [row] = images_and_problems(voc.source())
+    assert [image.name for image in images] == ["a", "b"]
+    assert (row.came, row.done) == ("ImageSets/Main/val.txt", "not read")
 
 
 def test_no_two_names_become_one():
