@@ -269,7 +269,9 @@ class PascalVoc(TreeSource):
             ("data", "labels")
         }
         evidence = ""
-        maps = [name for name in tree.names if base(name) == LABELMAP and _head(tree, name).startswith(OF_CVAT)]
+        maps = [
+            name for name in tree.names if base(name) == LABELMAP and _head(tree, name).startswith(OF_CVAT)
+        ]
         if maps:
             tree.note_opened(maps[0])
             evidence = f"{LABELMAP} begins as in exports of CVAT"

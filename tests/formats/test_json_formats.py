@@ -79,7 +79,7 @@ def test_an_unreadable_file_of_several_is_reported_in_one_row(tmp_path):
         problems,
         ("annotations/instances_val2017.json",),
         ("1 image", "val2017/1.jpg"),
-        ("1 .json", "annotations/instances_test2017.json"),
+        ("2 .json", "annotations/instances_test2017.json"),
     )
 
 

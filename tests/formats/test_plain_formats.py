@@ -177,7 +177,8 @@ def test_classes_that_nothing_names_go_by_numbers(tmp_path, names):
     images, problems = images_and_problems(source)
     assert images[0].boxes[0].classes == ("class 3",)
     unreadable = names is None or names.startswith("names")
-    assert [row.file for row in problems if row.file != "parts"] == ["data.yaml"] * unreadable
+    unread = ["1 .yaml"] if names and not unreadable else []
+    assert [row.file for row in problems if row.file != "parts"] == ["data.yaml"] * unreadable + unread
     assert decided(source)["class names"].chosen == "classes are named by their numbers"
 
 
@@ -186,7 +187,9 @@ def test_labels_without_image_are_counted_and_an_image_without_labels_has_no_box
     files |= {"images/0.jpg": None, "classes.txt": "cat", "README.txt": "?", "labels/classes.txt": "cat"}
     images, problems = read("YOLO", lay(tmp_path / "x", files | {"images/bare.jpg": None}))
     assert {name: len(image.boxes) for name, image in images.items()} == {"0": 1, "bare": 0}
-    check_rows(problems, ("labels", "4", "labels/1.txt", "labels/2.txt", "labels/3.txt"))
+    check_rows(
+        problems, ("labels", "4", "labels/1.txt", "labels/2.txt", "labels/3.txt"), ("1 .txt", "classes.txt")
+    )
 
 
 def test_labels_that_cannot_be_read(tmp_path):
