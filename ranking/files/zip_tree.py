@@ -65,7 +65,7 @@ class ZipTree(ArchiveTree):
         self._zip = _open(file, self._limits, shown)
         entries = self._zip.infolist()
         _check(entries, self.place.stat().st_size, self._limits, shown)
-        unusual = [_unusual(entry) for entry in entries if not entry.is_dir()]
+        unusual = [_unusual(entry) for entry in entries if not entry.filename.endswith("/")]
         if unusual and all(unusual):
             raise InputError(shown, USUAL, unusual[0], EXTRACT)
         return [_entry(item) for item in entries], []
@@ -161,7 +161,7 @@ def _entry(item: zipfile.ZipInfo) -> Entry:
     name = item.filename if item.flag_bits & UTF8 else item.filename.encode("cp437")
     # 0 if it was packed on Windows
     is_other = stat.S_IFMT(item.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR)
-    return Entry(name, item.is_dir(), is_other, item)
+    return Entry(name, item.filename.endswith("/"), is_other, item)
 
 
 def _check_apart(entries: list[zipfile.ZipInfo]) -> None:
