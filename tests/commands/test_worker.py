@@ -300,7 +300,9 @@ def test_an_import_that_is_killed_leaves_nothing_and_names_its_last_step(empty, 
         kill(empty.runs.get(run.id))
         run = ended(empty, run)
         assert run.state == "failed"
-        assert ("My zoo.zip crashed its reader" in run.reason) == (step != WAITING), run.reason
+        # the small file may have been read, and the import wait, between the step that was heard and the kill
+        possible = {WAITING: {False}, "Importing images": {True}}.get(step, {False, True})
+        assert ("My zoo.zip crashed its reader" in run.reason) in possible, run.reason
         wait(lambda run=run: is_cleared(run))
         assert kept(empty) == before
         assert empty.sets.rows() == []
