@@ -25,7 +25,7 @@ from ranking.core.image_set import Feature, ImageSet
 from ranking.core.label_set import LabelSet
 from ranking.core.queries import Query, SimilarityGraph
 from ranking.core.sequence_set import SequenceSet
-from ranking.core.sources import Decision, LateFile, OnCount, Problem, Source, SourceBox, SourceImage
+from ranking.core.sources import LateFile, OnCount, Problem, Source, SourceBox, SourceImage
 from ranking.core.training import (
     Bounds,
     Certificate,
@@ -44,7 +44,6 @@ __all__ = [
     "Bools",
     "Bounds",
     "Certificate",
-    "Decision",
     "Feature",
     "Features",
     "Floats",

@@ -67,24 +67,6 @@ class Problem:
     done: str
 
 
-@dataclass(frozen=True)
-class Decision:
-    """One choice in reading files: how something was read, and why.
-
-    about: what had to be decided, such as "box format". chosen: the choice, in words. evidence: why, as a sentence with
-    counts. setting: the setting of the source that changes the choice; "" if it cannot be changed. alternatives: other
-    values of that setting with which the files can be read. is_open: whether an alternative fits as well, so that a
-    person has to choose.
-    """
-
-    about: str
-    chosen: str
-    evidence: str
-    setting: str = ""
-    alternatives: tuple[str, ...] = ()
-    is_open: bool = False
-
-
 class Source(Plugin, ABC):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
@@ -106,10 +88,6 @@ class Source(Plugin, ABC):
     @abstractmethod
     def records(self) -> Iterator[SourceImage | Problem]:
         """Yield every image and every problem in the order of reading."""
-
-    def decisions(self) -> list[Decision]:
-        """Return how the files were read, once `records` has yielded its first image."""
-        return []
 
 
 # (done, total)
