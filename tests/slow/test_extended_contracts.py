@@ -10,16 +10,10 @@ from pathlib import Path
 import pytest
 from test_extending import FILES, extended
 
-CONTRACTS = (
-    *("tests/losses", "tests/inference", "tests/methods", "tests/features/test_features.py", "tests/formats"),
-    *("tests/estimators", "tests/core", "tests/commands/test_worker.py", "tests/pages/test_every_page.py"),
-    *(
-        "tests/pages/test_train.py",
-        "tests/pages/test_parts.py",
-        "tests/test_imports.py",
-        "tests/test_words.py",
-    ),
-)
+# Of the contract tests: those of the names that the examples register, and those that go through all names at once.
+PER_NAME = ("losses", "inference", "methods", "features/test_features.py", "formats", "estimators")
+EXAMPLES = "rbp or Pair or Brightness or lines"
+OF_ALL = ("formats/test_sources.py", "core", "pages/test_every_page.py", "test_imports.py", "test_words.py")
 
 
 @pytest.fixture(scope="module")
@@ -33,7 +27,9 @@ def check(copy: Path, *command: str) -> None:
 
 
 def test_they_keep_all_contracts(copy: Path) -> None:
-    check(copy, "pytest", "-n", "2", "-p", "no:cacheprovider", *CONTRACTS)
+    pytest = ("pytest", "-n", "2", "-p", "no:cacheprovider")
+    check(copy, *pytest, *(f"tests/{name}" for name in PER_NAME), "-k", EXAMPLES)
+    check(copy, *pytest, *(f"tests/{name}" for name in OF_ALL))
 
 
 def test_their_style_and_types_are_checked(copy: Path) -> None:

@@ -24,6 +24,7 @@ import pytest
 from browsing import Page, Server, settle
 from PIL import Image, ImageDraw
 from walking import served
+from working import LONGEST
 
 from pages.parts.app import menu
 from ranking import method_names
@@ -200,7 +201,7 @@ def pictures_of(page: Page) -> int:
 
 def see(page: Page, text: str, pictures: int = 0) -> str:
     """The text of the page, once a text (a pattern) and so many pictures are on it; it reports no error."""
-    last = time.monotonic() + 60
+    last = time.monotonic() + LONGEST
     while True:
         settle(page)
         shown, count = text_of(page), pictures_of(page)
@@ -238,7 +239,7 @@ def reach(page: Page, name: str) -> None:
 def choose(page: Page, label: str, option: str) -> None:
     """Choose the option that begins so; a page that runs again closes its list."""
     begins = re.compile(f"^{re.escape(option)}(?![-\\w])")
-    last = time.monotonic() + 60
+    last = time.monotonic() + LONGEST
     while time.monotonic() < last:
         box = page.get_by_role("combobox", name=label, exact=True).first
         box.click()
@@ -315,7 +316,7 @@ def fill(page: Page, label: str, value: str) -> None:
     # A busy page still shows the form of the method chosen before, whose fields disappear while they are
     # filled.
     field = page.get_by_role("spinbutton", name=label, exact=True)
-    last = time.monotonic() + 60
+    last = time.monotonic() + LONGEST
     while set(field.evaluate_all("all => all.map((one) => one.value)")) - {value}:
         assert time.monotonic() < last, f"{page.url}: {value} could not be typed in {label!r}"
         try:
