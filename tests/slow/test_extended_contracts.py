@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from test_extending import FILES, extended
 
-# Of the contract tests: those of the names that the examples register, and those that go through all names at once.
+# Of the contract tests: those whose names have a name of an example, and those that go through all names at once.
 PER_NAME = ("losses", "inference", "methods", "features/test_features.py", "formats", "estimators")
-EXAMPLES = "rbp or Pair or Brightness or lines"
+EXAMPLES = "(rbp or Pair or Brightness or lines) and not pairs and not pairwise"
 OF_ALL = ("formats/test_sources.py", "core", "pages/test_every_page.py", "test_imports.py", "test_words.py")
 
 
