@@ -12,23 +12,9 @@ from ranking.core.text import on_one_line
 
 # of the formats that can be decoded, the most common first; those of HEIC need a package that may be missing
 IMAGE_SUFFIXES = (
-    *(
-        ".jpg",
-        ".jpeg",
-        ".png",
-        ".webp",
-        ".jpe",
-        ".jfif",
-        ".mpo",
-        ".gif",
-        ".bmp",
-        ".tif",
-        ".tiff",
-        ".avif",
-        ".apng",
-    ),
-    *(".jp2", ".j2k", ".jpf", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm", ".heic", ".heif"),
-)
+    ".jpg", ".jpeg", ".png", ".webp", ".jpe", ".jfif", ".mpo", ".gif", ".bmp", ".tif", ".tiff", ".avif", ".apng",
+    ".jp2", ".j2k", ".jpf", ".jpx", ".ppm", ".pgm", ".pbm", ".pnm", ".heic", ".heif",
+)  # fmt: skip
 MAX_NAME = 255
 # the limit of Linux
 LONGEST_PATH = 4096

@@ -10,7 +10,6 @@ from typing import Self
 from ranking.core.errors import InputError
 
 PREFIX = "RANKING_INTAKE_"
-WHOLE = "a whole number, at least 1"
 
 
 @dataclass(frozen=True)
@@ -27,8 +26,6 @@ class Limits:
     total_bytes: int = 8 * 2**30
     # expanded size of an archive over its size; annotations alone reach about 30
     ratio: int = 100
-    # characters of a file's path in the tree
-    name_length: int = 1_000
     # of one image file
     image_bytes: int = 50 * 2**20
     # of one image, by its header; Pillow itself refuses more than 89 million
@@ -48,12 +45,6 @@ class Limits:
     # Written by an import: a table row of 12 bytes can become a crop of kilobytes.
     stored_bytes: int = 16 * 2**30
 
-    def __post_init__(self) -> None:
-        for item in fields(self):
-            value = getattr(self, item.name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise InputError(item.name, WHOLE, f"{value!r:.40}")
-
     @property
     def too_slow(self) -> str:
         """The message for work that took longer than `seconds`."""
@@ -62,14 +53,14 @@ class Limits:
     @classmethod
     def from_environment(cls) -> Self:
         """Return the limits set by environment variables, or their defaults; ValueError names an invalid variable."""
-        values = {}
-        for item in fields(cls):
-            text = os.environ.get(variable(item.name))
-            if text:
-                if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
-                    raise InputError(variable(item.name), WHOLE, f"{text!r:.80}")
-                values[item.name] = int(text)
-        return cls(**values)
+        given = {item.name: os.environ.get(variable(item.name)) for item in fields(cls)}
+        return cls(**{name: _whole(variable(name), text) for name, text in given.items() if text})
+
+
+def _whole(name: str, text: str) -> int:
+    if not re.fullmatch(r"0*[1-9][0-9]{0,17}", text):
+        raise InputError(name, "a whole number, at least 1", f"{text!r:.80}")
+    return int(text)
 
 
 def variable(name: str) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import bz2
 import contextlib
 import gzip
-import io
 import lzma
 import os
 import tarfile
@@ -18,27 +17,26 @@ import weakref
 import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from ranking.core import Problem
 from ranking.core.errors import InputError
 from ranking.core.text import counted, readable
 from ranking.files.archive_tree import CUT, ArchiveTree, Entry
 from ranking.files.files import plain
-from ranking.files.limits import Limits, variable
 from ranking.files.tree import Unusable
 
 # the first bytes of compressed files, and of a tar archive after its first name
-COMPRESSED: dict[bytes, Callable[[IO[bytes]], io.BufferedIOBase]] = {
-    b"\x1f\x8b": lambda file: gzip.GzipFile(fileobj=file),
-    b"BZh": bz2.BZ2File,
-    b"\xfd7zXZ\x00": lzma.LZMAFile,
+COMPRESSED: dict[bytes, Callable[[Path], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
 }
 MAGIC, MAGIC_AT = b"ustar", 257
 READABLE = "a tar archive that can be read"
-# bytes that any archive may expand to, however small it is
-SPARE = 16 * 2**20
 BLOCK = 512
+# the expanded archives, by path, size and time of change
+_EXPANDED: weakref.WeakValueDictionary[tuple[Path, int, int], IO[bytes]] = weakref.WeakValueDictionary()
 
 
 def is_tar(head: bytes) -> bool:
@@ -49,13 +47,13 @@ def is_tar(head: bytes) -> bool:
 class TarTree(ArchiveTree):
     """The files in the tar archive `place`, which may be compressed by gzip, bzip2 or xz."""
 
-    def _list(self, shown: str) -> tuple[list[Entry], list[Problem]]:
-        self._file = _opened(self.place, self._limits, shown)
-        entries, damage = _entries(self._file, self._limits.entries, shown)
+    def _list(self) -> tuple[list[Entry], list[Problem]]:
+        self._file = self._opened()
+        entries, damage = self._entries()
         if damage and not entries:
-            raise InputError(shown, READABLE, damage, CUT)
+            raise InputError(self._shown, READABLE, damage, CUT)
         came, done = f"{damage} after {counted(len(entries), 'entry')}", f"read up to there; {CUT}"
-        return entries, [Problem(shown, READABLE, came, done)] if damage else []
+        return entries, [Problem(self._shown, READABLE, came, done)] if damage else []
 
     def head(self, name: str, size: int) -> bytes:
         position, claimed = self._item(name)
@@ -69,67 +67,53 @@ class TarTree(ArchiveTree):
             raise Unusable("an intact entry of the archive", "it ends early")
         return data
 
+    def _opened(self) -> IO[bytes]:
+        """Return the archive without compression. It is closed when no tree uses it."""
+        file = self.place.open("rb")
+        head, state = file.read(BLOCK), self.place.stat()
+        expand = next((expand for first, expand in COMPRESSED.items() if head.startswith(first)), None)
+        if expand is None:
+            return file
+        file.close()
+        key = (self.place, state.st_size, state.st_mtime_ns)
+        expanded = _EXPANDED.get(key)
+        if expanded is None:
+            with expand(self.place) as compressed:
+                expanded = _EXPANDED[key] = self._expanded(compressed)
+        return expanded
 
-# the expanded archives, by path, size and time of change
-_EXPANDED: weakref.WeakValueDictionary[tuple[Path, int, int], IO[bytes]] = weakref.WeakValueDictionary()
+    def _expanded(self, compressed: IO[bytes]) -> IO[bytes]:
+        with contextlib.ExitStack() as stack:
+            target = stack.enter_context(tempfile.TemporaryFile())
+            try:
+                while piece := compressed.read(2**20):
+                    self._check_expanded(target.tell() + len(piece))
+                    target.write(piece)
+            except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
+                raise InputError(self._shown, READABLE, readable(str(error)), CUT) from error
+            target.flush()
+            stack.pop_all()
+        return target
 
-
-def _opened(place: Path, limits: Limits, shown: str) -> IO[bytes]:
-    """Return the archive without compression. It is closed when no tree uses it."""
-    file: IO[bytes] = place.open("rb")
-    head = file.read(BLOCK)
-    expand = next((expand for first, expand in COMPRESSED.items() if head.startswith(first)), None)
-    file.seek(0)
-    if expand is None:
-        return file
-    state = place.stat()
-    key = (place, state.st_size, state.st_mtime_ns)
-    with file:
-        if (expanded := _EXPANDED.get(key)) is None:
-            most = min(limits.total_bytes, max(limits.ratio * state.st_size, SPARE))
-            expanded = _EXPANDED[key] = _expanded(expand(file), most, shown)
-    return expanded
-
-
-def _expanded(compressed: io.BufferedIOBase, most: int, shown: str) -> IO[bytes]:
-    size = 0
-    with contextlib.ExitStack() as stack:
-        target = stack.enter_context(tempfile.TemporaryFile())
+    def _entries(self) -> tuple[list[Entry], str]:
+        """Return the entries, each with the position and size of its content, and the damage at which they end, or
+        ""."""
+        entries: list[Entry] = []
+        self._file.seek(0)
         try:
-            while piece := compressed.read(2**20):
-                size += len(piece)
-                if size > most:
-                    expected = f"an archive that expands to at most {most:,} bytes"
-                    remedy = f"set {variable('ratio')} or {variable('total_bytes')} to allow more"
-                    raise InputError(shown, expected, "more", remedy)
-                target.write(piece)
-        except (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile) as error:
-            raise InputError(shown, READABLE, readable(str(error)), CUT) from error
-        target.flush()
-        stack.pop_all()
-    return target
-
-
-def _entries(file: IO[bytes], most: int, shown: str) -> tuple[list[Entry], str]:
-    """Return the entries, each with the position and size of its content, and the damage at which they end, or ""."""
-    entries: list[Entry] = []
-    file.seek(0)
-    try:
-        with tarfile.open(fileobj=file, mode="r:", encoding="utf-8") as tar:
-            while (item := tar.next()) is not None:
-                # tarfile keeps all entries
-                tar.members.clear()  # type: ignore[attr-defined]
-                is_other = not (item.isdir() or item.isreg()) or item.issparse()
-                # most are in UTF-8, but it is not stated
-                name = item.name.encode("utf-8", "surrogateescape")
-                entries.append(Entry(name, item.isdir(), is_other, (item.offset_data, item.size)))
-                if len(entries) > most:
-                    expected = f"an archive of at most {most:,} entries"
-                    raise InputError(shown, expected, "more", f"set {variable('entries')} to allow more")
-            file.seek(tar.offset)
-            return entries, "" if file.read(BLOCK) == bytes(BLOCK) else "no end of the archive"
-    except InputError:
-        raise
-    except (tarfile.TarError, ValueError, OverflowError, MemoryError) as error:
-        # a header may claim any length
-        return entries, readable(str(error)) or "damage"
+            with tarfile.open(fileobj=self._file, mode="r:", encoding="utf-8") as tar:
+                while (item := tar.next()) is not None:
+                    # tarfile keeps all entries
+                    tar.members.clear()  # type: ignore[attr-defined]
+                    is_other = not (item.isdir() or item.isreg()) or item.issparse()
+                    # most are in UTF-8, but it is not stated
+                    name = item.name.encode("utf-8", "surrogateescape")
+                    entries.append(Entry(name, item.isdir(), is_other, (item.offset_data, item.size)))
+                    self._check_count(len(entries))
+                self._file.seek(tar.offset)
+                return entries, "" if self._file.read(BLOCK) == bytes(BLOCK) else "no end of the archive"
+        except InputError:
+            raise
+        except (tarfile.TarError, ValueError, OverflowError, MemoryError) as error:
+            # a damaged header may claim any length
+            return entries, readable(str(error)) or "damage"

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO
 
 from ranking.core import Decision, Problem
@@ -15,10 +16,6 @@ from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.limits import megabytes
-
-# folders in folders
-DEEPEST = 32
-PACKED = (".zip", ".tar", ".tgz", ".tbz2", ".txz", ".gz", ".bz2", ".xz", ".zst", ".7z", ".rar")
 
 
 class Unusable(Exception):
@@ -33,17 +30,17 @@ class FileTree(ABC):
     """The files that sources read. Names are relative, sorted, with `/` between their parts.
 
     place: the path on disk; trees with the same place are equal. parts: the names that lead to it, outermost first.
-    folders: the names of all folders, including "" and empty folders. closed: folders that cannot be listed, each with
-    its error; a name that may be a file or a folder is also in `names`. problems: rows of the import report about the
-    tree itself. decisions: how its names were read.
+    folders: the names of all folders, including "" and empty folders. closed: those of `names` that may be folders but
+    cannot be listed, each with its error. problems: rows of the import report about the tree itself. decisions: how its
+    names were read.
     """
 
     place: Path
     parts: tuple[str, ...]
     names: tuple[str, ...]
     folders: tuple[str, ...]
-    closed: Mapping[str, InputError]
-    problems: tuple[Problem, ...]
+    closed: Mapping[str, InputError] = MappingProxyType({})
+    problems: tuple[Problem, ...] = ()
     decisions: tuple[Decision, ...] = ()
 
     @abstractmethod
@@ -80,32 +77,13 @@ class FileTree(ABC):
         """Return whether a file of that name exists."""
         return name in self._known
 
-    def children(self, folder: str) -> list[str]:
-        """Return the sorted names of the files directly in `folder`."""
-        return self._by_folder.get(folder, [])
-
-    def has_folder(self, folder: str) -> bool:
-        """Return whether a folder of that name exists, readable or not."""
-        return folder in self._folders or folder in self.closed
-
     def below(self, folder: str) -> FileTree:
         """Return one of its folders as a tree."""
         return Below(self, folder) if folder else self
 
     @cached_property
-    def _by_folder(self) -> dict[str, list[str]]:
-        names_by_folder: dict[str, list[str]] = {}
-        for name in self.names:
-            names_by_folder.setdefault(parent(name), []).append(name)
-        return names_by_folder
-
-    @cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(self.names)
-
-    @cached_property
-    def _folders(self) -> frozenset[str]:
-        return frozenset(self.folders)
 
     def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and isinstance(other, FileTree) and self.place == other.place
@@ -135,12 +113,9 @@ class Below(FileTree):
         start = len(self._prefix)
         self.place, self.parts = tree.place / folder, (*tree.parts, *folder.split("/"))
         self.names = tuple(name[start:] for name in tree.names if name.startswith(self._prefix))
-        inner = tuple(name[start:] for name in tree.folders if name.startswith(self._prefix))
-        self.folders = ("", *inner)
-        self.closed = {
-            name[start:]: why for name, why in tree.closed.items() if name.startswith(self._prefix)
-        }
-        self.problems = ()
+        self.folders = tuple(
+            f"{name}/"[start:-1] for name in tree.folders if f"{name}/".startswith(self._prefix)
+        )
 
     def head(self, name: str, size: int) -> bytes:
         return self._tree.head(self._prefix + name, size)
@@ -220,14 +195,3 @@ def hidden_images(names: Sequence[str]) -> tuple[Problem, ...]:
         return ()
     expected = "names without a leading dot, which hides files and folders"
     return (Problem(counted(len(images), "hidden image"), expected, listed(images), "not read"),)
-
-
-def packed_again(names: tuple[str, ...]) -> tuple[Problem, ...]:
-    """Return a report row if a tree contains archives: they are never opened."""
-    packed = [name for name in names if suffix(name) in PACKED]
-    if not packed:
-        return ()
-    came = listed([readable(name) for name in packed])
-    return (
-        Problem(counted(len(packed), "archive"), "files outside of further archives", came, "not opened"),
-    )

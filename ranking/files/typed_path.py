@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from ranking.core.errors import InputError
@@ -59,3 +61,20 @@ def in_file(file: str, expected: str, error: Exception) -> InputError:
     if isinstance(error, InputError):
         return InputError(f"{file}, {error.subject}", error.expected, error.came, error.remedy)
     return InputError(file, expected, str(error))
+
+
+@contextmanager
+def of_file(typed: str, expected: str) -> Iterator[None]:
+    """Raise any error of a library that parses a file, which may be damaged, as one about it."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise in_file(readable(typed, MAX_NAME), expected, error) from error
+
+
+def check_names(what: str, names: Sequence[str], given: Container[str]) -> None:
+    """Raise InputError unless a file has all variables or arrays of those names."""
+    if missing := [name for name in names if name not in given]:
+        raise InputError(what, ", ".join(names), f"none called {', '.join(missing)}")

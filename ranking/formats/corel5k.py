@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import io
-import zipfile
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from tokenize import TokenError
 from typing import ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Bools, Ints, Problem, Source, SourceBox, SourceImage
+from ranking.core import Bools, Problem, Source, SourceBox, SourceImage
 from ranking.core.arrays import AnyArray
-from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted, listed, readable, unique_name
+from ranking.core.text import counted, listed, unique_name
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
-from ranking.files.typed_path import in_file, read_typed
+from ranking.files.typed_path import check_names, of_file, read_typed
 
 PARTS = ("X_indices", "X_indptr", "Y_indices", "Y_indptr", "label_names", "n_train", "n_features")
 MAX_BYTES = 64 * 2**20
-# of the dense features
-MAX_CELLS = 200_000_000
-# What reading a damaged file raises: NumPy splits the header of an array into tokens of Python.
-DAMAGED = (ValueError, OverflowError, TypeError, EOFError, TokenError, zipfile.BadZipFile, zlib.error)
-Part = AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,71 +80,27 @@ class Corel5k(Source):
     @cached_property
     def _table(self) -> Keywords:
         data = read_typed(self.file, MAX_BYTES, "corel5k.npz")
-        try:
+        with of_file(self.file, "Corel5k as NPZ"):
             return read_corel5k(data)
-        except DAMAGED as error:
-            raise in_file(readable(self.file, 255), "Corel5k as NPZ", error) from error
 
 
 def read_corel5k(data: bytes) -> Keywords:
-    """Return the table in `data`, the bytes of an NPZ file; ValueError if it is not valid."""
-    parts = _parts(data)
-    count, n_train = len(parts["X_indptr"]) - 1, _number(parts, "n_train")
-    n_features, names = _number(parts, "n_features"), parts["label_names"]
-    if names.dtype.kind != "U" or names.ndim != 1 or not len(names):
-        raise InputError("label_names", "(L,) text", _described(names))
-    label_names = tuple(unique_name(name) for name in names.tolist())
-    if len(set(label_names)) < len(label_names) or not all(label_names):
-        raise InputError("label_names", "different names, none empty", listed(list(label_names)))
-    if not 0 <= n_train <= count:
-        raise InputError("n_train", f"0 to {count}, the number of rows", n_train)
-    if n_features < 1 or count * max(n_features, len(names)) > MAX_CELLS:
-        came = f"{count:,} rows, {n_features:,} features, {len(names):,} labels"
-        raise InputError("rows times features, and times labels", f"at most {MAX_CELLS:,}", came)
-    if len(parts["Y_indptr"]) != count + 1:
-        raise InputError("Y_indptr", f"{count + 1} numbers, as X_indptr has", len(parts["Y_indptr"]))
-    features = _dense(parts, "X", count, n_features).astype(np.float32)
-    labels = _dense(parts, "Y", count, len(label_names))
-    return Keywords(features, labels, label_names, np.arange(count) >= n_train)
+    """Return the table in `data`, the bytes of an NPZ file."""
+    with np.load(io.BytesIO(data)) as file:
+        check_names("arrays", PARTS, file)
+        parts = {name: file[name] for name in PARTS}
+    names = tuple(unique_name(name) for name in parts["label_names"].tolist())
+    features = _dense(parts, "X", int(parts["n_features"])).astype(np.float32)
+    labels = _dense(parts, "Y", len(names))
+    return Keywords(features, labels, names, np.arange(len(labels)) >= int(parts["n_train"]))
 
 
-def _parts(data: bytes) -> dict[str, Part]:
-    with np.load(io.BytesIO(data), allow_pickle=False) as file:
-        missing = [name for name in PARTS if name not in file]
-        if missing:
-            raise InputError("arrays", ", ".join(PARTS), f"none called {', '.join(missing)}")
-        # what is no array of NumPy is read as bytes
-        return {name: np.asarray(file[name]) for name in PARTS}
-
-
-def _described(part: Part) -> str:
-    return f"{part.dtype} of shape {part.shape}"
-
-
-def _number(parts: dict[str, Part], name: str) -> int:
-    if parts[name].shape != () or parts[name].dtype.kind not in "iu":
-        raise InputError(name, "one whole number", _described(parts[name]))
-    return int(parts[name])
-
-
-def _dense(parts: dict[str, Part], which: str, rows: int, columns: int) -> npt.NDArray[np.bool_]:
+def _dense(parts: dict[str, AnyArray], which: str, columns: int) -> Bools:
     """Return (rows, columns) True at the stored entries of the compressed rows."""
-    indices, starts = (_whole(parts, f"{which}_{end}") for end in ("indices", "indptr"))
-    steps = np.diff(starts)
-    if starts[0] != 0 or starts[-1] != len(indices) or (steps < 0).any():
-        expected = f"numbers that rise from 0 to {len(indices)}, the number of {which}_indices"
-        raise InputError(f"{which}_indptr", expected, f"{starts[0]} to {starts[-1]}")
-    if len(indices) and not 0 <= indices.min() <= indices.max() < columns:
-        came = f"{indices.min()} to {indices.max()}"
-        raise InputError(f"{which}_indices", f"0 to {columns - 1}", came)
-    dense = np.zeros((rows, columns), np.bool_)
-    dense[np.repeat(np.arange(rows), steps), indices] = True
-    return dense
+    from scipy.sparse import csr_array
 
-
-def _whole(parts: dict[str, Part], name: str) -> Ints:
-    part = parts[name]
-    if part.ndim != 1 or part.dtype.kind not in "iu" or (name.endswith("indptr") and len(part) < 2):
-        raise InputError(name, "a row of whole numbers", _described(part))
-    with np.errstate(over="ignore"):
-        return part.astype(np.int64)
+    indices, starts = parts[f"{which}_indices"], parts[f"{which}_indptr"]
+    stored = np.ones(len(indices), np.bool_)
+    rows = csr_array((stored, indices, starts), (len(starts) - 1, columns))
+    rows.check_format()
+    return np.asarray(rows.toarray())

@@ -17,10 +17,10 @@ from ranking.core import Bools, Floats, Ints, Problem, Source, SourceBox, Source
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import listed, readable
+from ranking.core.text import readable
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
-from ranking.files.typed_path import in_file, read_typed, typed_path
+from ranking.files.typed_path import check_names, of_file, read_typed, typed_path
 
 ARRAYS = ("feat", "class_labels", "used_for_training", "relative_ordering")
 NAMES = ("im_names", "class_names", "attribute_names")
@@ -98,71 +98,42 @@ class PublicFigures(Source):
         from scipy.io import loadmat
 
         data = read_typed(self.file, MAX_BYTES, EXPECTED)
-        try:
+        with of_file(self.file, "Relative Attributes, not in MATLAB 7.3 but saved with -v7"):
             return read_relative_attributes(loadmat(io.BytesIO(data), variable_names=ARRAYS + NAMES))
-        except MemoryError:
-            raise
-        except NotImplementedError as error:
-            came, remedy = "MATLAB 7.3, which is not read here", "save it again with -v7"
-            raise InputError(readable(self.file, 255), "MATLAB level 5", came, remedy) from error
-        except Exception as error:
-            # scipy may raise any error for a damaged file
-            raise in_file(readable(self.file, 255), "Relative Attributes", error) from error
 
 
 def read_relative_attributes(variables: Variables) -> RelativeAttributes:
     """Return the table in the variables of such a file; ValueError names missing or unsuitable variables."""
-    missing = [name for name in ARRAYS + NAMES if name not in variables]
-    if missing:
-        raise InputError("variables", ", ".join(ARRAYS + NAMES), f"none called {', '.join(missing)}")
-    names = {name: _texts(variables, name) for name in NAMES}
-    count, classes, attributes = (len(names[name]) for name in NAMES)
-    features = _numbers(variables, "feat", (count, None))
-    labels = _numbers(variables, "class_labels", (count, 1))[:, 0]
-    used = _numbers(variables, "used_for_training", (count, 1))[:, 0]
-    order = _numbers(variables, "relative_ordering", (attributes, classes))
-    if not np.isin(labels, np.arange(1, classes + 1)).all():
-        raise InputError("class_labels", f"whole numbers from 1 to {classes}", "other numbers")
-    if not np.isin(used, (0, 1)).all():
-        raise InputError("used_for_training", "0 or 1", "other numbers")
+    check_names("variables", ARRAYS + NAMES, variables)
+    images, classes, attributes = (_texts(variables[name]) for name in NAMES)
+    shapes = ((len(images), None), (len(images), 1), (len(images), 1), (len(attributes), len(classes)))
+    features, people, used, order = map(_numbers, ARRAYS, [variables[name] for name in ARRAYS], shapes)
+    if not np.isin(people, np.arange(1, len(classes) + 1)).all():
+        raise InputError("class_labels", f"whole numbers from 1 to {len(classes)}", "other numbers")
     # numbers too large for float32 become report rows
     with np.errstate(over="ignore"):
         vectors = features.astype(np.float32)
-    class_names, attribute_names = (_separate(names[name], name) for name in NAMES[1:])
+    person = people[:, 0].astype(np.int64) - 1
     return RelativeAttributes(
-        vectors,
-        labels.astype(np.int64) - 1,
-        order,
-        used == 0,
-        names["im_names"],
-        class_names,
-        attribute_names,
+        vectors, person, order, used[:, 0] == 0, images, _separate(classes), _separate(attributes)
     )
 
 
-def _texts(variables: Variables, name: str) -> tuple[str, ...]:
+def _texts(cell: AnyArray) -> tuple[str, ...]:
     """Return the texts of a cell of any shape, column by column."""
-    cells = variables[name].ravel("F").tolist() if variables[name].dtype == object else []
-    if not cells or not all(isinstance(cell, np.ndarray) and cell.dtype.kind == "U" for cell in cells):
-        raise InputError(name, "a cell of texts", "something else")
-    return tuple(readable("".join(cell.ravel()), LONGEST_TEXT) for cell in cells)
+    return tuple(readable("".join(text.ravel()), LONGEST_TEXT) for text in cell.ravel("F").tolist())
 
 
-def _numbers(variables: Variables, name: str, shape: tuple[int, int | None]) -> Floats:
-    if variables[name].dtype.kind not in "biuf" or variables[name].ndim != 2:
-        raise InputError(name, "rows and columns of numbers", "something else")
-    values = variables[name].astype(np.float64)
-    if len(values) != shape[0] or (shape[1] is not None and values.shape[1] != shape[1]) or not values.size:
-        wanted = f"{shape[0]} x {'any number' if shape[1] is None else shape[1]}"
+def _numbers(name: str, values: AnyArray, shape: tuple[int, int | None]) -> Floats:
+    """Return numbers of that shape, in which None is any number of columns."""
+    if values.ndim != 2 or any(
+        wanted not in (None, size) for wanted, size in zip(shape, values.shape, strict=True)
+    ):
+        wanted = " x ".join("any number" if size is None else str(size) for size in shape)
         raise InputError(name, wanted, " x ".join(map(str, values.shape)))
-    if not np.isfinite(values).all():
-        raise InputError(name, "finite numbers", "NaN or infinity")
-    return values
+    return values.astype(np.float64)
 
 
-def _separate(names: tuple[str, ...], what: str) -> tuple[str, ...]:
-    """Return names with spaces between their words; ValueError unless all are different and not empty."""
-    separated = tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)
-    if not all(separated) or len(set(separated)) < len(separated):
-        raise InputError(what, "different names, none empty", listed(list(separated)))
-    return separated
+def _separate(names: tuple[str, ...]) -> tuple[str, ...]:
+    """Return names with spaces between their words."""
+    return tuple(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name) for name in names)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from example_corel5k import LABELS, corel5k, random_features, random_labels
 from example_files import FILES
-from example_public_figures import as_mat, cell, pubfig_parts
+from example_public_figures import as_mat, pubfig_parts
 from import_folders import images_and_problems, lay
 from refusals import refusal, refused
 
@@ -210,31 +210,13 @@ NO_NUMBER = "could not convert string to float: b'x'"
 NOT_FINITE = "infinity, a number too large, or no grade"
 REFUSED = {
     ("Corel5k", "corel5k.npz"): [
-        (corel5k(Y_indptr=np.array([0, 5])), "Y_indptr", 2),
-        (corel5k(X_indices=np.array([99], np.int32)), "X_indptr", "0 to 115"),
-        (corel5k(Y_indices=lambda part: np.concatenate([[7], part[1:]])), "Y_indices", "0 to 7"),
-        (corel5k(Y_indptr=lambda part: np.concatenate([[0, 9, 3], part[3:]])), "Y_indptr", "0 to 95"),
-        (corel5k(X_indices=lambda part: part.astype(float)), "X_indices", "float64 of shape (115,)"),
-        (corel5k(n_train=np.array(41)), "n_train", 41),
-        (
-            corel5k(n_features=np.array(10**9)),
-            "rows times features, and times labels",
-            "40 rows, 1,000,000,000 features, 4 labels",
-        ),
-        (corel5k(label_names=np.array(["a", "a", "b", "c"])), "label_names", "a, a, b and 1 more"),
         (corel5k(n_train=None), "arrays", "none called n_train"),
     ],
     ("Public figures", "faces.mat"): [
         (mat(feat=None), "variables", "none called feat"),
         (mat(feat=np.ones((3, 5))), "feat", "3 x 5"),
-        (mat(feat=np.full((21, 5), np.inf)), "feat", "NaN or infinity"),
-        (mat(feat=np.ones((21, 5), complex)), "feat", "something else"),
         (mat(class_labels=np.full((21, 1), 3.0)), "class_labels", "other numbers"),
         (mat(class_labels=np.ones((1, 21))), "class_labels", "1 x 21"),
-        (mat(used_for_training=np.full((21, 1), 2.0)), "used_for_training", "other numbers"),
-        (mat(class_names=cell(["Zac", "Zac"])), "class_names", "Zac, Zac"),
-        (mat(attribute_names=cell(["a", "", "b"])), "attribute_names", "a, , b"),
-        (mat(im_names=np.ones((1, 21))), "im_names", "something else"),
     ],
     ("SVMlight", "rank"): [
         ("1 qid:1 1:1\n1 1:1", "rank", "1 of 2 rows with qid"),
@@ -284,6 +266,8 @@ def test_invalid_corel5k_files_are_refused(tmp_path):
         (b"no zip", f"{file}", ""),
         (corel5k()[:-30], f"{file}", ""),
         (corel5k(label_names=np.array([{}, "b"], object)), f"{file}", "allow_pickle"),
+        (corel5k(X_indices=np.array([99], np.int32)), f"{file}", ""),
+        (corel5k(Y_indices=lambda part: np.concatenate([[7], part[1:]])), f"{file}", "< 4"),
     ):
         if content is not None:
             lay(tmp_path, {"corel5k.npz": content})

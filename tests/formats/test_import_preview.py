@@ -83,12 +83,6 @@ def test_the_reason_why_a_table_is_unusable_is_shown(tmp_path, monkeypatch, tabl
     assert refusal.isprintable(), "also where a parser quotes a sign that it did not expect"
 
 
-def test_refused_names_are_reported_if_nothing_else_is_left(zoo, tmp_path, monkeypatch):
-    monkeypatch.setenv("RANKING_INTAKE_NAME_LENGTH", "5")
-    refusal = preview_import(str(zip_of(zoo, tmp_path / "zoo.zip")), None, {}).refused
-    assert all(part in refusal for part in ("8 names", "RANKING_INTAKE_NAME_LENGTH", "cat/1.jpg"))
-
-
 def test_an_upload_has_the_name_of_the_users_file(zoo, tmp_path):
     place = zip_of(zoo, tmp_path / "upload.zip")
     upload = Upload(place, "../../My zoo.zip")
