@@ -69,6 +69,9 @@ class ListedImages(TreeSource):
             self._problems.add(readable(entry.file), "a box, as others have", came, LEFT_OUT)
         return [entry._replace(boxes=tuple(box for box in entry.boxes if box.box)) for entry in entries]
 
+    def _to_read(self) -> list[str]:
+        return self.files(self._tree)
+
     def _content(self, file: str) -> Any:
         return read_json(self._tree, file, Limits.from_environment())
 
@@ -91,7 +94,10 @@ class ListedImages(TreeSource):
         images, lists = self._images
         yield from self._problems.rows()
         names = list(images)
-        groups = [[entry.group] if entry.group else [] for entry in images.values()]
+        groups = [
+            sorted({group for group in (entry.group, *(box.group for box in entry.boxes)) if group})
+            for entry in images.values()
+        ]
         parts = [lists.parts.get(name) for name in names]
         tested, rows = self._which_test(names, parts, lists.in_words() or "the files", groups)
         if self._decided["split"].value == STATED:
@@ -109,7 +115,7 @@ class ListedImages(TreeSource):
     @cached_property
     def _all_entries(self) -> list[Entry]:
         """The entries of all files; a file that cannot be read becomes a report row."""
-        files = self.files(self._tree)
+        files = self._to_read()
         if not files:
             raise InputError(self._shown_place(), self.layout, "no such file")
         entries: list[Entry] = []
@@ -140,7 +146,7 @@ class ListedImages(TreeSource):
                 parts.setdefault((entry.file, entry.part), []).append(name)
             entries.setdefault(name, []).append(entry)
         images = {name: _joined(several) for name, several in entries.items()}
-        if again := sum(len(several) > 1 for several in entries.values()):
+        if again := sum(sum(bool(entry.boxes) for entry in several) > 1 for several in entries.values()):
             before = sum(len(entry.boxes) for several in entries.values() for entry in several)
             repeated = before - sum(len(entry.boxes) for entry in images.values())
             evidence = f"{counted(again, 'image')} with several entries; {counted(repeated, 'repeated box')} left out"

@@ -9,12 +9,11 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ranking.core import Decision
+from ranking.core import Decision, Floats
 from ranking.core.settings import setting
 from ranking.core.text import listed
 from ranking.datasets.folder import MAX_CRITERIA
@@ -23,7 +22,6 @@ from ranking.files import Unusable
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_file import (
     EXTENT,
-    MAX_COLUMNS,
     MINUS,
     NO,
     SEPARATORS,
@@ -56,40 +54,23 @@ GROUP = (
 NO_PART = ("", "unassigned", "none", "unused")
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
 # columns of 0 and 1, and the part that 1 stands for
-FLAGS = {
-    "istest": "test",
-    "test": "test",
-    "testset": "test",
-    "isval": "val",
-    "isvalidation": "val",
-    "istrain": "train",
+FLAGS = {name: "test" for name in ("istest", "test", "testset")} | {
+    name: "train" for name in ("istrain", "istraining", "istrainingimage")
 }
-FLAGS |= dict.fromkeys(("istraining", "istrainingimage"), "train")
+FLAGS |= {name: "val" for name in ("isval", "isvalidation")}
 # columns of points, of which the bounding box is read
 OUTLINES = ("polygon", "polygons", "points", "segmentation", "outline", "contour", "vertices", "coordinates")
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
 # if there are both, width and height are those of the image
-EXTENTS = (("w", "h"), ("width", "height"))
+EXTENTS = ("w h", "width height")
 BOXES = {
     CORNERS: (
-        ("left", "top", "right", "bottom"),
-        ("xmin", "ymin", "xmax", "ymax"),
-        ("x1", "y1", "x2", "y2"),
-        ("x0", "y0", "x1", "y1"),
-        ("xtl", "ytl", "xbr", "ybr"),
-        ("minx", "miny", "maxx", "maxy"),
+        "left top right bottom", "xmin ymin xmax ymax", "x1 y1 x2 y2", "x0 y0 x1 y1", "xtl ytl xbr ybr",
+        "minx miny maxx maxy",
     ),
-    EXTENT: tuple(
-        (*place, *extent)
-        for place in (("left", "top"), ("x", "y"), ("xmin", "ymin"), ("x1", "y1"))
-        for extent in EXTENTS
-    ),
-    MIDDLE: tuple(
-        (*place, *extent)
-        for place in (("xcenter", "ycenter"), ("xcentre", "ycentre"), ("centerx", "centery"), ("cx", "cy"))
-        for extent in EXTENTS
-    ),
-}
+    EXTENT: ("left top", "x y", "xmin ymin", "x1 y1"),
+    MIDDLE: ("xcenter ycenter", "xcentre ycentre", "centerx centery", "cx cy"),
+}  # fmt: skip
 PREFIXES = ("", "bbox", "box", "boundingbox", "bb")
 NO_NUMBERS = (
     "id", "index", "idx", "unnamed0", "iscrowd", "difficult", "occluded", "truncated", "segmented", "depth",
@@ -141,27 +122,30 @@ BOX_NUMBER = re.compile(
 
 # ---------------------------------------------------------------------------- Roles, and settings that choose columns
 
-# the text of a setting for a role without a column
-NONE = "-"
+# the text of a setting for a role without a column, and of one that leaves the choice to this module
+NONE, FROM_FILE = "-", "as found"
+HEADER, NO_HEADER = "names the columns", "is data"
 
 
 class Role(NamedTuple):
-    """The setting that names the columns of a role, its label, and the allowed numbers of columns."""
+    """The setting that names the columns of a role, its label, and the allowed numbers of columns; (): any."""
 
     setting: str
     label: str
-    counts: Sequence[int]
+    counts: tuple[int, ...] = ()
 
 
 ROLES = {
     "image": Role("image_column", "Image column", (1,)),
-    "box": Role("box_columns", "Box columns", (0, 1, 4)),
-    "labels": Role("label_columns", "Label columns", range(MAX_COLUMNS)),
-    "numbers": Role("number_columns", "Criterion columns", range(MAX_CRITERIA + 1)),
-    "group": Role("group_column", "Group column", (0, 1)),
     "split": Role("split_column", "Split column", (0, 1)),
+    "box": Role("box_columns", "Box columns", (0, 1, 4)),
     "size": Role("size_columns", "Image size columns", (0, 2)),
+    "group": Role("group_column", "Group column", (0, 1)),
+    "labels": Role("label_columns", "Label columns"),
+    "numbers": Role("number_columns", "Criterion columns"),
 }
+# roles without which a table is usual
+RARE = ("split", "size", "group")
 
 
 def role_setting(role: str, help: str) -> Any:
@@ -173,28 +157,18 @@ def role_setting(role: str, help: str) -> Any:
 def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, ...] | None:
     """Return the columns that a setting names; None if it is empty, () if it is "-".
 
-    >>> chosen_columns(" a, c", ["a", "b", "c"], ROLES["labels"]), chosen_columns("", ["a"], ROLES["box"])
-    (('a', 'c'), None)
+    >>> chosen_columns(' "b, c", a', ["a", "b, c"], ROLES["labels"]), chosen_columns("", ["a"], ROLES["box"])
+    (('b, c', 'a'), None)
     """
     if not text.strip():
         return None
-    names = names_in(text)
+    cells = [] if text.strip() == NONE else next(csv.reader([text], skipinitialspace=True), [])
+    names = tuple(filter(None, map(str.strip, cells)))
     if len(set(names)) < len(names) or not set(names) <= set(header):
         raise Unusable(f"{role.label}: different names among {listed(list(header), 20)}", text)
-    if len(names) not in role.counts:
-        counts = f"up to {role.counts[-1]}" if len(role.counts) > 3 else " or ".join(map(str, role.counts))
-        raise Unusable(f"{role.label}: {counts}", f"{len(names)}")
+    if role.counts and len(names) not in role.counts:
+        raise Unusable(f"{role.label}: {' or '.join(map(str, role.counts))}", f"{len(names)}")
     return names
-
-
-def names_in(text: str) -> tuple[str, ...]:
-    """Return the names in the text of such a setting, even if there are no such columns.
-
-    >>> names_in('a, "b, c"'), names_in("-")
-    (('a', 'b, c'), ())
-    """
-    cells = [] if text.strip() == NONE else next(csv.reader([text], skipinitialspace=True), [])
-    return tuple(filter(None, map(str.strip, cells)))
 
 
 def as_setting(columns: Sequence[str]) -> str:
@@ -213,24 +187,23 @@ def _quoted(name: str) -> str:
 class Columns(NamedTuple):
     """The columns of each role. box: four columns, one column with four numbers per cell, or none.
 
-    form: one of FORMS. unit: PIXELS or SHARES. separator: of the labels in a cell, one of SEPARATORS. marked: whether
-    each column of `labels` stands for one label and contains marks; minus_is_no: whether -1 is one of them. decisions:
-    how the columns were chosen.
+    form: one of FORMS. unit: PIXELS or SHARES. separator: of the labels in a cell, one of SEPARATORS. no: the marks
+    that mean no, if each column of `labels` stands for one label and contains marks; () if they contain labels. group,
+    split: "" if there is none. decisions: how the columns were chosen.
     """
 
     image: str
+    split: str
     box: tuple[str, ...]
+    size: tuple[str, ...]
+    group: str
     form: str
     unit: str
     labels: tuple[str, ...]
     separator: str
-    marked: bool
-    minus_is_no: bool
-    group: str | None
-    split: str | None
-    size: tuple[str, ...]
+    no: tuple[str, ...]
     numbers: tuple[str, ...]
-    decisions: tuple[Decision, ...] = ()
+    decisions: tuple[Decision, ...]
 
     def in_words(self) -> str:
         """Return a sentence about the columns."""
@@ -239,7 +212,7 @@ class Columns(NamedTuple):
 
 # ------------------------------------------------------------------------------- Proposals from names and contents
 
-Sizes = Callable[[Sequence[str]], Mapping[str, tuple[int, int]]]
+SizeOf = Callable[[str], tuple[int, int] | None]
 
 
 class Cells:
@@ -314,114 +287,192 @@ class Cells:
                 raise
 
 
-def propose(
-    cells: Cells,
-    index: ImageNames,
-    chosen: Mapping[str, tuple[str, ...] | None],
-    sizes: Sizes,
-    convention: str = "",
-) -> Columns | None:
-    """Return the columns of each role: the `chosen` columns or, for None, a proposal from names and all cells.
+def columns_of(
+    table: Table, index: ImageNames, settings: Mapping[str, str], size_of: SizeOf
+) -> tuple[Table, Columns | None]:
+    """Return a table, without a header if its first row is data, and the roles of its columns; None for them if no
+    column names images or none describes them; Unusable if the roles are unclear.
 
-    None if no column names images, or no column describes them. A column has one role. sizes: returns the sizes of
-    some images, by the texts that name them. convention: the form of boxes that the kind of file states.
+    settings: of the source, by name. size_of: returns the size of the image that a text names.
     """
-    for names in chosen.values():
-        cells.take(names or ())
-    decisions: list[Decision] = []
+    why = first_row_is_data(table, index) if table.first else ""
+    stated = settings["first_row"]
+    is_data = bool(why) if stated == FROM_FILE else stated == NO_HEADER
+    proposal = Proposal(table.without_header() if is_data else table, is_data, index, settings, size_of)
+    if table.first:
+        found = NO_HEADER if why else HEADER
+        evidence = why or "it names no image of this folder"
+        proposal.decide("first row", "first_row", found, (HEADER, NO_HEADER), evidence)
+    columns = proposal.columns()
+    if columns is None and is_data:
+        raise Unusable("a first row that names the columns", f"data: {why}. Add a header such as image,label")
+    return proposal.table, columns
 
-    def columns_of(role: str, proposed: Callable[[], Iterable[str]], evidence: str = "") -> tuple[str, ...]:
-        names = chosen[role]
-        names = cells.take(proposed()) if names is None else names
-        item = ROLES[role]
-        others = tuple(cells.free) if max(item.counts) == 1 and role != "box" else ()
-        why = evidence or ("by its name and contents" if names else "no such column")
-        # a table without groups, a split or sizes is usual
-        if names or role in ("image", "labels", "numbers"):
-            shown = ", ".join(names) or "none"
-            decisions.append(Decision(item.label, shown, why, item.setting, as_setting(names), others))
+
+class Proposal:
+    """Chooses the columns of a table: as the settings do or, where they are empty, from names and all cells. A column
+    has one role. The arguments are those of `columns_of`; is_data: whether the file has no names of columns."""
+
+    def __init__(
+        self, table: Table, is_data: bool, index: ImageNames, settings: Mapping[str, str], size_of: SizeOf
+    ) -> None:
+        header = list(filter(None, table.header))
+        if twice := next((name for place, name in enumerate(header) if name in header[:place]), None):
+            raise Unusable("different column names", f"{twice} twice")
+        self.table, self._index, self._settings, self._size_of = table, index, settings, size_of
+        self._chosen = {
+            name: chosen_columns(settings[role.setting], header, role) for name, role in ROLES.items()
+        }
+        self._cells = Cells(table, is_data)
+        for names in self._chosen.values():
+            self._cells.take(names or ())
+        self._decisions: list[Decision] = []
+
+    def columns(self) -> Columns | None:
+        cells = self._cells
+        found, count = _image(cells, self._index)
+        image = self._take("image", found, f"{count:,} of {cells.rows:,} rows name images of this folder")
+        if len(image) != 1:
+            return None
+        split = self._take("split", _split(cells))
+        named, four = _named_box(cells)
+        box = self._take("box", four)
+        size = self._take("size", _size(cells, box))
+        group = self._take("group", [*cells.named(GROUP)][:1])
+        form, unit = self._form(image[0], box, named) if box else (CORNERS, PIXELS)
+        labels = self._take("labels", () if self._chosen["labels"] is not None else _labels(cells, bool(box)))
+        no = self._marks(labels, bool(box))
+        separator, why = separator_of(sum((cells.known(name) for name in labels), Counter[str]()))
+        if labels and not no:
+            separator = self.decide("separator of labels", "separator", separator, SEPARATORS, why)
+        numbers = self._take("numbers", () if cells.without_names else _numbers(cells))
+        rest = [*(name for name in cells.free if not cells.is_empty(name)), *self.table.unread]
+        if rest:
+            self._decisions.append(Decision("other columns", "not read", listed(rest, 20)))
+        if not (box or labels or numbers):
+            return None
+        roles = (
+            image[0],
+            "".join(split),
+            box,
+            size,
+            "".join(group),
+            form,
+            unit,
+            labels,
+            separator,
+            no,
+            numbers,
+        )
+        return Columns(*roles, decisions=tuple(self._decisions))
+
+    def decide(
+        self,
+        about: str,
+        setting: str,
+        found: str,
+        choices: Iterable[str],
+        why: str,
+        in_words: str = "",
+        is_open: bool = False,
+    ) -> str:
+        """Add a decision; return what was found or, if the setting states it, the choice of the user."""
+        value = found if self._settings[setting] == FROM_FILE else self._settings[setting]
+        others = tuple(choice for choice in choices if choice != value)
+        if self._settings[setting] != FROM_FILE:
+            in_words, why, is_open = value, "chosen by you", False
+        self._decisions.append(Decision(about, in_words or value, why, setting, value, others, is_open))
+        return value
+
+    def _take(
+        self, role: str, proposed: Iterable[str], evidence: str = "by name and contents"
+    ) -> tuple[str, ...]:
+        """Return the columns of a role, `proposed` unless they are chosen, and add a decision about them."""
+        item, names = ROLES[role], self._chosen[role]
+        names = self._cells.take(proposed) if names is None else names
+        if names or role not in RARE:
+            shown, why = ", ".join(names) or "none", evidence if names else "no such column"
+            why = why if self._chosen[role] is None else "chosen by you"
+            others = tuple(self._cells.free) if 1 in item.counts and max(item.counts) == 1 else ()
+            self._decisions.append(Decision(item.label, shown, why, item.setting, as_setting(names), others))
         return names
 
-    found = _image(cells, index)
-    counted_names = f"{found[1]:,} of {cells.rows:,} rows name images of this folder" if found else ""
-    counted_names = f"it contains the images of {cells.rows:,} rows" if cells.images else counted_names
-    image = columns_of("image", lambda: found[:1] if found else (), counted_names)
-    if len(image) != 1:
-        return None
-    split = columns_of("split", lambda: _split(cells))
-    form, box = _named_box(cells)
-    named = form is not None and chosen["box"] is None
-    box = cells.take(box) if chosen["box"] is None else chosen["box"]
-    size = columns_of("size", lambda: _size(cells, box))
-    unit = PIXELS
-    if box:
-        unit, decided = _unit_and_form(cells, image[0], box, size, sizes, convention)
-        if named:
+    def _form(self, image: str, box: tuple[str, ...], named: str) -> tuple[str, str]:
+        """Return the form of the boxes, `named` by the columns or else that by which all boxes lie inside their images,
+        and their unit."""
+        rows = [
+            (name, numbers)
+            for name, *texts in self._cells.texts([image, *box])
+            if (numbers := box_numbers(texts)) is not None
+        ]
+        boxes = np.array([numbers for _, numbers in rows]).reshape(-1, 4)
+        # boxes are larger than one pixel
+        found_unit = SHARES if len(boxes) and np.nanmax(np.abs(boxes)) <= 1 else PIXELS
+        unit = found_unit if self._settings["box_unit"] == FROM_FILE else self._settings["box_unit"]
+        if named and self._chosen["box"] is None:
+            form, is_open = named, False
             evidence = f"the columns are called {', '.join(box)}"
             evidence = evidence if len(box) == 4 else f"the bounding boxes of the points in {box[0]}"
-            others = tuple(other for other in FORMS if other != form)
-            words = f"{form}, in {unit}"
-            decided = replace(
-                decided, chosen=words, evidence=evidence, value=str(form), alternatives=others, is_open=False
+        else:
+            limits = self._limits([name for name, _ in rows], boxes, found_unit)
+            is_apart = len(box) == 4 and _has_gap(self._cells, box)
+            likely = CORNERS if is_apart else self.table.by_convention
+            form, evidence, is_both = _form_that_fits(
+                boxes, limits, 0.01 if found_unit == SHARES else 1.0, likely
             )
-        form = decided.value
-        decisions.append(decided)
-    role = ROLES["box"]
-    decisions.append(
-        Decision(role.label, ", ".join(box) or "none", "by names and contents", role.setting, as_setting(box))
-    )
-    group = columns_of("group", lambda: list(cells.named(GROUP))[:1])
-    labels, marked = _labels(cells, bool(box)) if chosen["labels"] is None else (chosen["labels"], None)
-    labels = columns_of("labels", lambda: labels)
-    if marked is None:
-        marked = len(labels) > 1 or any(
-            plain_name(name) not in LABELS and cells.is_marks(name) for name in labels
-        )
-    minus = marked and any(set(cells.counts[name]) & set(MINUS) for name in labels)
-    zero = marked and any(set(map(str.lower, cells.counts[name])) & set(NO) for name in labels)
-    separator, evidence = separator_of(sum((cells.known(name) for name in labels), Counter[str]()))
-    if labels and not marked:
-        others = tuple(other for other in SEPARATORS if other != separator)
-        decisions.append(Decision("separator of labels", separator, evidence, "separator", separator, others))
-    if marked:
-        words = (
-            "-1 is no"
-            if minus and not zero
-            else "-1 and empty cells are unknown"
-            if minus
-            else "1 is yes, 0 is no"
-        )
-        decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
-    numbers = columns_of("numbers", lambda: () if cells.without_names else _numbers(cells))
-    rest = [*(name for name in cells.free if not cells.is_empty(name)), *cells.unread]
-    if rest:
-        decisions.append(Decision("other columns", "not read", listed(rest, 20)))
-    if not box and not labels and not numbers:
-        return None
-    return Columns(
-        image=image[0],
-        box=box,
-        form=form or CORNERS,
-        unit=unit,
-        labels=labels,
-        separator=separator,
-        marked=marked,
-        minus_is_no=minus and not zero,
-        group=next(iter(group), None),
-        split=next(iter(split), None),
-        size=size,
-        numbers=numbers,
-        decisions=tuple(decisions),
-    )
+            is_open = is_both and not likely
+            if is_both and self._cells.without_names:
+                evidence += "; the first row is data, so no header names the columns"
+        return self.decide(
+            "box format", "box_form", form, FORMS, evidence, f"{form}, in {unit}", is_open
+        ), unit
+
+    def _limits(self, names: list[str], boxes: Floats, unit: str) -> Floats:
+        """Return the width and height of the image of each box; infinite where they are not looked up."""
+        if unit == SHARES:
+            return np.ones((len(boxes), 2))
+        # the boxes that reach furthest tell most
+        furthest = (boxes[:, :2] + boxes[:, 2:]).argsort(axis=0)[::-1][:MAX_SIZES].ravel()
+        sizes = {names[row]: self._size_of(names[row]) for row in furthest.tolist()}
+        return np.array([sizes.get(name) or (np.inf, np.inf) for name in names], float).reshape(-1, 2)
+
+    def _marks(self, labels: tuple[str, ...], has_box: bool) -> tuple[str, ...]:
+        """Return the marks that mean no in columns of marks; () if the columns contain labels."""
+        cells = self._cells
+        may_be = not has_box and not cells.without_names
+        if len(labels) < 2 and not (
+            may_be and any(plain_name(name) not in LABELS and cells.is_marks(name) for name in labels)
+        ):
+            return ()
+        marks = {cell.lower() for name in labels for cell in cells.counts[name]}
+        minus, zero = marks & {*MINUS}, marks & {*NO}
+        words = "1 is yes, 0 is no"
+        if minus:
+            words = "-1 and empty cells are unknown" if zero else "-1 is no"
+        self._decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
+        return (*NO, *MINUS) if minus and not zero else NO
+
+
+def _form_that_fits(boxes: Floats, limits: Floats, slack: float, likely: str) -> tuple[str, str, bool]:
+    """Return the form by which most boxes lie inside their images, `likely` among equals; the evidence; and whether
+    corners fit as well as widths and heights. slack: by how much rounded boxes may reach out."""
+    low, high = boxes[:, :2], boxes[:, 2:]
+    corners = (high > low).all(axis=1) & (high <= limits + slack).all(axis=1)
+    extents = (high > 0).all(axis=1) & (low + high <= limits + slack).all(axis=1)
+    fits = {CORNERS: int(corners.sum()), EXTENT: int(extents.sum())}
+    form = max(fits, key=lambda form: (fits[form], form == likely))
+    counts = " and ".join(f"{fits[form]:,} of {len(boxes):,} as {form}" for form in fits)
+    both = fits[CORNERS] == fits[EXTENT] == len(boxes)
+    return form, f"boxes inside their images: {counts}", both
 
 
 def stated_parts(table: Table, index: ImageNames) -> dict[str, str | None]:
     """Return the part of each image that a table of images and parts states; {} for another table."""
     cells = Cells(table.without_header() if first_row_is_data(table, index) else table)
-    split, image = _split(cells), _image(cells, index)
-    if not split or image is None:
+    split, (image, _) = _split(cells), _image(cells, index)
+    if not split or not image:
         return {}
-    rows = cells.texts([image[0], split[0]])
+    rows = cells.texts([*image, *split])
     return {index.find(text): part_in_cell(split[0], cell) for text, cell in rows if index.knows(text)}
 
 
@@ -457,16 +508,16 @@ def first_row_is_data(table: Table, index: ImageNames) -> str:
     return ""
 
 
-def _image(cells: Cells, index: ImageNames) -> tuple[str, int] | None:
-    """Return the column in which the most cells name images of the tree, and how many; among equal columns, one with a
-    usual name.
+def _image(cells: Cells, index: ImageNames) -> tuple[list[str], int]:
+    """Return the column in which the most cells name images of the tree, one with a usual name among equals, and how
+    many; ([], 0) if there is none.
 
     Plain numbers count as names only in a column with a usual name, because any number may also be an image name.
     """
     if cells.images:
-        return cells.images, cells.rows
+        return [cells.images], cells.rows
     counts = {}
-    for column in cells.free:
+    for column in sorted(cells.free, key=lambda column: plain_name(column) not in IMAGE):
         is_usual = plain_name(column) in IMAGE
         counts[column] = sum(
             count
@@ -474,27 +525,28 @@ def _image(cells: Cells, index: ImageNames) -> tuple[str, int] | None:
             if (is_usual or plain_number(cell) is None) and index.knows(cell)
         )
     best = max(counts.values(), default=0)
-    columns = [column for column in cells.free if best and counts[column] == best]
-    first = sorted(columns, key=lambda column: plain_name(column) not in IMAGE)[:1]
-    if not first and not index.fills_zeros:
+    if best:
+        return [max(counts, key=counts.__getitem__)], best
+    if not index.fills_zeros:
         index.fills_zeros = True
-        found = _image(cells, index)
+        found, best = _image(cells, index)
         # of other numbers, such as those of classes, only some are names, or of few images
-        if found is not None and cells.known(found[0]).total() == found[1] >= index.count / 4:
-            return found
+        if found and cells.known(found[0]).total() == best >= index.count / 4:
+            return found, best
         index.fills_zeros = False
-    return (first[0], best) if first else None
+    return [], 0
 
 
-def _named_box(cells: Cells) -> tuple[str | None, tuple[str, ...]]:
-    """Return four columns and the form that their names imply; or None and a column with four numbers per cell; or, in
-    a table without names, None and the first four columns of numbers beside each other."""
+def _named_box(cells: Cells) -> tuple[str, tuple[str, ...]]:
+    """Return four columns and the form that their names imply; or "" and a column with four numbers per cell; or, in a
+    table without names, "" and the first four columns of numbers beside each other."""
     for form, names in BOXES.items():
-        for prefix in PREFIXES:
-            for four in names:
-                columns = tuple(cells.named(prefix + name for name in four))
-                if len(columns) == 4 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
-                    return form, columns
+        for prefix, place, extent in itertools.product(
+            PREFIXES, names, ("",) if form == CORNERS else EXTENTS
+        ):
+            columns = tuple(cells.named(prefix + name for name in f"{place} {extent}".split()))
+            if len(columns) == 4 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
+                return form, columns
     single = [column for column in cells.free if _is_box(cells.known(column))]
     outlines = [name for name in cells.named(OUTLINES) if name in single]
     if outlines and any(len(BOX_NUMBER.findall(cell)) > 4 for cell in cells.known(outlines[0])):
@@ -503,13 +555,13 @@ def _named_box(cells: Cells) -> tuple[str | None, tuple[str, ...]]:
         name for name in single if all(len(BOX_NUMBER.findall(cell)) == 4 for cell in cells.known(name))
     ]
     if single or not cells.without_names:
-        return None, tuple(single[:1])
+        return "", tuple(single[:1])
     filled = [name for name in cells.counts if not cells.is_empty(name)]
     for start in range(len(filled) - 3):
         beside = tuple(filled[start : start + 4])
         if set(beside) <= set(cells.free) and all(map(cells.is_numeric, beside)):
-            return None, beside
-    return None, ()
+            return "", beside
+    return "", ()
 
 
 def _has_gap(cells: Cells, box: tuple[str, ...]) -> bool:
@@ -541,64 +593,15 @@ def box_numbers(cells: Sequence[str]) -> list[float] | None:
     return numbers if len(numbers) == 4 else None
 
 
-def _unit_and_form(
-    cells: Cells,
-    image: str,
-    box: tuple[str, ...],
-    size: tuple[str, ...],
-    sizes: Sizes,
-    convention: str,
-) -> tuple[str, Decision]:
-    """Return the unit of boxes, and the decision about their form: by which of the forms all boxes lie inside their
-    images. It is open where corners fit as well as widths and heights."""
-    rows = [
-        (texts[0], numbers, texts[1 + len(box) :])
-        for texts in cells.texts([image, *box, *size])
-        if (numbers := box_numbers(texts[1 : 1 + len(box)])) is not None
-    ]
-    names = [name for name, _, _ in rows]
-    boxes = np.array([numbers for _, numbers, _ in rows]).reshape(-1, 4)
-    # boxes are larger than one pixel
-    unit = SHARES if len(boxes) and np.nanmax(np.abs(boxes)) <= 1 else PIXELS
-    limits = np.ones((len(boxes), 2)) if unit == SHARES else np.full((len(boxes), 2), np.inf)
-    if unit == PIXELS and len(boxes):
-        # the boxes that reach furthest tell most
-        furthest = (boxes[:, :2] + boxes[:, 2:]).argsort(axis=0)[::-1][:MAX_SIZES].ravel()
-        real = sizes(list(dict.fromkeys(names[row] for row in furthest.tolist())))
-        limits = np.array([real.get(name, (np.inf, np.inf)) for name in names], float).reshape(-1, 2)
-    gap = len(box) == 4 and _has_gap(cells, box)
-    # of a pixel or a share, by which rounded boxes may reach out
-    slack = 0.01 if unit == SHARES else 1.0
-    low, high = boxes[:, :2], boxes[:, 2:]
-    corners = (high > low).all(axis=1) & (high <= limits + slack).all(axis=1)
-    extents = (high > 0).all(axis=1) & (low + high <= limits + slack).all(axis=1)
-    fits = {CORNERS: int(corners.sum()), EXTENT: int(extents.sum())}
-    both = fits[CORNERS] == fits[EXTENT] == len(boxes)
-    form = CORNERS if gap else convention or max(fits, key=lambda form: fits[form])
-    if fits[form] < len(boxes) and fits[form] < max(fits.values()):
-        form = max(fits, key=lambda form: fits[form])
-    counts = " and ".join(f"{fits[form]:,} of {len(boxes):,} as {form}" for form in fits)
-    evidence = f"boxes inside their images: {counts}"
-    if both and cells.without_names:
-        evidence += "; the first row is data, so no header names the columns"
-    others = tuple(other for other in FORMS if other != form)
-    is_open = both and not gap and not convention
-    return unit, Decision("box format", f"{form}, in {unit}", evidence, "box_form", form, others, is_open)
-
-
 def _split(cells: Cells) -> list[str]:
     """Return a column with a usual name and words such as train, or one with nothing else but several of them."""
     words = {name: {cell.lower() for cell in cells.known(name)} for name in cells.free}
     named = [name for name in cells.named(SPLIT) if any(map(part_word, cells.known(name)))]
     named += [name for name in cells.named(FLAGS) if cells.is_marks(name)]
-    return (
-        named
-        or [
-            name
-            for name in cells.free
-            if len(words[name] & set(PARTS)) > 1 and words[name] <= {*PARTS, *NO_PART}
-        ]
-    )[:1]
+    named += [
+        name for name in cells.free if len(words[name] & {*PARTS}) > 1 and words[name] <= {*PARTS, *NO_PART}
+    ]
+    return named[:1]
 
 
 def _size(cells: Cells, box: tuple[str, ...]) -> tuple[str, ...]:
@@ -608,16 +611,12 @@ def _size(cells: Cells, box: tuple[str, ...]) -> tuple[str, ...]:
         if len(columns) == 2 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
             return columns
     numeric = [name for name in cells.free if cells.is_numeric(name)] if cells.without_names and box else []
-    return (
-        tuple(numeric)
-        if len(numeric) == 2 and all(float(cell) > 1 for name in numeric for cell in cells.known(name))
-        else ()
-    )
+    are_sizes = all(float(cell) > 1 for name in numeric for cell in cells.known(name))
+    return tuple(numeric) if len(numeric) == 2 and are_sizes else ()
 
 
-def _labels(cells: Cells, has_box: bool) -> tuple[list[str], bool | None]:
-    """Return a column with a usual name, otherwise the columns of marks, otherwise the first with repeated texts; and
-    whether they are marks, None if that is not known yet.
+def _labels(cells: Cells, has_box: bool) -> list[str]:
+    """Return a column with a usual name, otherwise the columns of marks, otherwise the first with repeated texts.
 
     Unusable if it contains JSON, such as the regions in CSV files of Label Studio.
     """
@@ -625,12 +624,12 @@ def _labels(cells: Cells, has_box: bool) -> tuple[list[str], bool | None]:
     if (json := next(filter(cells.is_json, named), None)) is not None:
         raise Unusable("labels that are texts", f"JSON objects in {json}")
     if named:
-        return ([column for column in named if not cells.is_numeric(column)] or named)[:1], None
+        return ([column for column in named if not cells.is_numeric(column)] or named)[:1]
     if cells.without_names and not has_box and len(cells.free) == 1:
-        return cells.free, False
+        return cells.free
     marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
-        return marks, True
+        return marks
     texts = [
         column
         for column in cells.free
@@ -638,7 +637,7 @@ def _labels(cells: Cells, has_box: bool) -> tuple[list[str], bool | None]:
     ]
     repeated = [name for name in texts if 2 * len(cells.known(name)) <= cells.known(name).total()]
     # beside a box in a table without names, the only text is what the box shows
-    return (repeated or (texts if cells.without_names and has_box else []))[:1], False
+    return (repeated or (texts if cells.without_names and has_box else []))[:1]
 
 
 def _numbers(cells: Cells) -> list[str]:

@@ -42,7 +42,7 @@ Rows = Iterator[tuple[int, list[str]]]
 @dataclass(frozen=True)
 class Table:
     """header: as in the file. rows: returns a new iterator over the number and the cells of each row; it raises
-    Unusable where the file is damaged. counts: what the numbers count, "line" or "row". first: the cells of the first
+    Unusable where the file is damaged. first: the cells of the first
     line where it may be data; () where names of columns are certain. by_convention: the form of boxes that a file of
     this kind states, "" if it states none. images: the column of images that the table contains. unread: columns that
     cannot be read. decisions: how the file was read.
@@ -50,7 +50,6 @@ class Table:
 
     header: tuple[str, ...]
     rows: Callable[[], Rows]
-    counts: str = "line"
     first: tuple[str, ...] = ()
     by_convention: str = ""
     images: str = ""
@@ -136,7 +135,7 @@ def spreadsheet_table(data: bytes) -> Table:
         raise Unusable("an Excel workbook that can be opened", came) from error
     if not cells:
         raise Unusable("a sheet with rows", "none")
-    return Table(_header(cells[0]), lambda: enumerate(cells[1:], 2), "row", tuple(cells[0]))
+    return Table(_header(cells[0]), lambda: enumerate(cells[1:], 2), tuple(cells[0]))
 
 
 def json_lines(data: bytes) -> Table:
@@ -161,9 +160,7 @@ def json_lines(data: bytes) -> Table:
     return Table(
         header,
         lambda: ((number, [row.get(key, "") for key in header]) for number, row in rows),
-        "line",
-        (),
-        EXTENT,
+        by_convention=EXTENT,
     )
 
 
@@ -268,7 +265,7 @@ def parquet_table(source: Path | IO[bytes], limits: Limits, name: str = "") -> T
 
     nested = tuple(field for field, inside in columns.items() if not inside)
     has_objects = any(inside != (field,) for field, inside in columns.items() if inside)
-    return Table(header, rows, "row", (), EXTENT if has_objects else "", column, nested)
+    return Table(header, rows, (), EXTENT if has_objects else "", column, nested)
 
 
 def _columns_in(name: str, type_: Any) -> tuple[str, ...]:
@@ -345,14 +342,13 @@ def separator_of(cells: Counter[str]) -> tuple[str, str]:
     return WHOLE, "each cell is one label"
 
 
-def unknown_mark(row: Mapping[str, str], labels: Sequence[str], minus_is_no: bool = False) -> str:
-    """Return the first of `labels` whose cell is neither yes nor no, with the cell; "" if there is none.
+def unknown_mark(row: Mapping[str, str], labels: Sequence[str], no: tuple[str, ...] = NO) -> str:
+    """Return the first of `labels` whose cell is neither yes nor one of `no`, with the cell; "" if there is none.
 
-    >>> unknown_mark({"sea": "1", "sun": "?"}, ["sea", "sun"]), unknown_mark({"sea": "-1"}, ["sea"], minus_is_no=True)
+    >>> unknown_mark({"sea": "1", "sun": "?"}, ["sea", "sun"]), unknown_mark({"sea": "-1"}, ["sea"], MINUS)
     ("sun: '?'", '')
     """
-    known = (*YES, *NO, *MINUS) if minus_is_no else (*YES, *NO)
-    unknown = next((label for label in labels if row[label].lower() not in known), None)
+    unknown = next((label for label in labels if row[label].lower() not in (*YES, *no)), None)
     return "" if unknown is None else readable(f"{unknown}: {row[unknown]!r:.20}")
 
 

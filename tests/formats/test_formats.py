@@ -170,7 +170,7 @@ UNUSABLE = [
     ("Table of images", "t.csv", 'image,label\n"1.jpg,cat', "line 2"),
     ("Table of images", "t.csv", "image,label\n" + "n" * 200_000, "131072"),
     ("Table of images", "t.csv", ",".join(map(str, range(MAX_COLUMNS + 1))), "1,003"),
-    ("Table of images", "t.dat", "image,label\n1.jpg,cat", "no such table"),
+    ("Table of images", "t.dat", "image,label\n1.jpg,cat", "no such file"),
     ("Table of images", "t.parquet", b"PAR1 and no more", "a complete Parquet file"),
     ("Table of images", "t.parquet", b"", "a complete Parquet file"),
 ]

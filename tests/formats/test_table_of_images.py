@@ -234,7 +234,7 @@ def test_invalid_choices_of_columns_are_refused(tmp_path):
         assert caught.value.expected.startswith(ROLES[role].label)
     for chosen, came in (
         ({"label_columns": "colour"}, "colour"),
-        ({"table": "other.csv"}, "no such table"),
+        ({"table": "other.csv"}, "no such file"),
         ({"label_columns": "-", "number_columns": "-"}, "image, label, year"),
     ):
         with refused(str(tmp_path / "x")) as caught:
