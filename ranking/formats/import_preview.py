@@ -58,12 +58,7 @@ class ImportPreview:
 
     def to_json(self) -> Json:
         """Return the record that `from_json` reads."""
-        detected = {name: asdict(recognised) for name, recognised in self.detected.items()}
-        content = None if self.content is None else self.content.to_json()
-        alternatives = {
-            value: [crop.to_json() for crop in crops] for value, crops in self.alternatives.items()
-        }
-        return {**vars(self), "detected": detected, "content": content, "alternatives": alternatives}
+        return asdict(self)
 
     @classmethod
     def from_json(cls, record: GivenJson) -> ImportPreview:

@@ -7,12 +7,12 @@ import time
 import warnings
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 from PIL import Image
 
 from ranking.core import Problem, Reading, SourceImage
-from ranking.core.settings import GivenJson, Json
+from ranking.core.settings import GivenJson
 from ranking.datasets.build import check
 from ranking.datasets.folder import CheckedImage
 from ranking.datasets.pixels import Change, change_rows
@@ -32,25 +32,16 @@ COUNT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Crop:
-    """One box: its thumbnail, its classes, and the name of its image."""
+    """One box: its thumbnail in base64, its classes, and the name of its image."""
 
-    thumbnail: bytes
+    thumbnail: str
     classes: tuple[str, ...]
     numbers: dict[str, float]
     image: str
 
-    def to_json(self) -> Json:
-        return {**asdict(self), "thumbnail": base64.b64encode(self.thumbnail).decode()}
-
     @classmethod
     def from_json(cls, record: GivenJson) -> Crop:
-        return cls(
-            **{
-                **record,
-                "thumbnail": base64.b64decode(record["thumbnail"]),
-                "classes": tuple(record["classes"]),
-            }
-        )
+        return cls(**{**record, "classes": tuple(record["classes"])})
 
 
 @dataclass(frozen=True)
@@ -79,14 +70,9 @@ class SourcePreview:
     problem_count: int
     counts: LabelCounts
 
-    def to_json(self) -> Json:
-        """Return the record that `from_json` reads."""
-        crops = [crop.to_json() for crop in self.crops]
-        return {**asdict(self), "crops": crops, "reading": self.reading.to_json()}
-
     @classmethod
     def from_json(cls, record: GivenJson) -> SourcePreview:
-        """Return the preview that `to_json` wrote; ValueError, TypeError or KeyError for any other record."""
+        """Return the preview of such a record; ValueError, TypeError or KeyError for any other record."""
         crops = [Crop.from_json(crop) for crop in record["crops"]]
         counts, reading = LabelCounts(**record["counts"]), Reading.from_json(record["reading"])
         return cls(**{**record, "crops": crops, "reading": reading, "counts": counts})
@@ -158,4 +144,6 @@ def _crop(image: CheckedImage, shown: Counter[tuple[str, ...]]) -> Crop:
     place = min(range(len(image.boxes)), key=lambda place: shown[image.boxes[place][0].classes])
     box = image.boxes[place][0]
     shown[box.classes] += 1
-    return Crop(image.crops[place], box.classes, dict(box.numbers), image.record.name)
+    return Crop(
+        base64.b64encode(image.crops[place]).decode(), box.classes, dict(box.numbers), image.record.name
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import json
 
@@ -100,7 +101,7 @@ def test_classes_take_turns(tmp_path):
     crops = preview_source(make_source("COCO", folder=str(folder))).crops
     assert [crop.image for crop in crops] == ["1", "2", "3", "4"]
     assert [crop.classes for crop in crops] == [("cat",), ("dog",), ("cat",), ("dog",)]
-    assert Image.open(io.BytesIO(crops[0].thumbnail)).format in ("JPEG", "WEBP")
+    assert Image.open(io.BytesIO(base64.b64decode(crops[0].thumbnail))).format in ("JPEG", "WEBP")
 
 
 def test_labels_are_counted_and_no_more_images_decoded_than_are_shown(tmp_path, monkeypatch):

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from image_sets import png
 from imports_here import go_on, import_here, question_of
 from PIL import ImageOps
 from shown import counts_in, errors, press, text_of
 from test_copies import painted
 
-from pages.parts.importing import near_copies
 from ranking.datasets.copies import stored_copies
 
 # seeds of pictures; those of 0 and 1 are in both
@@ -43,8 +41,8 @@ def test_copies_are_counted_and_shown_and_kept_on_one_side_by_default(laboratory
     assert [2, 2, 2, 6] in counts_in(app.markdown), "pairs, across the split, test images of how many"
     assert switch(app, copied).value is True
     alts = [alt for alt in alts_of(app) if "near copies" in alt]
-    assert len(alts) == 2, "both pairs"
-    assert all("(train)" in alt and "(test)" in alt for alt in alts)
+    assert len(alts) == 4, "both pairs"
+    assert all(sum("(train)" in alt for alt in pair) == 1 for pair in (alts[:2], alts[2:]))
     copies = stored_copies(copied.draft)
     press(app, "add set")
     images = laboratory.store.sets.get(go_on(laboratory.store, copied).result["key"])
@@ -65,13 +63,3 @@ def test_the_switch_off_keeps_the_split_of_the_source(laboratory, open_page, cop
     images = laboratory.store.sets.get(key)
     assert int(images.image_test.sum()) == len(TEST)
     assert images.image_groups.tolist() == list(range(12))
-
-
-def test_two_images_are_put_beside_each_other():
-    wide, high = (np.asarray(painted(seed, size)) for seed, size in ((1, (200, 50)), (2, (40, 100))))
-    both = near_copies.side_by_side([png(wide), png(high)])
-    pixels = np.asarray(both)
-    side = near_copies.SIDE
-    assert pixels.shape == (side, 2 * side + near_copies.GAP, 4)
-    assert not pixels[:, side : side + near_copies.GAP, 3].any(), "a gap between them"
-    assert pixels[side // 2, side // 2, 3] == pixels[side // 2, -side // 2, 3] == 255

@@ -28,7 +28,7 @@ from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.parts.app import home
-from pages.parts.importing import problem_table, uploads
+from pages.parts.importing import uploads
 from ranking.core.errors import HomeError
 from ranking.formats.tree_source import tree_sources
 
@@ -304,11 +304,6 @@ def test_an_open_decision_is_asked_about_with_crops_of_each_reading(
     done = poll(app)
     images = home.store().sets.get(done.result["key"])
     assert all(name.startswith("test") for name in images.image_names[images.image_test])
-
-
-def test_the_report_as_csv_has_no_formulas():
-    rows = [{"file": "=1+1", "expected": "a, b", "came": 'say "x"', "done": "left out"}]
-    assert problem_table.as_csv(rows) == ('file,expected,came,done\r\n\'=1+1,"a, b","say ""x""",left out\r\n')
 
 
 # ----------------------------------------------------------------------------------------------- deleting

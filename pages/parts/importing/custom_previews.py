@@ -6,7 +6,7 @@ from typing import Any
 
 import streamlit as st
 
-from pages.parts.app import forms, frame, keys
+from pages.parts.app import forms, keys
 from pages.parts.app.frame import escaped
 from pages.parts.importing import problem_table, uploads, vector_plot
 from pages.parts.training import jobs_panel
@@ -38,21 +38,13 @@ def _show_refusal(refused: str) -> None:
 def _decide(
     run: Run, question: Question, file_name: str, changes: dict[str, Any], can_be_added: bool
 ) -> None:
-    """The buttons: add the features or, if settings were changed, read again; and cancel."""
-    # changes: of the settings.
+    """The name of the features, and the buttons. changes: of the settings."""
     title = ""
     if can_be_added and not changes:
         begin = file_name.rpartition(".")[0] or file_name
         title = st.text_input("Name", begin, max_chars=60, key=f"title {run.id}")
-    with st.container(horizontal=True):
-        if changes:
-            if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
-                uploads.answer(run, question, add=False, **changes)
-        elif can_be_added and frame.pressed(
-            "Add features", "add features", type="primary", icon=":material/check_circle:"
-        ):
-            uploads.answer(run, question, title=readable(title, 60))
-        uploads.offer_cancel(run)
+    to_add = {"title": readable(title, 60)} if can_be_added else None
+    uploads.offer_end(run, question, "Add features", "add features", to_add, changes)
 
 
 # ---------------------------------------------------------------------------------------------------------
@@ -81,7 +73,7 @@ def _show_vectors(images: ImageSet, run: Run, question: Question, file_name: str
     _decide(run, question, file_name, changes, not preview.refused)
     if preview.problems:
         caption, file = "found in the file, and how they are handled.", f"features-{run.id}.csv"
-        problem_table.show_first(preview.problems, preview.problem_count, caption, file)
+        problem_table.show(preview.problems, preview.problem_count, caption, file)
     with st.expander(f"Content of the file: {counted(len(preview.arrays), 'array')}"):
         st.dataframe([_row(info) for info in preview.arrays], hide_index=True)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+from typing import Any, NoReturn
 
 import streamlit as st
 
@@ -19,7 +20,7 @@ from ranking.formats.import_preview import OF_ALTERNATIVE, ImportPreview
 from ranking.formats.preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
 from ranking.reports.markup import data_url
-from ranking.storage.import_questions import Answer, Question, reply
+from ranking.storage.import_questions import Question
 from ranking.storage.run import Run
 from ranking.storage.run_settings import ImportSettings
 
@@ -36,7 +37,7 @@ def show(run: Run, question: Question) -> None:
         _show_labels(preview.content)
         _ask_open(run, question, preview, preview.content)
         _show_crops(preview.content.crops)
-    buttons = st.container(horizontal=True)
+    buttons = st.container()
     st.markdown("##### How your files were read")
     source = _choose_source(run, question, preview)
     _show_decisions(run, question, preview)
@@ -50,17 +51,16 @@ def show(run: Run, question: Question) -> None:
 def _choose_source(run: Run, question: Question, preview: ImportPreview) -> str | None:
     """The format; choosing another format reads the files again."""
     names = list(dict.fromkeys([*preview.detected, *tree_sources()]))
-    key = keys.widget(f"read as {run.id} {question.number}")
     chosen: str | None = st.selectbox(
         "Format",
         names,
         index=None if preview.source is None else names.index(preview.source),
         format_func=lambda name: f"{name} (recognised)" if name in preview.detected else name,
         placeholder="no format recognised",
-        key=key,
-        on_change=_read_as,
-        args=(run, question, key),
+        key=keys.widget(f"read as {run.id} {question.number}"),
     )
+    if chosen not in (None, preview.source):
+        uploads.answer(run, question, add=False, source=chosen, source_settings={})
     why = {name: recognised.why for name, recognised in preview.detected.items()}
     st.caption(escaped(why.get(str(preview.source), "Chosen by you; the files do not look like this format")))
     for name, text in why.items():
@@ -76,24 +76,17 @@ def _show_decisions(run: Run, question: Question, preview: ImportPreview) -> Non
         key = keys.widget(f"decision {row.about} {run.id} {question.number}")
         with said:
             if row.alternatives:
-                st.selectbox(
-                    row.about.capitalize(),
-                    [row.value, *row.alternatives],
-                    key=key,
-                    on_change=_read_with,
-                    args=(run, question, preview, row, key),
-                )
+                value = st.selectbox(row.about.capitalize(), [row.value, *row.alternatives], key=key)
+                if value != row.value:
+                    _read_with(run, question, preview, row, value)
             else:
                 st.markdown(f"**{escaped(row.about.capitalize())}**: {escaped(row.chosen)}")
         evidence.caption(escaped(f"{row.chosen}: {row.evidence}" if row.alternatives else row.evidence))
 
 
-def _read_with(run: Run, question: Question, preview: ImportPreview, row: Decision, key: str) -> None:
-    if st.session_state[key] != row.value:
-        with frame.errors_in_place():
-            settings = {**preview.source_settings, row.setting: st.session_state[key]}
-            changes = {"source": preview.source, "source_settings": settings}
-            reply(run, Answer(question.number, False, changes))
+def _read_with(run: Run, question: Question, preview: ImportPreview, row: Decision, value: str) -> NoReturn:
+    settings = {**preview.source_settings, row.setting: value}
+    uploads.answer(run, question, add=False, source=preview.source, source_settings=settings)
 
 
 def _ask_open(run: Run, question: Question, preview: ImportPreview, content: SourcePreview) -> None:
@@ -112,17 +105,9 @@ def _ask_open(run: Run, question: Question, preview: ImportPreview, content: Sou
         for value, crops in readings.items():
             label = f"{row.about}: {value}"
             if frame.pressed(f"Read as {escaped(value)}", f"read {label} {run.id} {question.number}"):
-                settings = {**preview.source_settings, row.setting: value}
-                uploads.answer(run, question, add=False, source=preview.source, source_settings=settings)
+                _read_with(run, question, preview, row, value)
             tiles = [_tile(crop, place) for place, crop in enumerate(crops)]
             grid.image_grid(tiles, name=f"{keys.EXAMPLE} {label}", selected=None, label=label, kind="images")
-
-
-def _read_as(run: Run, question: Question, key: str) -> None:
-    source = st.session_state[key]
-    if source is not None:
-        with frame.errors_in_place():
-            reply(run, Answer(question.number, False, {"source": source, "source_settings": {}}))
 
 
 def _settings_of(run: Run, question: Question, preview: ImportPreview, source: str) -> dict[str, Any]:
@@ -180,24 +165,23 @@ def _show_crops(crops: list[Crop]) -> None:
 def _tile(crop: Crop, number: int) -> Tile:
     numbers = [f"{name} {written(value)}" for name, value in crop.numbers.items()]
     label = ", ".join([*crop.classes, *numbers]) or "no class"
-    return Tile(str(number), data_url(crop.thumbnail), f"sample of image {crop.image}, shows {label}", label)
+    return Tile(
+        str(number),
+        data_url(base64.b64decode(crop.thumbnail)),
+        f"sample of image {crop.image}, shows {label}",
+        label,
+    )
 
 
 def _offer_end(
     run: Run, question: Question, preview: ImportPreview, source: str | None, values: dict[str, Any]
 ) -> None:
     """The buttons: add the image set, or read again if the settings have changed; and cancel."""
-    if source is not None and _differ(preview, source, values):
-        if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
-            uploads.answer(run, question, add=False, source=source, source_settings=values)
-    elif (
-        source is not None
-        and preview.content is not None
-        and not preview.open_decisions
-        and frame.pressed("Add image set", "add set", type="primary", icon=":material/check_circle:")
-    ):
-        uploads.answer(run, question, source=source, source_settings=values)
-    uploads.offer_cancel(run)
+    chosen = {"source": source, "source_settings": values}
+    is_read = source is not None and preview.content is not None and not preview.open_decisions
+    has_changed = source is not None and _differ(preview, source, values)
+    to_add, to_read = chosen if is_read else None, chosen if has_changed else None
+    uploads.offer_end(run, question, "Add image set", "add set", to_add, to_read)
 
 
 def _differ(preview: ImportPreview, source: str, values: dict[str, Any]) -> bool:
@@ -210,6 +194,4 @@ def _show_problems(run: Run, content: SourcePreview) -> None:
         st.success("No problems so far.", icon=":material/check_circle:")
         return
     caption = "found while creating this preview, and how an import would handle them."
-    problem_table.show_first(
-        content.reading.problems, content.problem_count, caption, f"preview-{run.id}.csv"
-    )
+    problem_table.show(content.reading.problems, content.problem_count, caption, f"preview-{run.id}.csv")

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import io
-
 import numpy as np
 import streamlit as st
-from PIL import Image
 
-from pages.parts.app import address, frame, home, keys
+from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.components import grid, tiles
 from pages.parts.importing import problem_table, uploads
@@ -24,9 +21,8 @@ from ranking.storage.run import Run
 EXAMPLES = 12
 # pairs that are shown
 PAIRS = 6
-# pixels of each of the two images
+# pixels of the width of an image
 SIDE = 112
-GAP = 4
 
 
 def show(run: Run, question: Question) -> None:
@@ -47,12 +43,8 @@ def show(run: Run, question: Question) -> None:
     except home.Gone as error:
         message = f"The import cannot be read: {escaped(str(error))}. Cancel it and import again."
         st.error(message, icon=":material/error:")
-    with st.container(horizontal=True):
-        if together is not None and frame.pressed(
-            "Add with this split", "add set", type="primary", icon=":material/check_circle:"
-        ):
-            uploads.answer(run, question, together=together)
-        uploads.offer_cancel(run)
+    to_add = None if together is None else {"together": together}
+    uploads.offer_end(run, question, "Add with this split", "add set", to_add)
     problem_table.show_report(run.draft)
 
 
@@ -110,23 +102,14 @@ def _show_pairs(draft: ImageSet, thumbnails: Thumbnails, copies: StoredCopies) -
         for row in rows:
             pair = [int(image) for image in copies.pairs[row]]
             names = [readable(str(draft.image_names[image]), 30) for image in pair]
-            splits = ["test" if copies.test[image] else "train" for image in pair]
-            caption = " and ".join(f"{name} ({split})" for name, split in zip(names, splits, strict=True))
-            both = side_by_side([thumbnails.image(image) for image in pair])
-            st.image(both, caption=escaped(caption), width=both.width, alt=f"Two near copies: {caption}")
+            shown = [
+                f"{name} ({'test' if copies.test[image] else 'train'})"
+                for name, image in zip(names, pair, strict=True)
+            ]
+            alts = [f"{name}, one of two near copies" for name in shown]
+            both = [thumbnails.image(image) for image in pair]
+            st.image(both, caption=list(map(escaped, shown)), width=SIDE, alt=alts)
     st.caption(
         "Pairs across the split, then the best matches. The split of the source is in brackets. "
         "**Notice** whether the two images of a pair are the same; if not, turn the switch off."
     )
-
-
-def side_by_side(encoded: list[bytes]) -> Image.Image:
-    """Two small images side by side, each fitted into a square."""
-    both = Image.new("RGBA", (2 * SIDE + GAP, SIDE))
-    for place, data in enumerate(encoded):
-        with Image.open(io.BytesIO(data)) as stored:
-            small = stored.convert("RGB")
-        small.thumbnail((SIDE, SIDE))
-        left = place * (SIDE + GAP) + (SIDE - small.width) // 2
-        both.paste(small, (left, (SIDE - small.height) // 2))
-    return both

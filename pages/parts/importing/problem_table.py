@@ -14,11 +14,8 @@ from ranking.core import Problem
 from ranking.datasets import load_reading
 from ranking.files.spreadsheets import rows_csv
 
-# the fields of ranking.core.Problem
-COLUMNS = ("file", "expected", "came", "done")
-# headings that differ from the field
+# headings that differ from the fields of ranking.core.Problem
 SHOWN = {"came": "found", "done": "action"}
-Row = dict[str, str]
 
 
 def show_counts(result: Mapping[str, Any]) -> None:
@@ -45,25 +42,16 @@ def show_report(folder: Path) -> None:
     if not reading.problems:
         st.success("No problems found.", icon=":material/check_circle:")
         return
-    caption = "Problems and how each was handled. Everything else was imported."
-    show([vars(row) for row in reading.problems], caption, f"import-{folder.name[:12]}.csv")
+    caption = "found in the files, and how each was handled. Everything else was imported."
+    show(reading.problems, len(reading.problems), caption, f"import-{folder.name[:12]}.csv")
 
 
-def show(problems: Sequence[Row], caption: str, file_name: str) -> None:
-    """The table with its caption and download button."""
-    st.dataframe(problems, hide_index=True, column_config=SHOWN)
-    st.caption(caption)
-    downloads.offer("Report as CSV", lambda: as_csv(problems), file_name)
-
-
-def show_first(problems: Sequence[Problem], count: int, caption: str, file_name: str) -> None:
-    """The table of the first problems of `count`."""
+def show(problems: Sequence[Problem], count: int, caption: str, file_name: str) -> None:
+    """The table of the first problems of `count`, with its caption and download button."""
     # caption: follows the word "problems".
-    first = f"The first {len(problems):,} of {count:,} problems" if count > len(problems) else "Problems"
-    rows = [{name: str(text) for name, text in vars(row).items()} for row in problems]
-    show(rows, f"{first} {caption}", file_name)
-
-
-def as_csv(problems: Sequence[Row]) -> str:
-    """The rows with a header; spreadsheets do not interpret any text as a formula."""
-    return rows_csv([{name: row[name] for name in COLUMNS} for row in problems])
+    rows = [vars(row) for row in problems]
+    st.dataframe(rows, hide_index=True, column_config=SHOWN)
+    first = f"The first {len(rows):,} of {count:,} problems" if count > len(rows) else "Problems"
+    st.caption(f"{first} {caption}")
+    # spreadsheets do not interpret any text in it as a formula
+    downloads.offer("Report as CSV", lambda: rows_csv(rows), file_name)

@@ -150,6 +150,24 @@ def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> No
     st.rerun()
 
 
+def offer_end(
+    run: Run,
+    question: Question,
+    label: str,
+    key: str,
+    to_add: dict[str, Any] | None,
+    to_read: dict[str, Any] | None = None,
+) -> None:
+    """The buttons: read again with the settings `to_read`, if there are any, or finish with those `to_add`; cancel."""
+    with st.container(horizontal=True):
+        if to_read:
+            if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
+                answer(run, question, add=False, **to_read)
+        elif to_add is not None and frame.pressed(label, key, type="primary", icon=":material/check_circle:"):
+            answer(run, question, **to_add)
+        offer_cancel(run)
+
+
 def show_live(run: Run, place: DeltaGenerator, ask: Callable[[Question], None]) -> None:
     """The question that an import waits with, else its progress in `place`."""
     try:
