@@ -16,8 +16,6 @@ from ranking.files.tree import FileTree, Unusable, bare_name, hidden_images, is_
 
 # the remedy for a file that begins well
 CUT = "its end may be missing: download, copy or create it again"
-# bytes that any archive may expand to, however small it is
-SPARE = 16 * 2**20
 
 
 class Entry(NamedTuple):
@@ -87,11 +85,11 @@ class ArchiveTree(FileTree):
 
     def _check_expanded(self, size: int) -> None:
         """Raise InputError if so many bytes are more than the archive may expand to."""
-        most = min(self._limits.total_bytes, max(self._limits.ratio * self.place.stat().st_size, SPARE))
-        if size > most:
-            expected = f"an archive that expands to at most {most:,} bytes"
-            remedy = f"set {variable('ratio')} or {variable('total_bytes')} to allow more"
-            raise InputError(self._shown, expected, f"{size:,}", remedy)
+        if size > self._limits.total_bytes:
+            expected = f"an archive that expands to at most {self._limits.total_bytes:,} bytes"
+            raise InputError(
+                self._shown, expected, f"{size:,}", f"set {variable('total_bytes')} to allow more"
+            )
 
 
 def _with_parents(folders: set[str], files: dict[str, Any]) -> tuple[str, ...]:

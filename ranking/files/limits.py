@@ -24,8 +24,6 @@ class Limits:
     entries: int = 200_000
     # expanded size of an archive
     total_bytes: int = 8 * 2**30
-    # expanded size of an archive over its size; annotations alone reach about 30
-    ratio: int = 100
     # of one image file
     image_bytes: int = 50 * 2**20
     # of one image, by its header; Pillow itself refuses more than 89 million

@@ -10,29 +10,22 @@ from ranking.core.settings import Json
 from ranking.core.text import listed
 from ranking.files import FileTree, Limits, Unusable
 
-# lists and objects in one file: each needs many times its size in memory
-MAX_PARTS = 2_000_000
 Hook = Callable[[Json], Any]
 
 
 def read_json(tree: FileTree, name: str, limits: Limits, hook: Hook | None = None) -> Any:
     """Return the content of a JSON file. hook: called with each object when it is read; returns its replacement.
 
-    Unusable if the file is too large, has too many parts, is nested too deeply, or cannot be read. NaN and Infinity
-    are numbers, because many tools write them.
+    Unusable if the file is too large or cannot be read. NaN and Infinity are numbers, because many tools write them.
     """
     data = tree.read(name, limits.json_bytes, "JSON", "json_bytes")
-    parts = data.count(b"[") + data.count(b"{")
-    if parts > MAX_PARTS:
-        raise Unusable(f"JSON of at most {MAX_PARTS:,} lists and objects", f"{parts:,}")
     try:
         return json.loads(data.decode("utf-8-sig"), object_hook=hook)
-    except UnicodeDecodeError as error:
-        raise Unusable("JSON in UTF-8", f"another encoding at byte {error.start}") from error
     except RecursionError as error:
         raise Unusable("JSON of a few levels", "one nested too deep") from error
     except ValueError as error:
-        raise Unusable("JSON that can be read", str(error) if data else "an empty file") from error
+        # also of bytes that are not in UTF-8
+        raise Unusable("JSON in UTF-8 that can be read", str(error) if data else "an empty file") from error
 
 
 def list_of(root: object, key: str, what: str) -> list[Any]:

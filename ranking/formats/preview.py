@@ -6,14 +6,13 @@ import base64
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 from PIL import Image
 
 from ranking.core import Problem, Reading, SourceImage
 from ranking.core.settings import GivenJson
-from ranking.datasets.build import check
+from ranking.datasets.build import Outcome, check
 from ranking.datasets.folder import CheckedImage
 from ranking.datasets.pixels import Change, change_rows
 from ranking.files import Limits
@@ -89,55 +88,40 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
     made: list[Crop] = []
     changed: list[tuple[str, tuple[Change, ...]]] = []
     problems: list[Problem] = []
-    counted: list[SourceImage] = []
-    records, decoded = source.records(), 0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", Image.DecompressionBombWarning)
-        for item in records:
-            outcome = check(item, limits)
+    classes, splits, complete = Counter[str](), Counter[bool](), True
+    decoded, end = 0, 0.0
+    for item in source.records():
+        is_shown = len(made) < crops and decoded < MAX_IMAGES
+        if is_shown:
+            end = time.monotonic() + COUNT_SECONDS
+        elif time.monotonic() > end:
+            complete = False
+            break
+        if isinstance(item, SourceImage):
+            # without a box there is no sample
+            splits[item.test] += bool(item.boxes)
+            classes.update(name for box in item.boxes for name in set(box.classes))
+        if is_shown:
+            outcome = _checked(item, limits)
             problems.extend(outcome.problems)
+            decoded += isinstance(item, SourceImage) and not outcome.empty
             if outcome.image is not None:
                 made.append(_crop(outcome.image, shown))
                 changed.append((outcome.image.record.name, outcome.image.stored.changes))
-            if isinstance(item, SourceImage):
-                counted.append(item)
-                decoded += not outcome.empty
-            if len(made) == crops or decoded == MAX_IMAGES:
-                break
+        elif isinstance(item, Problem):
+            problems.append(item)
     problems.extend(change_rows(changed))
-    counts = _label_counts(counted, records, problems)
+    ranked = sorted(classes.items(), key=lambda item: (-item[1], item[0]))
+    more = max(0, len(ranked) - MAX_CLASSES)
+    counts = LabelCounts(dict(ranked[:MAX_CLASSES]), more, splits[False], splits[True], complete)
     reading = Reading(source.name, tuple(source.decisions()), tuple(problems[:MAX_PROBLEMS]))
     return SourcePreview(title, images, made, reading, len(problems), counts)
 
 
-def _label_counts(
-    first: list[SourceImage], rest: Iterator[SourceImage | Problem], problems: list[Problem]
-) -> LabelCounts:
-    """Count the labels of the first images and, within the time limit and without decoding, of all other images, whose
-    problems are added."""
-    boxes: Counter[str] = Counter()
-    images = {False: 0, True: 0}
-
-    def add(image: SourceImage) -> None:
-        # without a box there is no sample
-        images[image.test] += bool(image.boxes)
-        for box in image.boxes:
-            boxes.update(set(box.classes))
-
-    for image in first:
-        add(image)
-    end, complete = time.monotonic() + COUNT_SECONDS, True
-    for item in rest:
-        if time.monotonic() > end:
-            complete = False
-            break
-        if isinstance(item, SourceImage):
-            add(item)
-        else:
-            problems.append(item)
-    ranked = sorted(boxes.items(), key=lambda item: (-item[1], item[0]))
-    more = max(0, len(ranked) - MAX_CLASSES)
-    return LabelCounts(dict(ranked[:MAX_CLASSES]), more, images[False], images[True], complete)
+def _checked(item: SourceImage | Problem, limits: Limits) -> Outcome:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", Image.DecompressionBombWarning)
+        return check(item, limits)
 
 
 def _crop(image: CheckedImage, shown: Counter[tuple[str, ...]]) -> Crop:

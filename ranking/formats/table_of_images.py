@@ -58,7 +58,6 @@ from ranking.formats.tree_source import Recognised
 
 # of the first bytes of an image, which contain its size
 HEAD = 2**17
-NO_LABEL, LEAVE_OUT = "no label", "leave out"
 MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "unknown, and no label"
 MAX_TABLES = 50
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
@@ -85,8 +84,8 @@ class TableOfImages(ListedImages):
     group are on the same side of a random split.
     """
 
-    layout: ClassVar[str] = "images and a table of them (CSV, TSV, Parquet, JSON lines, Excel)"
     kind: ClassVar[str] = "a table"
+    layout: ClassVar[str] = "images and a table of them (CSV, TSV, Parquet, JSON lines, Excel)"
 
     table: str = setting(
         "",
@@ -133,14 +132,6 @@ class TableOfImages(ListedImages):
         label="Separator of labels",
         help="What separates the labels in a cell. As found: from all cells.",
         choices=(FROM_FILE, *SEPARATORS),
-        advanced=True,
-    )
-    unknown_marks: str = setting(
-        NO_LABEL,
-        label="Unknown marks",
-        help="What to do with a mark that is neither yes nor no, such as an empty cell: give the image no such label, "
-        "or leave the image out.",
-        choices=(NO_LABEL, LEAVE_OUT),
         advanced=True,
     )
     number_columns: str = role_setting("numbers", "One column per criterion by which images can be ordered.")
@@ -210,19 +201,19 @@ class TableOfImages(ListedImages):
 
     def _describes_images(self, images: dict[str, tuple[Table, Columns]], name: str, table: Table) -> bool:
         """Add a table if it describes images, all of which have boxes or none has; return whether it does."""
-        first, columns = next(iter(images.values()), (None, None))
+        first = next(iter(images.values()), None)
         # a further part of the same table may have no header either
-        for part in (table, table.without_header()) if first is not None else ():
-            if columns is not None and first is not None and part.header == first.header:
-                images[name] = part, columns
+        for part in (table, table.without_header()):
+            if first is not None and part.header == first[0].header:
+                images[name] = part, first[1]
                 return True
         table, own = columns_of(table, self._index, vars(self), _sizes(self._tree, self._index))
         if own is None:
             return False
-        if columns is None:
+        if first is None:
             for decision in own.decisions:
                 self._decide(decision)
-        elif (bool(own.box), bool(own.labels)) != (bool(columns.box), bool(columns.labels)):
+        elif (bool(own.box), bool(own.labels)) != (bool(first[1].box), bool(first[1].labels)):
             return False
         else:
             why = "they differ from those of the first table"
@@ -261,7 +252,7 @@ class TableOfImages(ListedImages):
             for image, part in self._tables.parts[file].items():
                 yield Entry(file, image, (), part=part)
             return
-        table, columns = self._tables.images[file]
+        (table, columns), shown = self._tables.images[file], readable(file, 255)
         images: dict[str, Entry] = {}
         boxes: dict[str, list[SourceBox]] = {}
         count = Counter[str]()
@@ -270,8 +261,8 @@ class TableOfImages(ListedImages):
                 try:
                     row = self._row(table, columns, cells)
                     cell = row[columns.image]
-                    if unknown := unknown_mark(row, columns.labels, columns.no) if columns.no else "":
-                        self._report_mark(file, f"line {place}: {unknown}")
+                    if columns.no and (unknown := unknown_mark(row, columns.labels, columns.no)):
+                        self._problems.add(shown, MARKS, f"line {place}: {unknown}", UNKNOWN_MARK)
                     entry = _entry(file, row, columns)
                     count[cell] += 1
                     box = _box(row, columns, count[cell])
@@ -283,10 +274,9 @@ class TableOfImages(ListedImages):
                     if box is not None:
                         _add(boxes.setdefault(cell, []), box)
                 except Unusable as error:
-                    came = f"line {place}: {error.came}"
-                    self._problems.add(readable(file, 255), error.expected, came, "row ignored")
+                    self._problems.add(shown, error.expected, f"line {place}: {error.came}", "row ignored")
         except Unusable as error:
-            self._problems.add(readable(file, 255), error.expected, error.came, "later rows ignored")
+            self._problems.add(shown, error.expected, error.came, "later rows ignored")
         yield from (entry._replace(boxes=tuple(boxes.get(cell, ()))) for cell, entry in images.items())
 
     def _row(self, table: Table, columns: Columns, cells: list[str]) -> dict[str, str]:
@@ -295,12 +285,6 @@ class TableOfImages(ListedImages):
             raise Unusable(f"{len(table.header)} columns", f"{len(cells)}")
         row = dict(zip(table.header, map(str.strip, cells), strict=True))
         return row | {name: self._tables.classes.get(row[name], row[name]) for name in columns.labels}
-
-    def _report_mark(self, file: str, came: str) -> None:
-        """Report a mark that is neither yes nor no; Unusable if images with such marks are left out."""
-        if self.unknown_marks == LEAVE_OUT:
-            raise Unusable(MARKS, came.partition(": ")[2])
-        self._problems.add(readable(file, 255), MARKS, came, UNKNOWN_MARK)
 
 
 def _sizes(tree: FileTree, index: ImageNames) -> SizeOf:

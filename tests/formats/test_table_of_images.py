@@ -424,9 +424,6 @@ def test_marks_of_several_kinds_and_unknown_ones(tmp_path):
     images, problems = read(of(tmp_path, unknown))
     assert [image.boxes[0].classes for image in images.values()] == [("sea",), ("sun",), ("sun",)]
     check_rows(problems, rows)
-    images, problems = read(of(tmp_path, unknown, unknown_marks="leave out"))
-    assert list(images) == ["a"]
-    check_rows(problems, rows)
 
 
 def test_each_table_has_its_own_columns(tmp_path):

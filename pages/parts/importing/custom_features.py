@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import streamlit as st
 
 from pages.parts.app import address, downloads, frame, home, keys, workspaces
@@ -82,7 +80,7 @@ def _offer(images: ImageSet, again: Run | None) -> None:
             form,
             "Upload features",
             [*TYPES, "onnx"] if local else TYPES,
-            lambda file: uploads.import_features(file, images.key),
+            lambda file: uploads.begin(FeaturesSettings(images.key, upload=uploads.name_of(file)), file),
             keys.OWN,
             feature_choice.NEW,
         )
@@ -90,8 +88,14 @@ def _offer(images: ImageSet, again: Run | None) -> None:
         st.caption(f"At most {uploads.largest()}{larger}.")
         uploads.show_refused(form)
         path = "" if again is None else again.settings["place"]
-        begin = partial(uploads.import_features_path, set_key=images.key)
-        uploads.offer_path("Path to a feature file", PATH, keys.OWN, begin, again, path)
+        uploads.offer_path(
+            "Path to a feature file",
+            PATH,
+            keys.OWN,
+            lambda path: uploads.begin(FeaturesSettings(images.key, path.strip())),
+            again,
+            path,
+        )
         for features in kept:
             _show_kept(images, features)
 

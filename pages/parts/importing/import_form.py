@@ -51,7 +51,12 @@ def _offer_files(again: Run | None, ended: str) -> None:
     """The uploader of archives, and the field for a path."""
     by_path = uploads.paths_can_be_typed()
     uploads.offer_drop(
-        "upload", "Upload a ZIP or tar file", ARCHIVES, uploads.import_upload, keys.IMPORT, None
+        "upload",
+        "Upload a ZIP or tar file",
+        ARCHIVES,
+        lambda file: uploads.begin(ImportSettings(upload=uploads.name_of(file)), file),
+        keys.IMPORT,
+        None,
     )
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
@@ -60,7 +65,11 @@ def _offer_files(again: Run | None, ended: str) -> None:
     )
     uploads.show_refused("upload")
     path = "" if again is None else str(again.settings["source_settings"].get("folder", ""))
-    uploads.offer_path("Folder or archive", PATH, keys.IMPORT, uploads.import_path, again, path, ended)
+    uploads.offer_path("Folder or archive", PATH, keys.IMPORT, _begin_path, again, path, ended)
+
+
+def _begin_path(path: str) -> Run:
+    return uploads.begin(ImportSettings(source_settings={"folder": path.strip()}))
 
 
 # ---------------------------------------------------------------------------------------------------------

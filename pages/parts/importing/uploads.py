@@ -23,7 +23,8 @@ from ranking.core.text import readable
 from ranking.storage import jobs
 from ranking.storage.import_questions import Answer, Question, open_question, reply
 from ranking.storage.run import Run
-from ranking.storage.run_settings import FeaturesSettings, ImportSettings
+from ranking.storage.run_settings import FeaturesSettings
+from ranking.storage.stored_settings import StoredSettings
 
 # --------------------------------------------------------------------------------------------------- The form
 
@@ -95,41 +96,25 @@ def paths_can_be_typed() -> bool:
     return not workspaces.used()
 
 
-def import_upload(file: UploadedFile) -> Run:
-    """Import an uploaded file, which is on disk and no longer in memory when this returns."""
-    return _begin(file, ImportSettings(upload=_file_name(file)).to_json())
+def begin(settings: StoredSettings, file: UploadedFile | None = None) -> Run:
+    """Start an import, of an uploaded file or else of what `settings` name."""
+    # The file is on disk and no longer in memory when this returns.
+    if file is None:
+        return jobs.start_once(home.store(), "import", settings.to_json())
 
-
-def import_features(file: UploadedFile, set_key: str) -> Run:
-    """Import an uploaded file of features for an image set."""
-    return _begin(file, FeaturesSettings(set_key, upload=_file_name(file)).to_json())
-
-
-def import_path(path: str) -> Run:
-    """Import a folder or archive on the computer that runs this app."""
-    settings = ImportSettings(source_settings={"folder": path.strip()})
-    return jobs.start_once(home.store(), "import", settings.to_json())
-
-
-def import_features_path(path: str, set_key: str) -> Run:
-    """Import a file of features on the computer that runs this app."""
-    return jobs.start_once(home.store(), "import", FeaturesSettings(set_key, path.strip()).to_json())
-
-
-def _file_name(file: UploadedFile) -> str:
-    return readable(file.name, 120)
-
-
-def _begin(file: UploadedFile, settings: dict[str, Any]) -> Run:
     def copy(run: Run) -> None:
         file.seek(0)
         with open(run.uploaded_file, "xb") as target:
             shutil.copyfileobj(file, target, 2**20)
 
     try:
-        return jobs.start(home.store(), "import", settings, copy)
+        return jobs.start(home.store(), "import", settings.to_json(), copy)
     finally:
         _release(file)
+
+
+def name_of(file: UploadedFile) -> str:
+    return readable(file.name, 120)
 
 
 def _release(file: UploadedFile) -> None:
