@@ -3,9 +3,12 @@ in a folder with the name of the table. Columns of numbers may state the names o
 
 from __future__ import annotations
 
+import bisect
 import contextlib
+import itertools
 import json
 import threading
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from ranking.files import FileTree, Limits, Unusable
@@ -88,9 +91,8 @@ class WithTableImages(FileTree):
                     self._columns[table] = column
                     self._rows |= {name: (table, row) for row, name in enumerate(column.names)}
         self.names = tuple(sorted([*tree.names, *self._rows]))
-        # the table and the group of rows that were read last: images are read in their order
-        self._file: tuple[str, Any] = ("", None)
-        self._group: tuple[str, int, Any] = ("", 0, None)
+        # only what was read last, because images are read in their order
+        self._file, self._group = lru_cache(1)(self._parquet), lru_cache(1)(self._group_of)
 
     def head(self, name: str, size: int) -> bytes:
         if name not in self._rows:
@@ -112,19 +114,15 @@ class WithTableImages(FileTree):
             self._tree.seekable(table, self._limits.vector_bytes, "a table with images", "vector_bytes")
         )
 
+    def _group_of(self, table: str, group: int) -> Any:
+        return rows_of_group(self._file(table), group, self._columns[table].bytes, self._limits.vector_bytes)
+
     def _cell(self, table: str, row: int) -> Any:
-        if self._file[0] != table:
-            self._file = (table, self._parquet(table))
-        file = self._file[1]
-        group, end = 0, file.metadata.row_group(0).num_rows
-        while row >= end:
-            group += 1
-            end += file.metadata.row_group(group).num_rows
-        if self._group[:2] != (table, group):
-            column = rows_of_group(file, group, self._columns[table].bytes, self._limits.vector_bytes)
-            self._group = (table, group, column)
-        column = self._group[2]
-        return column[row - end + len(column)].as_py()
+        metadata = self._file(table).metadata
+        sizes = [metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)]
+        ends = list(itertools.accumulate(sizes))
+        group = bisect.bisect_right(ends, row)
+        return self._group(table, group)[row - ends[group] + sizes[group]].as_py()
 
 
 def with_table_images(tree: FileTree) -> FileTree:

@@ -44,37 +44,28 @@ class Crop:
 
 
 @dataclass(frozen=True)
-class LabelCounts:
-    """classes: the most frequent classes with their numbers of boxes. more_classes: how many more there are.
-
-    train, test: numbers of images with a box. complete: whether all images were counted before the time limit.
-    """
-
-    classes: dict[str, int]
-    more_classes: int
-    train: int
-    test: int
-    complete: bool
-
-
-@dataclass(frozen=True)
 class SourcePreview:
-    """title, images: of the source. reading: how the files were read, with the first of `problem_count` report rows, as
-    far as `counts` go; those of pixels up to the last crop."""
+    """title, images: of the source. reading: how the files were read, with the first of `problem_count` report rows;
+    those of pixels up to the last crop. classes: the most frequent classes with their numbers of boxes. more_classes:
+    how many more there are. train, test: numbers of images with a box. complete: whether all images were counted before
+    the time limit."""
 
     title: str
     images: int
     crops: list[Crop]
     reading: Reading
     problem_count: int
-    counts: LabelCounts
+    classes: dict[str, int]
+    more_classes: int
+    train: int
+    test: int
+    complete: bool
 
     @classmethod
     def from_json(cls, record: GivenJson) -> SourcePreview:
         """Return the preview of such a record; ValueError, TypeError or KeyError for any other record."""
         crops = [Crop.from_json(crop) for crop in record["crops"]]
-        counts, reading = LabelCounts(**record["counts"]), Reading.from_json(record["reading"])
-        return cls(**{**record, "crops": crops, "reading": reading, "counts": counts})
+        return cls(**{**record, "crops": crops, "reading": Reading.from_json(record["reading"])})
 
 
 def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
@@ -113,9 +104,10 @@ def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
     problems.extend(change_rows(changed))
     ranked = sorted(classes.items(), key=lambda item: (-item[1], item[0]))
     more = max(0, len(ranked) - MAX_CLASSES)
-    counts = LabelCounts(dict(ranked[:MAX_CLASSES]), more, splits[False], splits[True], complete)
+    named = dict(ranked[:MAX_CLASSES])
     reading = Reading(source.name, tuple(source.decisions()), tuple(problems[:MAX_PROBLEMS]))
-    return SourcePreview(title, images, made, reading, len(problems), counts)
+    counts = (named, more, splits[False], splits[True], complete)
+    return SourcePreview(title, images, made, reading, len(problems), *counts)
 
 
 def _checked(item: SourceImage | Problem, limits: Limits) -> Outcome:

@@ -109,8 +109,8 @@ def test_labels_are_counted_and_no_more_images_decoded_than_are_shown(tmp_path, 
     before = sorted(tmp_path.rglob("*"))
     seen = shown(folder, crops=3)
     assert (len(seen.crops), [row.file for row in seen.reading.problems]) == (3, ["parts"])
-    assert list(seen.counts.classes.items()) == [("bee", 5), ("ant", 2)]
-    assert (seen.counts.train + seen.counts.test, seen.counts.more_classes, seen.counts.complete) == (
+    assert list(seen.classes.items()) == [("bee", 5), ("ant", 2)]
+    assert (seen.train + seen.test, seen.more_classes, seen.complete) == (
         7,
         0,
         True,
@@ -120,13 +120,13 @@ def test_labels_are_counted_and_no_more_images_decoded_than_are_shown(tmp_path, 
     assert sorted(tmp_path.rglob("*")) == before, "nothing is written"
     monkeypatch.setattr(previews, "MAX_CLASSES", 1)
     seen = shown(folder)
-    assert (seen.counts.classes, seen.counts.more_classes) == ({"bee": 5}, 1)
+    assert (seen.classes, seen.more_classes) == ({"bee": 5}, 1)
 
 
 def test_counting_ends_in_time_and_says_so(tmp_path, monkeypatch):
     monkeypatch.setattr(previews, "COUNT_SECONDS", -1.0)
     seen = shown(classes(tmp_path / "x", cat=9), crops=2)
-    assert (seen.counts.classes, seen.counts.complete) == ({"cat": 2}, False)
+    assert (seen.classes, seen.complete) == ({"cat": 2}, False)
 
 
 def test_a_preview_stops_after_the_maximum_of_broken_images(tmp_path, monkeypatch):

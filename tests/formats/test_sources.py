@@ -126,7 +126,7 @@ def test_every_format_reads_the_same_boxes_labels_and_parts(name, tmp_path):
     assert images.relevance(CLASSES[1]).tolist() == IS_SECOND
     assert images.test.tolist() == IS_TEST
     seen = preview_source(make_source(name, folder=str(folder)))
-    assert (seen.counts.train, seen.counts.test) == (2, 1)
+    assert (seen.train, seen.test) == (2, 1)
     assert any(part in str(seen.reading.decisions) for part in ("test", "val"))
     upright = {item.upright for item in read(name, folder)[0].values()}
     assert upright == {True if name == "YOLO" else None}, "only its tools always draw on upright images"

@@ -128,18 +128,17 @@ def _show_counts(preview: ImportPreview, content: SourcePreview) -> None:
 
 def _show_labels(content: SourcePreview) -> None:
     """The most frequent classes, and the split."""
-    counts = content.counts
-    if counts.classes:
-        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in counts.classes.items())
-        more = f" and {counted(counts.more_classes, 'class')} more" if counts.more_classes else ""
+    if content.classes:
+        named = ", ".join(f"{escaped(name)} (**{count:,}**)" for name, count in content.classes.items())
+        more = f" and {counted(content.more_classes, 'class')} more" if content.more_classes else ""
         st.markdown(f"Samples per class: {named}{more}.")
     train, test = (
         f"**{number:,}** {split} {'image' if number == 1 else 'images'}"
-        for split, number in (("training", counts.train), ("test", counts.test))
+        for split, number in (("training", content.train), ("test", content.test))
     )
     st.markdown(f"Split: {train}, {test}.")
-    if not counts.complete:
-        done = counts.train + counts.test
+    if not content.complete:
+        done = content.train + content.test
         st.caption(
             f"Counts cover the first {done:,} of {content.images:,} images. An import counts all images."
         )
