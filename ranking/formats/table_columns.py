@@ -184,32 +184,6 @@ def _quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"' if name == NONE or set(name) & set(',"') else name
 
 
-class Columns(NamedTuple):
-    """The columns of each role. box: four columns, one column with four numbers per cell, or none.
-
-    form: one of FORMS. unit: PIXELS or SHARES. separator: of the labels in a cell, one of SEPARATORS. no: the marks
-    that mean no, if each column of `labels` stands for one label and contains marks; () if they contain labels. group,
-    split: "" if there is none. decisions: how the columns were chosen.
-    """
-
-    image: str
-    split: str
-    box: tuple[str, ...]
-    size: tuple[str, ...]
-    group: str
-    form: str
-    unit: str
-    labels: tuple[str, ...]
-    separator: str
-    no: tuple[str, ...]
-    numbers: tuple[str, ...]
-    decisions: tuple[Decision, ...]
-
-    def in_words(self) -> str:
-        """Return a sentence about the columns."""
-        return "; ".join(f"{row.about}: {row.chosen}" for row in self.decisions if row.chosen != "none")
-
-
 # ------------------------------------------------------------------------------- Proposals from names and contents
 
 SizeOf = Callable[[str], tuple[int, int] | None]
@@ -287,86 +261,80 @@ class Cells:
                 raise
 
 
-def columns_of(
-    table: Table, index: ImageNames, settings: Mapping[str, str], size_of: SizeOf
-) -> tuple[Table, Columns | None]:
-    """Return a table, without a header if its first row is data, and the roles of its columns; None for them if no
-    column names images or none describes them; Unusable if the roles are unclear.
+class Columns:
+    """The columns of each role: as the settings choose or, where they are empty, from names and all cells. A column has
+    one role. Unusable if no column names images, or none describes them.
 
-    settings: of the source, by name. size_of: returns the size of the image that a text names.
+    Parameters
+    ----------
+    table
+        The table. The attribute `table` is without a header if its first row is data.
+    settings
+        Those of the source, by name.
+    size_of
+        Returns the size of the image that a text names.
+
+    Attributes
+    ----------
+    box
+        Four columns, one column with four numbers per cell, or none.
+    form, unit
+        One of FORMS; PIXELS or SHARES.
+    separator
+        Of the labels in a cell, one of SEPARATORS.
+    no
+        The marks that mean no, if each column of `labels` stands for one label; () if they contain labels.
+    group, split
+        "" if there is none.
+    decisions
+        How the columns were chosen.
     """
-    why = first_row_is_data(table, index) if table.first else ""
-    stated = settings["first_row"]
-    is_data = bool(why) if stated == FROM_FILE else stated == NO_HEADER
-    proposal = Proposal(table.without_header() if is_data else table, is_data, index, settings, size_of)
-    if table.first:
-        found = NO_HEADER if why else HEADER
-        evidence = why or "it names no image of this folder"
-        proposal.decide("first row", "first_row", found, (HEADER, NO_HEADER), evidence)
-    columns = proposal.columns()
-    if columns is None and is_data:
-        raise Unusable("a first row that names the columns", f"data: {why}. Add a header such as image,label")
-    return proposal.table, columns
 
-
-class Proposal:
-    """Chooses the columns of a table: as the settings do or, where they are empty, from names and all cells. A column
-    has one role. The arguments are those of `columns_of`; is_data: whether the file has no names of columns."""
-
-    def __init__(
-        self, table: Table, is_data: bool, index: ImageNames, settings: Mapping[str, str], size_of: SizeOf
-    ) -> None:
-        header = list(filter(None, table.header))
+    def __init__(self, table: Table, index: ImageNames, settings: Mapping[str, str], size_of: SizeOf) -> None:
+        self._settings, self._size_of, self.decisions = settings, size_of, list[Decision]()
+        why = first_row_is_data(table, index) if table.first else ""
+        row = NO_HEADER if why else HEADER
+        if table.first:
+            evidence = why or "it names no image of this folder"
+            row = self._decide("first row", "first_row", row, (HEADER, NO_HEADER), evidence)
+        self.table = table if row == HEADER else table.without_header()
+        header = list(filter(None, self.table.header))
         if twice := next((name for place, name in enumerate(header) if name in header[:place]), None):
             raise Unusable("different column names", f"{twice} twice")
-        self.table, self._index, self._settings, self._size_of = table, index, settings, size_of
         self._chosen = {
             name: chosen_columns(settings[role.setting], header, role) for name, role in ROLES.items()
         }
-        self._cells = Cells(table, is_data)
+        cells = Cells(self.table, row == NO_HEADER)
         for names in self._chosen.values():
-            self._cells.take(names or ())
-        self._decisions: list[Decision] = []
-
-    def columns(self) -> Columns | None:
-        cells = self._cells
-        found, count = _image(cells, self._index)
-        image = self._take("image", found, f"{count:,} of {cells.rows:,} rows name images of this folder")
-        if len(image) != 1:
-            return None
-        split = self._take("split", _split(cells))
+            cells.take(names or ())
+        found, count = _image(cells, index)
+        counted_names = f"{count:,} of {cells.rows:,} rows name images of this folder"
+        self.image = "".join(self._take(cells, "image", found, counted_names)[:1])
+        self.split = "".join(self._take(cells, "split", _split(cells)))
         named, four = _named_box(cells)
-        box = self._take("box", four)
-        size = self._take("size", _size(cells, box))
-        group = self._take("group", [*cells.named(GROUP)][:1])
-        form, unit = self._form(image[0], box, named) if box else (CORNERS, PIXELS)
-        labels = self._take("labels", () if self._chosen["labels"] is not None else _labels(cells, bool(box)))
-        no = self._marks(labels, bool(box))
-        separator, why = separator_of(sum((cells.known(name) for name in labels), Counter[str]()))
-        if labels and not no:
-            separator = self.decide("separator of labels", "separator", separator, SEPARATORS, why)
-        numbers = self._take("numbers", () if cells.without_names else _numbers(cells))
+        self.box = self._take(cells, "box", four)
+        self.size = self._take(cells, "size", _size(cells, self.box))
+        self.group = "".join(self._take(cells, "group", [*cells.named(GROUP)][:1]))
+        self.form, self.unit = self._form(cells, named) if self.box and self.image else (CORNERS, PIXELS)
+        is_chosen = self._chosen["labels"] is not None
+        self.labels = self._take(cells, "labels", () if is_chosen else _labels(cells, bool(self.box)))
+        self.no = self._marks(cells)
+        self.separator, why = separator_of(sum((cells.known(name) for name in self.labels), Counter[str]()))
+        if self.labels and not self.no:
+            self.separator = self._decide("separator of labels", "separator", self.separator, SEPARATORS, why)
+        self.numbers = self._take(cells, "numbers", () if cells.without_names else _numbers(cells))
         rest = [*(name for name in cells.free if not cells.is_empty(name)), *self.table.unread]
         if rest:
-            self._decisions.append(Decision("other columns", "not read", listed(rest, 20)))
-        if not (box or labels or numbers):
-            return None
-        roles = (
-            image[0],
-            "".join(split),
-            box,
-            size,
-            "".join(group),
-            form,
-            unit,
-            labels,
-            separator,
-            no,
-            numbers,
-        )
-        return Columns(*roles, decisions=tuple(self._decisions))
+            self.decisions.append(Decision("other columns", "not read", listed(rest, 20)))
+        if not self.image or not (self.box or self.labels or self.numbers):
+            came = "" if row == HEADER else "; the first row is data: add a header such as image,label"
+            raise Unusable("columns that name images and describe them", ", ".join(table.header) + came)
 
-    def decide(
+    def in_words(self) -> str:
+        """Return a sentence about the columns."""
+        return "; ".join(f"{row.about}: {row.chosen}" for row in self.decisions if row.chosen != "none")
+
+    def _decide(
         self,
         about: str,
         setting: str,
@@ -381,51 +349,52 @@ class Proposal:
         others = tuple(choice for choice in choices if choice != value)
         if self._settings[setting] != FROM_FILE:
             in_words, why, is_open = value, "chosen by you", False
-        self._decisions.append(Decision(about, in_words or value, why, setting, value, others, is_open))
+        self.decisions.append(Decision(about, in_words or value, why, setting, value, others, is_open))
         return value
 
     def _take(
-        self, role: str, proposed: Iterable[str], evidence: str = "by name and contents"
+        self, cells: Cells, role: str, proposed: Iterable[str], evidence: str = "by name and contents"
     ) -> tuple[str, ...]:
         """Return the columns of a role, `proposed` unless they are chosen, and add a decision about them."""
         item, names = ROLES[role], self._chosen[role]
-        names = self._cells.take(proposed) if names is None else names
+        names = cells.take(proposed) if names is None else names
         if names or role not in RARE:
             shown, why = ", ".join(names) or "none", evidence if names else "no such column"
             why = why if self._chosen[role] is None else "chosen by you"
-            others = tuple(self._cells.free) if 1 in item.counts and max(item.counts) == 1 else ()
-            self._decisions.append(Decision(item.label, shown, why, item.setting, as_setting(names), others))
+            others = tuple(cells.free) if 1 in item.counts and max(item.counts) == 1 else ()
+            self.decisions.append(Decision(item.label, shown, why, item.setting, as_setting(names), others))
         return names
 
-    def _form(self, image: str, box: tuple[str, ...], named: str) -> tuple[str, str]:
+    def _form(self, cells: Cells, named: str) -> tuple[str, str]:
         """Return the form of the boxes, `named` by the columns or else that by which all boxes lie inside their images,
         and their unit."""
         rows = [
             (name, numbers)
-            for name, *texts in self._cells.texts([image, *box])
+            for name, *texts in cells.texts([self.image, *self.box])
             if (numbers := box_numbers(texts)) is not None
         ]
         boxes = np.array([numbers for _, numbers in rows]).reshape(-1, 4)
         # boxes are larger than one pixel
-        found_unit = SHARES if len(boxes) and np.nanmax(np.abs(boxes)) <= 1 else PIXELS
-        unit = found_unit if self._settings["box_unit"] == FROM_FILE else self._settings["box_unit"]
+        found = SHARES if len(boxes) and np.nanmax(np.abs(boxes)) <= 1 else PIXELS
+        unit = found if self._settings["box_unit"] == FROM_FILE else self._settings["box_unit"]
         if named and self._chosen["box"] is None:
             form, is_open = named, False
-            evidence = f"the columns are called {', '.join(box)}"
-            evidence = evidence if len(box) == 4 else f"the bounding boxes of the points in {box[0]}"
-        else:
-            limits = self._limits([name for name, _ in rows], boxes, found_unit)
-            is_apart = len(box) == 4 and _has_gap(self._cells, box)
-            likely = CORNERS if is_apart else self.table.by_convention
-            form, evidence, is_both = _form_that_fits(
-                boxes, limits, 0.01 if found_unit == SHARES else 1.0, likely
+            evidence = f"the columns are called {', '.join(self.box)}"
+            evidence = (
+                evidence if len(self.box) == 4 else f"the bounding boxes of the points in {self.box[0]}"
             )
+        else:
+            limits, slack = (
+                self._limits([name for name, _ in rows], boxes, found),
+                0.01 if found == SHARES else 1.0,
+            )
+            likely = CORNERS if len(self.box) == 4 and _has_gap(cells, self.box) else self.table.by_convention
+            form, evidence, is_both = _form_that_fits(boxes, limits, slack, likely)
             is_open = is_both and not likely
-            if is_both and self._cells.without_names:
+            if is_both and cells.without_names:
                 evidence += "; the first row is data, so no header names the columns"
-        return self.decide(
-            "box format", "box_form", form, FORMS, evidence, f"{form}, in {unit}", is_open
-        ), unit
+        words = f"{form}, in {unit}"
+        return self._decide("box format", "box_form", form, FORMS, evidence, words, is_open), unit
 
     def _limits(self, names: list[str], boxes: Floats, unit: str) -> Floats:
         """Return the width and height of the image of each box; infinite where they are not looked up."""
@@ -436,20 +405,18 @@ class Proposal:
         sizes = {names[row]: self._size_of(names[row]) for row in furthest.tolist()}
         return np.array([sizes.get(name) or (np.inf, np.inf) for name in names], float).reshape(-1, 2)
 
-    def _marks(self, labels: tuple[str, ...], has_box: bool) -> tuple[str, ...]:
+    def _marks(self, cells: Cells) -> tuple[str, ...]:
         """Return the marks that mean no in columns of marks; () if the columns contain labels."""
-        cells = self._cells
-        may_be = not has_box and not cells.without_names
-        if len(labels) < 2 and not (
-            may_be and any(plain_name(name) not in LABELS and cells.is_marks(name) for name in labels)
-        ):
+        labels = self.labels
+        unnamed = any(plain_name(name) not in LABELS and cells.is_marks(name) for name in labels)
+        if len(labels) < 2 and (self.box or cells.without_names or not unnamed):
             return ()
         marks = {cell.lower() for name in labels for cell in cells.counts[name]}
         minus, zero = marks & {*MINUS}, marks & {*NO}
         words = "1 is yes, 0 is no"
         if minus:
             words = "-1 and empty cells are unknown" if zero else "-1 is no"
-        self._decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
+        self.decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
         return (*NO, *MINUS) if minus and not zero else NO
 
 

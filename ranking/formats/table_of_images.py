@@ -7,6 +7,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -38,7 +39,6 @@ from ranking.formats.table_columns import (
     SizeOf,
     box_numbers,
     class_names,
-    columns_of,
     part_in_cell,
     role_setting,
     stated_parts,
@@ -64,10 +64,10 @@ SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 
 class Tables(NamedTuple):
-    """What the tables of a tree state, by their names. images: those that describe images, with their columns. parts:
-    of the data set, by image. classes: the name of each label. reasons: why each of the others is not read."""
+    """What the tables of a tree state, by their names. images: those that describe images. parts: of the
+    data set, by image. classes: the name of each label. reasons: why each of the others is not read."""
 
-    images: dict[str, tuple[Table, Columns]]
+    images: dict[str, Columns]
     parts: dict[str, dict[str, str | None]]
     classes: dict[str, str]
     reasons: dict[str, Unusable]
@@ -154,16 +154,13 @@ class TableOfImages(ListedImages):
         index = ImageNames(tree)
         for name in cls.files(tree)[:MAX_TABLES]:
             try:
-                _, columns = columns_of(
-                    read_table(tree, name, limits), index, vars(cls()), _sizes(tree, index)
-                )
+                columns = Columns(read_table(tree, name, limits), index, vars(cls()), _sizes(tree, index))
             except Unusable:
                 # the import reports the reason; here it is only not recognised
                 continue
-            if columns is not None:
-                # text files of other formats also name images
-                sure = 0.3 if suffix(name) == ".txt" else 0.8
-                return Recognised(sure, f"in {readable(name, 255)}, {columns.in_words()}")
+            # text files of other formats also name images
+            sure = 0.3 if suffix(name) == ".txt" else 0.8
+            return Recognised(sure, f"in {readable(name, 255)}, {columns.in_words()}")
         return None
 
     @cached_property
@@ -189,9 +186,7 @@ class TableOfImages(ListedImages):
                 table = read[name] = read_table(self._tree, name, limits, self.encoding)
                 for decision in table.decisions:
                     self._decide(decision)
-                if not self._describes_images(found.images, name, table):
-                    came = ", ".join(table.header)
-                    found.reasons[name] = Unusable("columns that name images and describe them", came)
+                found.images[name] = self._columns_of(found.images, name, table)
             except Unusable as error:
                 found.reasons[name] = error
         for name, table in read.items() if found.images else ():
@@ -199,37 +194,36 @@ class TableOfImages(ListedImages):
                 del found.reasons[name]
         return found
 
-    def _describes_images(self, images: dict[str, tuple[Table, Columns]], name: str, table: Table) -> bool:
-        """Add a table if it describes images, all of which have boxes or none has; return whether it does."""
+    def _columns_of(self, images: Mapping[str, Columns], name: str, table: Table) -> Columns:
+        """Return the columns of a table that describes images, all of which have boxes or none has; Unusable if it does
+        not."""
         first = next(iter(images.values()), None)
         # a further part of the same table may have no header either
         for part in (table, table.without_header()):
-            if first is not None and part.header == first[0].header:
-                images[name] = part, first[1]
-                return True
-        table, own = columns_of(table, self._index, vars(self), _sizes(self._tree, self._index))
-        if own is None:
-            return False
+            if first is not None and part.header == first.table.header:
+                columns = copy(first)
+                columns.table = part
+                return columns
+        columns = Columns(table, self._index, vars(self), _sizes(self._tree, self._index))
         if first is None:
-            for decision in own.decisions:
+            for decision in columns.decisions:
                 self._decide(decision)
-        elif (bool(own.box), bool(own.labels)) != (bool(first[1].box), bool(first[1].labels)):
-            return False
+        elif (bool(columns.box), bool(columns.labels)) != (bool(first.box), bool(first.labels)):
+            raise Unusable("boxes and labels as in the first table", ", ".join(table.header))
         else:
             why = "they differ from those of the first table"
-            self._decide(Decision(f"columns of {readable(name, 255)}", own.in_words(), why))
-        images[name] = table, own
-        return True
+            self._decide(Decision(f"columns of {readable(name, 255)}", columns.in_words(), why))
+        return columns
 
     def _adds_to_others(self, found: Tables, name: str, table: Table) -> bool:
         """Add what a table states about the images or labels of others; return whether it does."""
-        columns = next(columns for _, columns in found.images.values())
+        columns = next(iter(found.images.values()))
         if not columns.split and (parts := stated_parts(table, self._index)):
             found.parts[name] = parts
             return True
         if found.classes or columns.no or len(columns.labels) != 1:
             return False
-        tables = (table for table, _ in found.images.values())
+        tables = (each.table for each in found.images.values())
         labels = {cell for table in tables for cell in Cells(table).known(columns.labels[0])}
         found.classes.update(class_names(table, labels, self._index))
         if found.classes:
@@ -252,14 +246,14 @@ class TableOfImages(ListedImages):
             for image, part in self._tables.parts[file].items():
                 yield Entry(file, image, (), part=part)
             return
-        (table, columns), shown = self._tables.images[file], readable(file, 255)
+        columns, shown = self._tables.images[file], readable(file, 255)
         images: dict[str, Entry] = {}
         boxes: dict[str, list[SourceBox]] = {}
         count = Counter[str]()
         try:
-            for place, cells in table.rows():
+            for place, cells in columns.table.rows():
                 try:
-                    row = self._row(table, columns, cells)
+                    row = self._row(columns, cells)
                     cell = row[columns.image]
                     if columns.no and (unknown := unknown_mark(row, columns.labels, columns.no)):
                         self._problems.add(shown, MARKS, f"line {place}: {unknown}", UNKNOWN_MARK)
@@ -279,11 +273,12 @@ class TableOfImages(ListedImages):
             self._problems.add(shown, error.expected, error.came, "later rows ignored")
         yield from (entry._replace(boxes=tuple(boxes.get(cell, ()))) for cell, entry in images.items())
 
-    def _row(self, table: Table, columns: Columns, cells: list[str]) -> dict[str, str]:
+    def _row(self, columns: Columns, cells: list[str]) -> dict[str, str]:
         """Return the cells of a row by column, with the names of classes."""
-        if len(cells) != len(table.header):
-            raise Unusable(f"{len(table.header)} columns", f"{len(cells)}")
-        row = dict(zip(table.header, map(str.strip, cells), strict=True))
+        header = columns.table.header
+        if len(cells) != len(header):
+            raise Unusable(f"{len(header)} columns", f"{len(cells)}")
+        row = dict(zip(header, map(str.strip, cells), strict=True))
         return row | {name: self._tables.classes.get(row[name], row[name]) for name in columns.labels}
 
 

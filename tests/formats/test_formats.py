@@ -157,7 +157,7 @@ UNUSABLE = [
     ("COCO", "a.json", '{"images": []}', "annotations"),
     ("COCO", "a.json", '{"images": {}, "annotations": [], "categories": []}', "images, got dict"),
     ("COCO", "a.json", '{"images": [], "annotations": [], "categories": []}', "none"),
-    ("COCO", "a.json", b'{"images": "\xff\xfe"}', "byte 12"),
+    ("COCO", "a.json", b'{"images": "\xff\xfe"}', "position 12"),
     ("COCO", "a.json", '{"images": ' + "1" * 5000 + "}", "a.json"),
     ("COCO", "a.json", '{"name": "x"}', "no such file"),
     ("YOLO", "README.txt", "x", "no such text file"),
