@@ -128,15 +128,14 @@ def unknown(names: Collection[str]) -> str:
     >>> unknown(["a/1.jpg", "a/2.JPG", "a/notes"]).partition(". ")[0]
     'the format was not recognised: 2 .jpg, 1 without a suffix, and no readable labels'
     """
-    if not names:
-        return f"{UNKNOWN}: there are no files. Import images with their labels"
     endings = Counter(suffix(name) for name in names).most_common()
     texts = [f"{count:,} {readable(ending, 20) or 'without a suffix'}" for ending, count in endings]
+    there = f"{UNKNOWN}: {listed(texts, MAX_ENDINGS) or 'no files'}"
     if not any(ending in IMAGE_SUFFIXES for ending, _ in endings):
-        images = ", ".join(IMAGE_SUFFIXES)
-        return f"{UNKNOWN}: {listed(texts, MAX_ENDINGS)}, and no images ({images}). Import images with their labels"
+        remedy = "Import images with their labels, and extract archives that are among them first"
+        return f"{there}, and no images ({', '.join(IMAGE_SUFFIXES)}). {remedy}"
     return (
-        f"{UNKNOWN}: {listed(texts, MAX_ENDINGS)}, and no readable labels. Put the images of each class into a folder "
+        f"{there}, and no readable labels. Put the images of each class into a folder "
         "with the name of the class, or add the label file, and import again; or choose the format. From Label Studio "
         "and CVAT, export COCO, YOLO or PASCAL VOC"
     )
