@@ -16,7 +16,7 @@ from ranking.core.text import counted, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import stem
-from ranking.formats.file_beginnings import beginning
+from ranking.formats.file_beginnings import beginning, with_suffix
 from ranking.formats.file_names import is_image, part_of_annotations
 from ranking.formats.json_file import brief, list_of, object_of, read_json, size_of
 from ranking.formats.listed_images import HEAD, IMAGE_LEFT_OUT, LEFT_OUT, Entry, ListedImages
@@ -83,7 +83,9 @@ class Coco(ListedImages):
     @classmethod
     def files(cls, tree: FileTree) -> list[str]:
         """Return the files that begin like COCO; if some contain instances, only these, not captions or others."""
-        files = [name for name in beginning(tree, ".json", HEAD, BEGINS.match) if _may_list(tree, name)]
+        files = beginning(tree, with_suffix(tree.names, ".json"), HEAD, BEGINS.match)
+        # Label Studio's export for YOLO includes a file with categories only
+        files = beginning(tree, files, SMALL, lambda head: len(head) == SMALL or LISTS.search(head))
         return [name for name in files if "instances" in name] or files
 
     def _content(self, file: str) -> Any:
@@ -123,9 +125,7 @@ class Coco(ListedImages):
             places[image] += 1
             try:
                 box = _source_box(item, f"image {image}, box {places[image]}", classes)
-                boxes.setdefault(image, []).append(
-                    replace(box, group=entries[image].group, number=places[image])
-                )
+                boxes.setdefault(image, []).append(replace(box, number=places[image]))
             except Unusable as error:
                 self._problems.add(shown, error.expected, error.came, LEFT_OUT)
         if by_name:
@@ -230,17 +230,6 @@ def _classes(root: Json) -> dict[Id, str] | None:
     if root.get("categories"):
         return dict(filter(None, map(_category, list_of(root, "categories", "COCO"))))
     return None
-
-
-def _may_list(tree: FileTree, name: str) -> bool:
-    """Return whether a file that begins like COCO may contain images: Label Studio's export for YOLO includes a file
-    with categories only."""
-    try:
-        head = tree.head(name, SMALL)
-    except Unusable:
-        # the import reports the reason
-        return True
-    return len(head) == SMALL or LISTS.search(head) is not None
 
 
 def _source_box(item: Json, which: str, classes: dict[Id, str] | None) -> SourceBox:

@@ -58,14 +58,11 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
 def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
     """Return the images that the lines of a file name; [] if it is no list."""
     try:
-        # not `read`, because it may be no list: that it was read is noted later
-        data = tree.head(name, MAX_BYTES)
+        lines = text_lines(tree, name)
     except Unusable:
         return []
-    lines = [line.strip() for line in data.decode("utf-8-sig", "surrogateescape").splitlines()]
-    images, count = [], 0
-    for line in filter(None, lines):
-        count += 1
+    images = []
+    for line in lines:
         words = line.split()
         if len(words) > MAX_WORDS and not index.knows(line):
             continue
@@ -76,7 +73,16 @@ def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
                 except Unusable:
                     continue
                 break
-    return images if len(images) >= min(LEAST_NAMED * count, MANY_NAMED) else []
+    return images if len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED) else []
+
+
+def text_lines(tree: FileTree, name: str) -> list[str]:
+    """Return the lines of a text file that are not empty, decoded as names of files are; Unusable if it cannot be read.
+
+    It is not noted as opened, because it may be something else.
+    """
+    text = tree.head(name, MAX_BYTES).decode("utf-8-sig", "surrogateescape")
+    return list(filter(None, map(str.strip, text.splitlines())))
 
 
 def joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:

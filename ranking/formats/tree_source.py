@@ -83,8 +83,6 @@ class TreeSource(Source):
     )
     test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)
     seed: int = seed_of_test()
-    # whether groups, which the user chose, override named parts
-    _moves_groups: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -141,14 +139,16 @@ class TreeSource(Source):
         names: Sequence[str],
         stated: Sequence[str | None] = (),
         stated_by: str = "",
-        groups: Sequence[Sequence[str]] | None = None,
+        groups: Sequence[Sequence[str]] = (),
+        moves_groups: bool = False,
     ) -> tuple[list[bool], list[Problem]]:
         """Return which images are test images; and report rows.
 
         names: of the images in the tree. stated: the part of each by the annotations, which `stated_by` names. Test
         images are those of the part "test", if other parts exist too, otherwise those of "val": by the annotations, by
         lists, or by folders, whichever gives a split first. If none does, a random share of all images is held out;
-        images with a common group stay together if there are enough groups.
+        images with a common group stay together if there are enough groups. moves_groups: whether groups, which
+        the user chose, override named parts.
         """
         lists = split_lists(self._tree, self._index)
         found = {
@@ -174,10 +174,10 @@ class TreeSource(Source):
                 rows += self._leave_out(
                     [name for name, part in zip(names, parts, strict=True) if part is None]
                 )
-            if self._moves_groups and groups is not None:
+            if moves_groups:
                 moved, more = moved_whole(tested, groups)
                 return moved, [*rows, *more]
-            return tested, [*rows, *_on_both_sides(tested, groups or [])]
+            return tested, [*rows, *_on_both_sides(tested, groups)]
         tested, rows = split_with_report(groups or [()] * len(names), self.test_share, self.seed)
         held = f"{self.test_share:.0%} of {counted(len(names), 'image')} held out at random, seed {self.seed}"
         if self.split == RANDOM:
