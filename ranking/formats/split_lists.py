@@ -30,7 +30,7 @@ class SplitLists(NamedTuple):
     both: tuple[str, ...]
 
     def in_words(self) -> str:
-        return listed([readable(name) for name in self.files])
+        return listed([readable(name) for name in dict.fromkeys(self.files)])
 
     def rows(self) -> Iterator[Problem]:
         if self.both:

@@ -198,7 +198,7 @@ def test_labels_that_cannot_be_read(tmp_path):
     (folder / "labels/train/a.txt").symlink_to("/etc/passwd")
     images, problems = read("YOLO", folder)
     assert images["train/a"].boxes == ()
-    check_rows(problems, ("labels/train/a.txt", LEADS_OUT))
+    check_rows(problems, ("annotations", "labels/train/a.txt", LEADS_OUT))
 
 
 @pytest.mark.parametrize(
