@@ -375,15 +375,6 @@ def test_masks_are_no_samples(tmp_path):
         assert len(detect(open_tree(lay(tmp_path / mode, names)))) == (count == 2), mode
 
 
-def test_lists_of_classes_that_are_not_read_are_named(tmp_path):
-    files = class_tree("train/cat", "train/dog", "val/images") | {"val/val.txt": "images 0.jpg\tcat\n"}
-    files |= {"val/images/v1.jpg": None, "val/labels.txt": "v1.jpg\tcat\t0\t0\t9\t9\n"}
-    _, problems = read("Class folders", lay(tmp_path / "x", files))
-    assert ("val/labels.txt", "rows about v1.jpg, in no folder of a class") in [
-        (row.file, row.came) for row in problems
-    ]
-
-
 def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):
     names = [f"{label}/v{video}/{frame}.jpg" for label in ("cat", "dog") for video in "12" for frame in "123"]
     folder = lay(tmp_path / "x", dict.fromkeys([*names, "dog/2.jpg"]))
