@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -72,7 +72,7 @@ class ListedImages(TreeSource):
         for entry, box in bare:
             came = f"{entry.image}, annotation {box.number}: none"
             self._report(entry.file, "a box, as others have", came, LEFT_OUT)
-        return [entry._replace(boxes=tuple(box for box in entry.boxes if box.box)) for entry in entries]
+        return changed(entries, lambda box: box if box.box else None)
 
     def _content(self, file: str) -> Any:
         return read_json(self._tree, file, Limits.from_environment())
@@ -184,6 +184,14 @@ class ListedImages(TreeSource):
                 if entry.part is not None:
                     parts.setdefault((entry.file, entry.part), []).append(name)
         return joined([(file, part, names) for (file, part), names in parts.items()])
+
+
+def changed(entries: Sequence[Entry], change: Callable[[SourceBox], SourceBox | None]) -> list[Entry]:
+    """Return entries with changed boxes, without those of which nothing is left."""
+    return [
+        entry._replace(boxes=tuple(box for box in map(change, entry.boxes) if box is not None))
+        for entry in entries
+    ]
 
 
 def _joined(entries: Sequence[Entry]) -> Entry:

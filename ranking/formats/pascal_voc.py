@@ -18,7 +18,7 @@ from ranking.files import FileTree, Unusable, open_tree
 from ranking.files.tree import base, parent, stem, suffix
 from ranking.formats.file_beginnings import beginning, with_suffix
 from ranking.formats.file_names import display_names, is_image, part_in_name, without_kind
-from ranking.formats.listed_images import HEAD, LEFT_OUT, Entry, ListedImages
+from ranking.formats.listed_images import HEAD, LEFT_OUT, Entry, ListedImages, changed
 from ranking.formats.split_lists import SplitLists, joined, text_lines
 from ranking.formats.tree_source import FOUND
 from ranking.formats.voc_annotation import VocBox, read_objects, size_in
@@ -202,20 +202,12 @@ class PascalVoc(ListedImages):
                 self._problems.add("objects", "a bndbox for every object", came, done)
         if self._is_action:
             return entries
-        shift = 1 - self._first_pixel_of(entries)
-        entries = [
-            entry._replace(boxes=tuple(_moved(box, shift) for box in entry.boxes)) for entry in entries
-        ]
+        shift, keep = 1 - self._first_pixel_of(entries), self.difficult == "keep"
         difficult = sum(_is_difficult(box) for entry in entries for box in entry.boxes)
-        if not difficult:
-            return entries
-        keep = self.difficult == "keep"
-        came, done = "difficult 1", "kept" if keep else "ignored"
-        self._problems.add(counted(difficult, "object"), "objects not marked as difficult", came, done)
-        return [
-            entry._replace(boxes=tuple(box for box in entry.boxes if keep or not _is_difficult(box)))
-            for entry in entries
-        ]
+        if difficult:
+            came, done = "difficult 1", "kept" if keep else "ignored"
+            self._problems.add(counted(difficult, "object"), "objects not marked as difficult", came, done)
+        return changed(entries, lambda box: _moved(box, shift) if keep or not _is_difficult(box) else None)
 
     def _first_pixel_of(self, entries: list[Entry]) -> int:
         """Return whether boxes count from 0 or from 1: VOC from 1, FiftyOne, Label Studio and CVAT from 0."""
