@@ -53,5 +53,7 @@ def tool_formats(tree: FileTree, names: Iterable[str]) -> Iterator[Problem]:
     """Yield a report row for each annotation tool whose native format some of `names` have; these are not read."""
     for tool, ending, pattern in TOOL_FORMATS:
         if own := beginning(tree, with_suffix(names, ending), TOOL_HEAD, pattern.match):
+            for name in own:
+                tree.note_opened(name)
             shown = listed([readable(name, 255) for name in own])
             yield Problem(shown, "COCO, YOLO or VOC", f"the native format of {tool}. {EXPORTS}", "ignored")
