@@ -336,18 +336,19 @@ class AnnotationTools(ListedImages):
             evidence += f"; {listed(sorted(guesses))} with confidences" if guesses else ""
             others = tuple(key for key in values if key != chosen)
             is_open = not self.attribute and len(several) > 1
-            about = "attribute of the class"
-            self._decide(Decision(about, chosen, evidence, "attribute", chosen, others, is_open))
+            self._decide(
+                Decision("attribute of the class", chosen, evidence, "attribute", chosen, others, is_open)
+            )
         return chosen
 
     def _with_classes(self, entry: Entry, chosen: str | None) -> Entry:
         boxes = []
         for box in entry.boxes:
             attributes = box.attributes if isinstance(box, Described) else {}
-            if chosen is not None and chosen not in attributes:
+            if chosen is None or chosen in attributes:
+                classes = ("object",) if chosen is None else attributes[chosen]
+                boxes.append(replace(box, classes=classes))
+            else:
                 came = f"{entry.image}, annotation {box.number}: {listed(list(attributes)) or 'none'}"
-                self._problems.add(readable(entry.file), f"the attribute {chosen}", came, LEFT_OUT)
-                continue
-            classes = ("object",) if chosen is None else attributes[chosen]
-            boxes.append(replace(box, classes=classes))
+                self._report(entry.file, f"the attribute {chosen}", came, LEFT_OUT)
         return entry._replace(boxes=tuple(boxes))

@@ -87,16 +87,11 @@ def ending_alike(path: str, names: Collection[str]) -> str:
     ('images/train', '')
     """
     parts = [part for part in path.casefold().replace("\\", "/").split("/") if part not in ("", ".", "..")]
-    best, most = "", 0
-    for name in sorted(names, key=lambda name: (name.count("/"), name)):
-        own = name.casefold().split("/")
-        count = next(
-            (place for place, (a, b) in enumerate(zip(own[::-1], parts[::-1], strict=False)) if a != b),
-            min(len(own), len(parts)),
-        )
-        if count > most:
-            best, most = name, count
-    return best
+    for start in range(len(parts)):
+        end = "/" + "/".join(parts[start:])
+        if alike := [name for name in names if f"/{name.casefold()}".endswith(end)]:
+            return min(alike, key=lambda name: (name.count("/"), name))
+    return ""
 
 
 def files_of_folders(files: Sequence[NamesFile], used: dict[str, set[int]]) -> dict[str, list[NamesFile]]:
