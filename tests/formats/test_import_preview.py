@@ -54,7 +54,7 @@ def test_uploads_are_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
 def test_another_format_can_be_chosen_and_the_preview_gives_the_reason_if_it_does_not_fit(zoo):
     preview = preview_import(str(zoo), "PASCAL VOC", {})
     assert (preview.source, preview.content) == ("PASCAL VOC", None)
-    assert "no XML file that begins with <annotation>" in preview.refused
+    assert "an XML file of PASCAL VOC" in preview.refused
     with refused("format", "'Digits'"):
         preview_import(str(zoo), "Digits", {})
 
