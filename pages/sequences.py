@@ -20,9 +20,9 @@ from pages.parts.training import jobs_panel, playback, run_actions, training_run
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.settings import settings_of
+from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing, usual_drawing
 from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
-from ranking.files.spreadsheets import rows_csv
 from ranking.methods.order_method import OrderMethod
 from ranking.reports.prose import markdown_table
 from ranking.storage.run import Run

@@ -13,7 +13,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.rankings import inference_scores, label_corrections
 from pages.parts.training import (
     certificate,
-    cvxpy_comparison,
+    cvxpy_panel,
     feature_choice,
     graph_choice,
     jobs_panel,
@@ -211,7 +211,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     jobs_panel.explain_end(run)
     show_course(run, jobs_panel.events_of(run))
     if run.has_model:
-        cvxpy_comparison.offer(run)
+        cvxpy_panel.offer(run)
     if run.has_scores:
         certificate.show(run)
         certificate.show_projection(run)

@@ -11,10 +11,10 @@ from pages.parts.training import runs
 from ranking import method_class
 from ranking.core import ImageSet
 from ranking.core.settings import settings_of
+from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import counted
 from ranking.datasets import Thumbnails
 from ranking.features.graph.image_graph import graph_words
-from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 from ranking.storage.run_archive import export_run
