@@ -22,7 +22,7 @@ from ranking.core import ImageSet, Ints
 from ranking.core.settings import settings_of
 from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing, usual_drawing
-from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
+from ranking.experiments.order_task import NAMES, Ordered, OrderMeasures, measure_order, training_grades
 from ranking.methods.order_method import OrderMethod
 from ranking.reports.prose import markdown_table
 from ranking.storage.run import Run

@@ -23,8 +23,8 @@ from ranking.core import Bools, Features, Floats, ImageSet, LabelSet, SampleMeth
 from ranking.core.errors import InputError
 from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
-from ranking.experiments.bag_training import make_windows
-from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
+from ranking.experiments.bag_task import make_windows
+from ranking.experiments.order_task import Ordered, held_out_sequences, make_drawing
 from ranking.experiments.sample_task import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected

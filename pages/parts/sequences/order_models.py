@@ -13,7 +13,7 @@ from ranking import method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.text import written
 from ranking.datasets.sequences import HIGHEST
-from ranking.experiments.order_training import make_drawing
+from ranking.experiments.order_task import make_drawing
 from ranking.reports.markup import data_url
 from ranking.storage.run import Run
 from ranking.storage.run_settings import OrderTrainSettings

@@ -11,7 +11,7 @@ from ranking import method_class
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
 from ranking.experiments.ablations import FIGURES
-from ranking.experiments.order_training import make_drawing
+from ranking.experiments.order_task import make_drawing
 from ranking.storage.run import Run
 from ranking.storage.run_settings import AblationSettings
 from ranking.storage.sets import ImageSetRow
