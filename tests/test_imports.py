@@ -172,7 +172,7 @@ def test_a_violated_import_rule_is_reported(tmp_path):
         "ranking/methods/svm.py": "from ranking.methods import ap_svm\n",
         "ranking/methods/ap_svm.py": "def late():\n    from . import svm\n",
         "ranking/losses/ap.py": "def late():\n    from ..methods import svm\n",
-        "pages/parts/training/training_runs.py": "from pages.parts.importing import trash\n",
+        "pages/parts/training/run_steps.py": "from pages.parts.importing import trash\n",
         "pages/parts/importing/trash.py": "from ranking.commands import trash\n",
         "ranking/commands/trash.py": "",
         "ranking/storage/jobs.py": "import streamlit.runtime as runtime\n",
@@ -184,7 +184,7 @@ def test_a_violated_import_rule_is_reported(tmp_path):
     *rules, circle = complaints(tmp_path)
     assert rules == [
         "pages.parts.importing.trash imports ranking.commands.trash: a folder imports those above it only",
-        "pages.parts.training.training_runs imports pages.parts.importing.trash: a folder imports those above it only",
+        "pages.parts.training.run_steps imports pages.parts.importing.trash: a folder imports those above it only",
         "ranking.experiments.study imports ranking.storage.store: a folder imports those above it only",
         "ranking.losses.ap imports ranking.methods.svm: a folder imports those above it only",
         "ranking.storage.jobs imports streamlit.runtime: ranking never imports streamlit",

@@ -7,7 +7,7 @@ import pytest
 from pages.parts.app import frame, home, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.studies.study_page import StudyPage
-from pages.parts.training import training_runs
+from pages.parts.training import run_steps
 
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
 SAMPLES = ("laboratory", keys.RUN, "neighbours")
@@ -45,7 +45,7 @@ def test_a_first_visit_shows_a_finished_example_on_every_page(
 ):
     """A page of a new home shows a finished example, and nothing that has to be started first."""
     empty = []
-    for module, name in ((frame, "show_empty_state"), (training_runs, "train_first")):
+    for module, name in ((frame, "show_empty_state"), (run_steps, "train_first")):
         state = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, state=state, **k: (empty.append(a), state(*a, **k)))
     lay_out = StudyPage.lay_out

@@ -111,7 +111,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
 def words(run: Run) -> str:
     """Describe an ablation among others of the same figure."""
     drawing = make_drawing(AblationSettings.from_json(run.settings).drawing)
-    return f"{runs.features_of(run)} · {drawing.train:,} sequences of {drawing.length}"
+    return f"{runs.features_shown(run)} · {drawing.train:,} sequences of {drawing.length}"
 
 
 PAGE = StudyPage(

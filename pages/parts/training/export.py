@@ -131,7 +131,7 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     name = f"{run.name}: " if run.name else ""
     facts = [f"AP {ranked.average_precision:.3f}"] if ranked.positives else []
     facts.append(f"{images.title}, {len(images.image_names):,} images")
-    facts.append(runs.features_of(run))
+    facts.append(runs.features_shown(run))
     known = [item for item in settings_of(method_class(settings["method"])) if not item.advanced]
     facts += [f"{item.name} = {settings['method_settings'].get(item.name, item.default)}" for item in known]
     graph = runs.neighbours_of(TrainSettings.from_json(settings))
