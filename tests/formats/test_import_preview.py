@@ -14,9 +14,9 @@ from refusals import refused
 
 from ranking.datasets import make_source
 from ranking.files import Upload
-from ranking.formats import preview as previews
+from ranking.formats import source_preview as previews
 from ranking.formats.import_preview import ImportPreview, preview_import, unknown
-from ranking.formats.preview import preview_source
+from ranking.formats.source_preview import preview_source
 
 
 def classes(root, *broken, **counts):
