@@ -31,7 +31,7 @@ from timing import generated_source, machine, options_of, real_data, table
 from ranking import BagSet, Query, make_method
 from ranking.core import Bools, Features, Floats, ImageSet, ProgressEvent, Source
 from ranking.datasets import build_image_set, make_source
-from ranking.experiments.bag_training import bags_of
+from ranking.experiments.bag_task import bags_of
 from ranking.explain.localisation import detections_of, objects_of
 from ranking.explain.playback import part_localisation
 from ranking.features.windows.bags import windows_of

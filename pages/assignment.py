@@ -8,8 +8,8 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, controls, frame, keys
-from pages.parts.studies import assignments
-from pages.parts.studies.assignments import (
+from pages.parts.rankings import assignment_charts
+from pages.parts.rankings.assignment_charts import (
     AP,
     PRECISION,
     PROBLEMS,
@@ -23,7 +23,7 @@ from pages.parts.studies.assignments import (
     notice_solvers,
     value_in_numbers,
 )
-from ranking.inference.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
+from ranking.explain.assignment import ENUMERATION, AssignmentSolution, permutation_matrix, solutions
 
 # samples: so few that each problem is solved exactly without a noticeable delay
 MIN_SAMPLES, MAX_SAMPLES = (
@@ -92,7 +92,7 @@ def show_matrices(example: Example, solution: AssignmentSolution) -> None:
         shown.append((design, problem.design, counts, ranks, ranks, ("rank", "rank")))
     for column, matrix in zip(st.columns(3, gap="small"), shown, strict=False):
         with column:
-            assignments.show_matrix(*matrix)
+            assignment_charts.show_matrix(*matrix)
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.charts import plots
 from pages.parts.components import grid, selection, tiles
-from pages.parts.importing import criteria, custom_features, importing, trash
+from pages.parts.importing import criteria, custom_features, import_steps, trash
 from pages.parts.training import sets
 from ranking.core import ImageSet, Ints
 
@@ -25,7 +25,7 @@ def steps() -> None:
     home.show_damage()
     if not home.store().sets.rows():
         # now, because without an image set the page ends below
-        importing.show()
+        import_steps.show()
     left, right = st.columns([3, 2], gap="medium", vertical_alignment="bottom")
     with left:
         row = sets.choose()
@@ -34,7 +34,7 @@ def steps() -> None:
             frame.next_step("Train on this image set", "train", obvious=address.get(keys.IMPORT) is None)
         else:
             frame.next_step("Rank its sequences", "sequences", order_set=row.key)
-    importing.show()
+    import_steps.show()
     images = cache.image_set(row.key)
     custom_features.show(images)
     left, right = st.columns([3, 2], gap="medium")

@@ -10,8 +10,8 @@ from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.charts import plots
 from pages.parts.labelling import label_charts, label_models, star_picture
+from ranking.core.spreadsheets import rows_csv
 from ranking.explain.label_pairs import LabelPairs
-from ranking.files.spreadsheets import rows_csv
 from ranking.storage.run import Run
 
 # of the core

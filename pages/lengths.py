@@ -13,7 +13,7 @@ from pages.parts.studies import ablation_form
 from pages.parts.studies.study_page import offer_files
 from pages.parts.training import run_actions
 from ranking.experiments.ablations import AGREES, FIGURES, ROUNDS, SECONDS
-from ranking.experiments.order_training import make_drawing
+from ranking.experiments.order_task import make_drawing
 from ranking.metrics.ablation_curves import AblationResult
 from ranking.storage.run import Run
 from ranking.storage.run_settings import AblationSettings

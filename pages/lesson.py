@@ -18,7 +18,7 @@ from pages.parts.lessons.lesson_settings import WHY_AP as LESSON
 from pages.parts.lessons.lesson_steps import Step
 from ranking.core import ImageSet
 from ranking.datasets.splits import blocks_of
-from ranking.metrics import moving
+from ranking.explain import moving
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.ranked import Ranking
 from ranking.reports.comparison_words import listed

@@ -16,9 +16,9 @@ from pages.parts.neighbours import graph_models
 from pages.parts.sequences import order_models, tree_chart
 from pages.parts.sequences.order_models import frames_of, true_strip
 from ranking.core import ImageSet, Ints
-from ranking.experiments.order_training import Ordered, measure_order
+from ranking.core.spreadsheets import rows_csv
+from ranking.experiments.order_task import Ordered, measure_order
 from ranking.explain.tree_search import TreeSearch
-from ranking.files.spreadsheets import rows_csv
 from ranking.inference.best_permutation import MAX_COMPARED
 from ranking.storage.run import Run
 

@@ -16,8 +16,8 @@ from pages.parts.rankings import inference_scores as chosen_scores
 from pages.parts.rankings.inference_scores import Scores
 from pages.parts.training import jobs_panel
 from ranking.core import Ints
+from ranking.core.spreadsheets import rows_csv
 from ranking.explain.inference_steps import TRACED, InferenceProblem, Trace, bins_of
-from ranking.files.spreadsheets import rows_csv
 from ranking.inference import algorithms_for
 from ranking.storage.run import ENDED
 

@@ -16,13 +16,13 @@ from pages.parts.components import film, tiles
 from pages.parts.components.film import Strip
 from pages.parts.sequences import order_models
 from pages.parts.sequences.order_models import frames_of, true_strip
-from pages.parts.training import jobs_panel, playback, run_actions, training_runs
+from pages.parts.training import jobs_panel, playback, run_actions, run_steps
 from ranking import method_class, method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.settings import settings_of
+from ranking.core.spreadsheets import rows_csv
 from ranking.datasets.sequences import Drawing, usual_drawing
-from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures, measure_order, training_grades
-from ranking.files.spreadsheets import rows_csv
+from ranking.experiments.order_task import NAMES, Ordered, OrderMeasures, measure_order, training_grades
 from ranking.methods.order_method import OrderMethod
 from ranking.reports.prose import markdown_table
 from ranking.storage.run import Run
@@ -96,7 +96,7 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     """Settings of the sequences, the features and the method, and the button."""
     names = method_names(ranks="sequences")
     bound = address.bound(keys.ORDER_METHOD, address.one_of(names), order_models.OWN)
-    form = training_runs.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
+    form = run_steps.form(row, names, bound, lambda method: warn_of_few_grades(row, criterion, method))
     more, usual = "More settings of the sequences", usual_drawing(cache.image_set(row.key), criterion)
     values = forms.settings_form("drawing", [(Drawing.name, Drawing)], more, usual=usual)
     defaults = {item.name: item.default for item in settings_of(Drawing)}
@@ -104,7 +104,7 @@ def train_another(row: ImageSetRow, criterion: str) -> None:
     settings = OrderTrainSettings(
         row.key, form.features, criterion, form.method, form.method_settings, drawing, form.projection
     )
-    if training_runs.offer_start(settings, "train sequences"):
+    if run_steps.offer_start(settings, "train sequences"):
         st.rerun()
     st.caption(
         "You can compare runs that are tested on the same sequences: they need the same criterion and the same "

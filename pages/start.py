@@ -10,7 +10,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.charts import moving_image
 from pages.parts.charts.moving_image import OTHERS, RELEVANT, SHOWN
 from ranking.core import ImageSet
-from ranking.metrics import moving
+from ranking.explain import moving
 from ranking.metrics.ranked import Ranking
 
 QUERY = "riding bike"

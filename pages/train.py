@@ -13,17 +13,17 @@ from pages.parts.app.frame import escaped
 from pages.parts.rankings import inference_scores, label_corrections
 from pages.parts.training import (
     certificate,
-    cvxpy_comparison,
+    cvxpy_panel,
     feature_choice,
     graph_choice,
     jobs_panel,
     playback,
     projections,
     run_actions,
+    run_steps,
     run_table,
     runs,
     sets,
-    training_runs,
 )
 from ranking import method_class, method_names
 from ranking.core import Method
@@ -135,7 +135,7 @@ def start(settings: TrainSettings, run: Run | None, changes: Sequence[str]) -> N
     """The button that starts a training run, which is then shown."""
     # changes: how `settings` differ from those of `run`. The note on them is below the button, so that the
     # button does not move.
-    if started := training_runs.offer_start(settings, "train", width="stretch"):
+    if started := run_steps.offer_start(settings, "train", width="stretch"):
         address.put(**{keys.RUN: started.id, keys.LIKE: run.id if run and changes else None})
         st.rerun()
     if run is not None and changes:
@@ -211,7 +211,7 @@ def show_ended(run: Run, obvious: bool) -> None:
     jobs_panel.explain_end(run)
     show_course(run, jobs_panel.events_of(run))
     if run.has_model:
-        cvxpy_comparison.offer(run)
+        cvxpy_panel.offer(run)
     if run.has_scores:
         certificate.show(run)
         certificate.show_projection(run)
@@ -225,7 +225,7 @@ def show_course(run: Run, seen: list[jobs_panel.Event]) -> None:
     with frame.errors_in_place():
         played = playback.show(run)
     with st.container() if played else frame.picture("bounds"):
-        training_runs.draw(run, seen)
+        run_steps.draw(run, seen)
 
 
 frame.show_page("train", "Train a method to rank one class above all others.", steps)

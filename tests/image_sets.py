@@ -45,7 +45,7 @@ class Records:
     """A source of what it is given."""
 
     items: Sequence[SourceImage | Problem]
-    kind_name: str = "told"
+    kind_name: str = "Records"
 
     def title(self) -> str:
         return self.kind_name

@@ -13,8 +13,8 @@ ROOT = Path(__file__).parents[1]
 TEXT = (ROOT / "docs" / "extending.md").read_text("utf-8")
 FILES = {name: code for name, code in re.findall(r"```python\n# (\S+)\n(.*?)```", TEXT, re.DOTALL)}
 MENU = "pages/parts/app/menu.py"
-# of the menu: the line of the example, and the line below which it is added
-[MENU_LINE] = re.findall(r"```text\n(.*?\n)```", TEXT)
+# of the menu: the lines of the examples, and the line below which they are added
+MENU_LINES = "".join(re.findall(r"```text\n(.*?\n)```", TEXT))
 BESIDE = re.compile(r'( +"speed_lab": .*\n)')
 TESTS = [name for name in FILES if Path(name).name.startswith("test_")]
 
@@ -30,13 +30,14 @@ def extended(copy: Path) -> Path:
     for name, code in FILES.items():
         assert not (copy / name).exists(), name
         (copy / name).write_text(code, "utf-8")
-    (copy / MENU).write_text(BESIDE.sub(rf"\1{MENU_LINE}", (ROOT / MENU).read_text("utf-8")), "utf-8")
+    (copy / MENU).write_text(BESIDE.sub(rf"\1{MENU_LINES}", (ROOT / MENU).read_text("utf-8")), "utf-8")
     return copy
 
 
 def test_examples_were_found() -> None:
-    assert len(TESTS) == 5
-    assert MENU_LINE in BESIDE.sub(rf"\1{MENU_LINE}", (ROOT / MENU).read_text("utf-8"))
+    assert len(TESTS) == 6
+    assert MENU_LINES.count("\n") == 2
+    assert MENU_LINES in BESIDE.sub(rf"\1{MENU_LINES}", (ROOT / MENU).read_text("utf-8"))
 
 
 def test_the_tests_of_all_examples_pass(tmp_path: Path) -> None:

@@ -1,1 +1,1 @@
-"""The subcommands of ``python -m ranking``, one file each."""
+"""The subcommands of ``python -m ranking``, one file each; what they share; the worker, which executes runs."""

@@ -16,7 +16,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.naming import add_samples, features_of, set_of, trained_methods
+from ranking.commands.naming import add_samples, features_named, set_of, trained_methods
 from ranking.commands.outputs import OUTPUTS, add_outputs, check_outputs, write_experiment
 from ranking.commands.train import training_of
 from ranking.commands.watching import DONE, finished, read_json
@@ -95,7 +95,7 @@ def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
     """Return the settings of the small experiment, the app's default."""
     return ExperimentSettings(
         images.key,
-        features_of(images, options.features),
+        features_named(images, options.features),
         tuple((name, {}) for name in options.methods),
         tuple(options.queries) or images.classes[:FEW_QUERIES],
         SMALL_GRIDS,
@@ -107,7 +107,7 @@ def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
 def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
     """Label rankers: print break-even precision after each question, one row per method and strategy."""
     _check_no_report(options)
-    features = features_of(images, options.features)
+    features = features_named(images, options.features)
     methods: Named = tuple((name, {}) for name in options.methods)
     settings = SimulationSettings(
         images.key, features, methods, tuple(STRATEGIES), folds=options.folds, min_images=options.min_images
@@ -125,7 +125,7 @@ def _ask(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
 def _order(store: Store, images: ImageSet, options: argparse.Namespace) -> int:
     """Sequence-ranking methods: print the measures of each on the same test sequences."""
     _check_no_report(options)
-    features, rows, names = features_of(images, options.features), [], tuple[str, ...]()
+    features, rows, names = features_named(images, options.features), [], tuple[str, ...]()
     for name in options.methods:
         settings = training_of(images, features, name, {}, options.criterion, options.min_images)
         ended = finished(store, jobs.start_once(store, "train", settings.to_json()))

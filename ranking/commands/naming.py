@@ -125,7 +125,7 @@ def add_samples(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def features_of(images: ImageSet, text: str | None) -> Named:
+def features_named(images: ImageSet, text: str | None) -> Named:
     """Return the features named in `text`, joined by commas; the app's defaults for None."""
     names = default_names(images) if text is None else [name.strip() for name in text.split(",")]
     return tuple((name, {}) for name in names)

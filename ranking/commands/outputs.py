@@ -9,9 +9,9 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from ranking.core.errors import InputError
+from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import readable
 from ranking.datasets import Thumbnails
-from ranking.files.spreadsheets import rows_csv
 from ranking.reports.compared import TOP, Compared
 from ranking.reports.comparison import comparison_html
 from ranking.reports.comparison_files import latex_table, rank_rows, ranks_csv

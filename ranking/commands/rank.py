@@ -21,14 +21,14 @@ from ranking.commands.naming import set_of
 from ranking.commands.watching import DONE
 from ranking.core import Bools, Features, Floats, ImageSet, LabelSet, SampleMethod
 from ranking.core.errors import InputError
+from ranking.core.spreadsheets import guarded
 from ranking.datasets.label_sets import label_set
-from ranking.experiments.bag_training import make_windows
-from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
+from ranking.experiments.bag_task import make_windows
+from ranking.experiments.order_task import Ordered, held_out_sequences, make_drawing
 from ranking.experiments.sample_task import query_of
 from ranking.features import load_features
 from ranking.features.projection import projected
 from ranking.features.windows.bags import windows_of
-from ranking.files.spreadsheets import guarded
 from ranking.inference.best_windows import best_windows
 from ranking.methods import load_method
 from ranking.methods.bag_method import BagMethod

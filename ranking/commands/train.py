@@ -13,7 +13,7 @@ import argparse
 import os
 from pathlib import Path
 
-from ranking.commands.naming import add_samples, features_of, set_of, settings_from, trained_methods
+from ranking.commands.naming import add_samples, features_named, set_of, settings_from, trained_methods
 from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
@@ -67,7 +67,7 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
         )
     given = settings_from(method_class(options.method), options.setting)
     named = options.criterion if method_class(options.method).ranks == "sequences" else options.query
-    features = features_of(images, options.features)
+    features = features_named(images, options.features)
     return training_of(images, features, options.method, given, named, options.min_images)
 
 

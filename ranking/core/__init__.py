@@ -1,5 +1,7 @@
 """Core data types: everything that flows from an image set to a ranking. They import nothing else of the package.
 
+Beside them: settings, registries, errors, and texts for people and spreadsheets.
+
 Conventions: a higher score ranks higher. Relevance 1 is relevant, 0 is irrelevant; grades above 1 are more relevant.
 Losses are minimised. Bounding boxes are ``(left, top, right, bottom)`` in pixels, half open.
 """
@@ -21,12 +23,10 @@ from ranking.core.arrays import (
     is_real,
 )
 from ranking.core.bag_set import BagSet
-from ranking.core.image_set import Feature, ImageSet
+from ranking.core.feature import Feature
+from ranking.core.image_set import ImageSet
 from ranking.core.label_set import LabelSet
-from ranking.core.queries import Query, SimilarityGraph
-from ranking.core.sequence_set import SequenceSet
-from ranking.core.sources import Decision, LateFile, OnCount, Problem, Reading, Source, SourceBox, SourceImage
-from ranking.core.training import (
+from ranking.core.method import (
     Bounds,
     Certificate,
     Method,
@@ -37,6 +37,9 @@ from ranking.core.training import (
     StopTraining,
     relative_gap,
 )
+from ranking.core.queries import Query, SimilarityGraph
+from ranking.core.sequence_set import SequenceSet
+from ranking.core.sources import Decision, LateFile, OnCount, Problem, Reading, Source, SourceBox, SourceImage
 
 __all__ = [
     "LARGEST",

@@ -52,6 +52,9 @@ class Registry(Generic[T]):
                 raise InputError(f"{self.kind} {name!r}", "one class of this name", f"{registered} and {cls}")
             cls.name = name
             _check_complete(cls, self.base, f"{self.kind} {name!r}")
+            if "__dataclass_fields__" not in vars(cls):
+                remedy = "add @dataclass below the decorator that registers it"
+                raise InputError(f"{self.kind} {name!r}", "a dataclass", cls.__qualname__, remedy)
             _check_spelling(cls, f"{self.kind} {name!r}")
             self._classes[name] = cls
             return cls
@@ -120,9 +123,10 @@ def _check_complete(cls: type, base: type, subject: str) -> None:
     abstract: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
     attributes = {
         name
-        for owner in cls.__mro__
+        for place, owner in enumerate(cls.__mro__, 1)
         for name, kind in inspect.get_annotations(owner).items()
-        if "ClassVar" in str(kind) and not hasattr(cls, name)
+        # A value above the declaration does not count: a class declares again what its subclasses must give.
+        if "ClassVar" in str(kind) and not any(name in vars(below) for below in cls.__mro__[:place])
     }
     if missing := sorted(abstract | attributes):
         raise InputError(

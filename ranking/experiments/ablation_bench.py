@@ -7,7 +7,7 @@ from dataclasses import replace
 from ranking.core import Features, ImageSet, Ints, OnStep, ProgressEvent
 from ranking.core.settings import GivenSettings
 from ranking.datasets.sequences import SampledSequences, draw_sequences
-from ranking.experiments.order_training import NAMES, OrderTask, make_drawing, measures
+from ranking.experiments.order_task import NAMES, OrderTask, make_drawing, measures
 from ranking.methods.length_rankings import scores_of_orders
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics.ablation_curves import Measured, over_sequences

@@ -20,7 +20,7 @@ from ranking.core import Features, Ints
 from ranking.core.errors import InputError
 from ranking.datasets.sequences import GROUPS, SampledSequences
 from ranking.experiments.ablation_bench import Bench, make_mid_rank
-from ranking.experiments.order_training import features_to_order, make_drawing
+from ranking.experiments.order_task import features_to_order, make_drawing
 from ranking.experiments.study import Context, Result, Study
 from ranking.inference.best_permutation import (
     MAX_COMPARED,

@@ -17,7 +17,7 @@ import numpy as np
 from ranking.core import Floats, Ints, LabelSet, OnProgress, ProgressEvent
 from ranking.core.errors import InputError
 from ranking.core.settings import Settings
-from ranking.experiments.label_training import LabelTask, label_set_of, labelled_blocks, seen_through
+from ranking.experiments.label_task import LabelTask, label_set_of, labelled_blocks, seen_through
 from ranking.experiments.study import Context, OnShare, Result, Study
 from ranking.explain.question_strategies import STRATEGIES, Urgency, make_strategy, simulate, strategies_for
 from ranking.features.projection import fit_projection

@@ -12,7 +12,7 @@ from typing import Any
 
 from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.cross_validation.experiment import Experiment
-from ranking.experiments.cvxpy_comparison import CvxpyComparison
+from ranking.experiments.cvxpy_study import CvxpyComparison
 from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy

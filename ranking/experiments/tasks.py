@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from ranking.core import ImageSet
-from ranking.experiments.bag_training import BagTask
-from ranking.experiments.label_training import LabelTask
-from ranking.experiments.order_training import OrderTask
+from ranking.experiments.bag_task import BagTask
+from ranking.experiments.label_task import LabelTask
+from ranking.experiments.order_task import OrderTask
 from ranking.experiments.sample_task import SampleTask
 from ranking.experiments.task import Trained
 from ranking.storage import run_settings

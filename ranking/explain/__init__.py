@@ -1,1 +1,1 @@
-"""Explanations of models for pages: neighbourhoods, edges, steps of inference, questions, searches."""
+"""What pages show of models, rankings and inference: neighbourhoods, edges, steps, questions, programs in CVXPY."""

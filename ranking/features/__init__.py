@@ -1,4 +1,4 @@
-"""From pixels to feature vectors: one file per feature.
+"""From pixels to feature vectors: one file per feature; the similarity graph; `opened`, from a path to queries.
 
 A new feature is one new file here whose class carries ``@FEATURES.register("name")``.
 

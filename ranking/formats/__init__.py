@@ -1,1 +1,1 @@
-"""The formats of imports, one file per format."""
+"""The formats of imports, one file per format, what formats share, and the preview of an import."""

@@ -19,7 +19,7 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import stem, suffix
-from ranking.formats.file_beginnings import beginning
+from ranking.formats.file_beginnings import beginning, with_suffix
 from ranking.formats.file_names import bare, part_of_annotations
 from ranking.formats.json_file import brief, items_of, list_of, object_of, size_of
 from ranking.formats.listed_images import HEAD, LEFT_OUT, Entry, ListedImages
@@ -274,7 +274,9 @@ class AnnotationTools(ListedImages):
     @classmethod
     def files(cls, tree: FileTree) -> list[str]:
         """Return the files that begin like those of one of the tools."""
-        return beginning(tree, ".json", HEAD, _tool) + beginning(tree, ".csv", HEAD, _tool)
+        return beginning(
+            tree, with_suffix(tree.names, ".json") + with_suffix(tree.names, ".csv"), HEAD, _tool
+        )
 
     def _content(self, file: str) -> Any:
         if suffix(file) != ".csv":
@@ -284,9 +286,9 @@ class AnnotationTools(ListedImages):
 
     def _entries(self, root: Any, file: str) -> Iterator[Entry]:
         name = _tool(self._tree.head(file, HEAD).removeprefix(codecs.BOM_UTF8)) or ""
-        self._files[name] += 1
-        counts = (f"{counted(count, 'file')} of {tool}" for tool, count in self._files.items())
-        self._decide(Decision("tool", listed(list(self._files)), ", ".join(counts)))
+        self._tools[name] += 1
+        counts = (f"{counted(count, 'file')} of {tool}" for tool, count in self._tools.items())
+        self._decide(Decision("tool", listed(list(self._tools)), ", ".join(counts)))
         for found in TOOLS[name].images(root, file):
             names = [text for text in found.names if isinstance(text, str)] or ["no name"]
             image = next(filter(self._index.knows, names), names[0])
@@ -301,7 +303,7 @@ class AnnotationTools(ListedImages):
             yield Entry(file, image, tuple(boxes), found.size, part, upright=TOOLS[name].upright)
 
     @cached_property
-    def _files(self) -> Counter[str]:
+    def _tools(self) -> Counter[str]:
         return Counter()
 
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
@@ -334,18 +336,19 @@ class AnnotationTools(ListedImages):
             evidence += f"; {listed(sorted(guesses))} with confidences" if guesses else ""
             others = tuple(key for key in values if key != chosen)
             is_open = not self.attribute and len(several) > 1
-            about = "attribute of the class"
-            self._decide(Decision(about, chosen, evidence, "attribute", chosen, others, is_open))
+            self._decide(
+                Decision("attribute of the class", chosen, evidence, "attribute", chosen, others, is_open)
+            )
         return chosen
 
     def _with_classes(self, entry: Entry, chosen: str | None) -> Entry:
         boxes = []
         for box in entry.boxes:
             attributes = box.attributes if isinstance(box, Described) else {}
-            if chosen is not None and chosen not in attributes:
+            if chosen is None or chosen in attributes:
+                classes = ("object",) if chosen is None else attributes[chosen]
+                boxes.append(replace(box, classes=classes))
+            else:
                 came = f"{entry.image}, annotation {box.number}: {listed(list(attributes)) or 'none'}"
-                self._problems.add(readable(entry.file), f"the attribute {chosen}", came, LEFT_OUT)
-                continue
-            classes = ("object",) if chosen is None else attributes[chosen]
-            boxes.append(replace(box, classes=classes))
+                self._report(entry.file, f"the attribute {chosen}", came, LEFT_OUT)
         return entry._replace(boxes=tuple(boxes))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar, NamedTuple
 
 from ranking.core import Decision, Problem, SourceBox, SourceImage
@@ -24,17 +24,17 @@ MASK_SUFFIXES = (".png", ".gif", ".bmp", ".tif", ".tiff")
 MASK_STEM = re.compile(r"[-_ ](?:mask|seg|gt|labels?)$", re.IGNORECASE)
 # the bytes of a PNG file up to its kind of colours; grey and palette, as of masks
 COLOURS, FEW = 26, (0, 3)
-# lists that are looked for beside images without a class, and their lines
-MAX_LISTS, MAX_HEAD = 50, 4096
 
 
-class Level(NamedTuple):
-    """value: of the setting. others: further levels with several folders. is_open: whether one of them fits as well."""
+class ClassPaths(NamedTuple):
+    """paths: the folders of each image that can be classes, without images that have none. masks: beside images.
 
-    value: str
-    evidence: str
-    others: tuple[str, ...] = ()
-    is_open: bool = False
+    letters: whether folders of initials were left out.
+    """
+
+    paths: dict[str, tuple[str, ...]]
+    masks: list[str]
+    letters: bool
 
 
 @SOURCES.register("Class folders")
@@ -61,9 +61,9 @@ class ClassFolders(TreeSource):
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Recognise at least two folders with images; with a low score, because other formats have such folders too."""
-        paths, _, letters = class_paths(tree)
-        level = level_of(list(paths.values()), letters).value
-        classes = sorted({readable(class_at(path, level)) for path in paths.values()})
+        found = class_paths(tree)
+        level, _, _ = level_of(found)
+        classes = sorted({readable(class_at(path, level)) for path in found.paths.values()})
         if len(classes) < 2:
             return None
         return Recognised(
@@ -71,71 +71,48 @@ class ClassFolders(TreeSource):
         )
 
     def __len__(self) -> int:
-        return len(self._paths)
+        return len(self._found.paths)
 
     def _records(self) -> Iterator[SourceImage | Problem]:
-        paths, level = self._paths, self._level
+        paths, level = self._found.paths, self._level
         labels = {name: class_at(path, level) for name, path in paths.items()}
         groups = {name: _group(path, level, labels[name]) for name, path in paths.items()}
         units = [[group] if group else [] for group in groups.values()]
         tested, rows = self._which_test(list(paths), groups=units)
-        yield from [*rows, *self._lists_of_classes()]
+        yield from rows
         names = display_names(list(paths))
         for name, test in zip(paths, tested, strict=True):
             box = SourceBox(None, (unique_name(labels[name]),), group=groups[name])
             yield SourceImage(names[name], self._tree.file(name), (box,), test)
 
     @cached_property
-    def _paths(self) -> dict[str, tuple[str, ...]]:
-        paths, masks, _ = class_paths(self._tree)
-        if not paths:
+    def _found(self) -> ClassPaths:
+        found = class_paths(self._tree)
+        if not found.paths:
             remedy = "put the images of each class into a folder with the name of the class"
             raise InputError(self._shown_place(), LAYOUT, "no folder with images", remedy)
-        if masks:
-            shown = listed([readable(name) for name in masks])
+        if found.masks:
+            shown = listed([readable(name) for name in found.masks])
             evidence = (
-                f"{counted(len(masks), 'image')} with the names of others, in folders of masks: {shown}"
+                f"{counted(len(found.masks), 'image')} with the names of others, in folders of masks: {shown}"
             )
             self._decide(Decision("masks", "no samples", evidence))
-        return paths
+        return found
 
     @cached_property
     def _level(self) -> str:
-        _, _, letters = class_paths(self._tree)
-        found = level_of(list(self._paths.values()), letters)
-        value = found.value if self.level == FOUND else self.level
-        others = tuple(other for other in (found.value, *found.others) if other != value)
-        labels = sorted({readable(class_at(path, value)) for path in self._paths.values()})
+        value, evidence, is_open = level_of(self._found)
+        if self.level != FOUND:
+            value, is_open = self.level, False
+        paths = self._found.paths.values()
+        several = [level for level in levels_of(paths) if _classes(paths, level) > 1]
+        others = tuple(other for other in several if other != value)
+        labels = sorted({readable(class_at(path, value)) for path in paths})
         where = "all folders" if value == PATH else f"folders at level {value}"
         self._decide(
-            Decision(
-                "classes",
-                f"{where}: {listed(labels)}",
-                found.evidence,
-                "level",
-                value,
-                others,
-                found.is_open and self.level == FOUND,
-            )
+            Decision("classes", f"{where}: {listed(labels)}", evidence, "level", value, others, is_open)
         )
         return value
-
-    def _lists_of_classes(self) -> Iterator[Problem]:
-        """Yield a report row for each list that names images outside of folders of classes: it is not read."""
-        outside = {base(name) for name in self._tree.names if is_image(name) and name not in self._paths}
-        lists = (
-            [name for name in self._tree.names if suffix(name) in (".txt", ".csv", ".tsv")] if outside else []
-        )
-        for name in lists[:MAX_LISTS]:
-            try:
-                lines = self._tree.head(name, MAX_HEAD).decode("utf-8", "replace").splitlines()
-            except Unusable:
-                continue
-            named = {re.split(r"[\s,;]", line, maxsplit=1)[0] for line in lines} & outside
-            if named:
-                came = f"rows about {listed(sorted(map(readable, named)))}, in no folder of a class"
-                done = "not read; with a header of image and label it can be imported as a table"
-                yield Problem(readable(name), self._needs, came, done)
 
 
 def class_at(path: Sequence[str], level: str) -> str:
@@ -152,46 +129,45 @@ def _group(path: Sequence[str], level: str, label: str) -> str | None:
     return "/".join([label, *inner]) if inner else None
 
 
-def level_of(paths: Sequence[Sequence[str]], letters: bool) -> Level:
-    """Return the level of the folders that are classes. letters: whether folders of initials were left out above."""
+def levels_of(paths: Collection[Sequence[str]]) -> list[str]:
+    """Return the values of the setting that differ for these folders."""
     depth = max(map(len, paths), default=0)
-    several = [
-        str(level)
-        for level in range(1, min(depth, 3) + 1)
-        if len({class_at(path, str(level)) for path in paths}) > 1
-    ]
-    evidence = f"{counted(len(paths), 'image')} in folders of {counted(depth, 'level')}"
-    if depth < 2:
-        return Level("1", evidence)
+    return ["1", "2", "3"][:depth] + [PATH] * (depth > 1)
+
+
+def _classes(paths: Collection[Sequence[str]], level: str) -> int:
+    return len({class_at(path, level) for path in paths})
+
+
+def level_of(found: ClassPaths) -> tuple[str, str, bool]:
+    """Return the level of the folders that are classes, the evidence, and whether another level fits as well."""
+    paths = list(found.paths.values())
+    depth = max(map(len, paths), default=0)
     inside: dict[str, set[str]] = {}
     for path in paths:
         inside.setdefault(path[0], set()).update(path[1:2])
-    nested, direct = (
-        {path[0] for path in paths if len(path) > 1},
-        {path[0] for path in paths if len(path) == 1},
-    )
-    inner = {name for names in inside.values() for name in names}
+    inner = set[str]().union(*inside.values())
     numbered = sum(any(map(str.isdigit, name)) for name in inner)
-    if letters:
-        return Level(PATH, f"{evidence}, below folders of their initials", tuple(several))
+    evidence = f"{counted(len(paths), 'image')} in folders of {counted(depth, 'level')}"
+    if found.letters:
+        return PATH, f"{evidence}, below folders of their initials", False
+    if depth < 2:
+        return "1", evidence, False
     if 2 * numbered > len(inner):
-        evidence += (
-            f"; {numbered:,} of {counted(len(inner), 'folder')} at level 2 are numbered, as videos are"
-        )
-        return Level("1", evidence, tuple(several[1:]))
-    if nested <= direct:
-        return Level("1", f"{evidence}; all folders at level 1 have images too", tuple(several[1:]))
+        of_all = f"{numbered:,} of {counted(len(inner), 'folder')} at level 2"
+        return "1", f"{evidence}; {of_all} are numbered, as videos are", False
+    if {path[0] for path in paths if len(path) > 1} <= {path[0] for path in paths if len(path) == 1}:
+        return "1", f"{evidence}; all folders at level 1 have images too", False
     if all(len(names) <= 1 for names in inside.values()):
-        return Level("1", f"{evidence}; each folder at level 1 has one inside at most", (*several[1:], PATH))
-    return Level("1", f"{evidence}; names do not tell which are classes", (*several[1:], PATH), is_open=True)
+        return "1", f"{evidence}; each folder at level 1 has one inside at most", False
+    return "1", f"{evidence}; names do not tell which are classes", True
 
 
-def class_paths(tree: FileTree) -> tuple[dict[str, tuple[str, ...]], list[str], bool]:
-    """Return the folders of each image that can be classes, without images that have none; the masks beside images; and
-    whether folders of initials were left out."""
-    names = [name for name in tree.names if is_image(name)]
-    masks = _masks(tree, names)
-    names = [name for name in names if name not in masks]
+def class_paths(tree: FileTree) -> ClassPaths:
+    """Return the folders of each image that can be classes."""
+    images = list(filter(is_image, tree.names))
+    masks = _masks(tree, images)
+    names = [name for name in images if name not in masks]
     parts = part_folders(names)
     folders: dict[str, set[str]] = {}
     for name in names:
@@ -199,14 +175,14 @@ def class_paths(tree: FileTree) -> tuple[dict[str, tuple[str, ...]], list[str], 
             folders.setdefault(parent(name), set()).add(name)
     # names of folders in folders of parts, by the folder around the parts
     in_parts: dict[str, set[str]] = {}
-    for inner in folders.values():
-        for folder in inner:
-            above, last = parent(folder), base(folder)
-            while above:
-                if above in parts and last != base(above) and without_kind(last):
-                    in_parts.setdefault(parent(above), set()).add(last)
-                above = parent(above)
+    for folder in set[str]().union(*folders.values()):
+        above, last = parent(folder), base(folder)
+        while above:
+            if above in parts and last != base(above) and without_kind(last):
+                in_parts.setdefault(parent(above), set()).add(last)
+            above = parent(above)
 
+    @cache
     def is_class(folder: str) -> bool:
         last, around = base(folder), parent(folder)
         beside = [base(other) for other in folders[around] if other not in parts]
@@ -215,25 +191,23 @@ def class_paths(tree: FileTree) -> tuple[dict[str, tuple[str, ...]], list[str], 
         is_part = folder in parts or (bool(in_parts.get(around)) and last not in in_parts[around])
         return not (is_part or is_kind or last.casefold() == base(around).casefold())
 
-    kept = {folder: is_class(folder) for inner in folders.values() for folder in inner}
     paths = {}
     for name in names:
         outer = name.split("/")[:-1]
-        places = [place for place in range(len(outer)) if kept["/".join(outer[: place + 1])]]
-        paths[name] = tuple(outer[place] for place in places)
-    while len({path[:1] for path in paths.values() if path}) == 1 and any(
-        len(path) > 1 for path in paths.values()
-    ):
-        paths = {name: path[1:] for name, path in paths.items()}
-    letters = [path for path in paths.values() if path]
-    is_index = len(letters) > 0 and all(
-        len(path) > 1
-        and len(path[0]) == 1
-        and path[1].casefold().startswith(path[0].casefold())
-        and not any(map(str.isdigit, path[1]))
-        for path in letters
-    )
-    return {name: path[is_index:] for name, path in paths.items() if path}, sorted(masks), is_index
+        classes = (inner for place, inner in enumerate(outer, 1) if is_class("/".join(outer[:place])))
+        if path := tuple(classes):
+            paths[name] = path
+    while len({path[0] for path in paths.values()}) == 1 and max(map(len, paths.values())) > 1:
+        paths = {name: path[1:] for name, path in paths.items() if path[1:]}
+    letters = bool(paths) and all(map(_begins_with_initial, paths.values()))
+    return ClassPaths({name: path[letters:] for name, path in paths.items()}, sorted(masks), letters)
+
+
+def _begins_with_initial(path: Sequence[str]) -> bool:
+    """Return whether the first folder is the initial of the second one, which is not numbered as a video is."""
+    if len(path) < 2 or len(path[0]) != 1 or any(map(str.isdigit, path[1])):
+        return False
+    return path[1].casefold().startswith(path[0].casefold())
 
 
 def _masks(tree: FileTree, names: Sequence[str]) -> set[str]:

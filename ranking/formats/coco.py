@@ -16,10 +16,10 @@ from ranking.core.text import counted, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import stem
-from ranking.formats.file_beginnings import beginning
+from ranking.formats.file_beginnings import beginning, with_suffix
 from ranking.formats.file_names import is_image, part_of_annotations
 from ranking.formats.json_file import brief, list_of, object_of, read_json, size_of
-from ranking.formats.listed_images import HEAD, IMAGE_LEFT_OUT, LEFT_OUT, Entry, ListedImages
+from ranking.formats.listed_images import HEAD, IMAGE_LEFT_OUT, LEFT_OUT, Entry, ListedImages, changed
 from ranking.formats.outlines import Box, box_of_outline, corner_and_size
 
 # Datumaro's file begins alike, but its categories are an object.
@@ -83,7 +83,9 @@ class Coco(ListedImages):
     @classmethod
     def files(cls, tree: FileTree) -> list[str]:
         """Return the files that begin like COCO; if some contain instances, only these, not captions or others."""
-        files = [name for name in beginning(tree, ".json", HEAD, BEGINS.match) if _may_list(tree, name)]
+        files = beginning(tree, with_suffix(tree.names, ".json"), HEAD, BEGINS.match)
+        # Label Studio's export for YOLO includes a file with categories only
+        files = beginning(tree, files, SMALL, lambda head: len(head) == SMALL or LISTS.search(head))
         return [name for name in files if "instances" in name] or files
 
     def _content(self, file: str) -> Any:
@@ -91,67 +93,63 @@ class Coco(ListedImages):
 
     def _entries(self, root: Any, file: str) -> Iterator[Entry]:
         images, annotations = (list_of(root, key, "COCO") for key in ("images", "annotations"))
-        classes, shown, part = _classes(root), readable(file), part_of_annotations(file)
+        classes, part = _classes(root), part_of_annotations(file)
         upright = True if object_of(root, "info").get("contributor") in SHOW_UPRIGHT else None
         entries: dict[Id, Entry] = {}
         boxes: dict[Id, list[SourceBox]] = {}
         for item in images:
-            image = _as_id(item.get("id")) if isinstance(item, dict) else None
-            name = self._name_of(item) if image is not None else None
+            row = object_of(item)
+            image, name = _as_id(row.get("id")), self._name_of(row)
             if image is None or name is None:
-                self._problems.add(shown, "images with an id and a file_name", brief(item), IMAGE_LEFT_OUT)
+                self._report(file, "images with an id and a file_name", brief(item), IMAGE_LEFT_OUT)
             elif image in entries:
-                self._problems.add(shown, "every image id once", f"{image} again", IMAGE_LEFT_OUT)
+                self._report(file, "every image id once", f"{image} again", IMAGE_LEFT_OUT)
             else:
-                size, video = size_of(item.get("width"), item.get("height")), _as_id(item.get("video_id"))
+                size, video = size_of(row.get("width"), row.get("height")), _as_id(row.get("video_id"))
                 group = None if video is None else f"{file}: video {video}"
                 entries[image] = Entry(file, name, (), size, part, group, upright)
         # where an annotation has no id of the list, it may have the name of a file
         of_name = {key: image for image, entry in entries.items() for key in (entry.image, stem(entry.image))}
         by_name = 0
         places: Counter[Id] = Counter()
-        for item in annotations:
-            image = _as_id(item.get("image_id")) if isinstance(item, dict) else None
+        for row in map(object_of, annotations):
+            image = _as_id(row.get("image_id"))
             if image not in entries and isinstance(image, str) and image in of_name:
                 image, by_name = of_name[image], by_name + 1
             if image is None or image not in entries:
-                came = brief(item.get("image_id") if isinstance(item, dict) else None)
-                self._problems.add(
-                    shown, "annotations of images that are listed", f"image_id {came}", LEFT_OUT
-                )
+                came = f"image_id {brief(row.get('image_id'))}"
+                self._report(file, "annotations of images that are listed", came, LEFT_OUT)
                 continue
             places[image] += 1
             try:
-                box = _source_box(item, f"image {image}, box {places[image]}", classes)
-                boxes.setdefault(image, []).append(
-                    replace(box, group=entries[image].group, number=places[image])
-                )
+                box = _source_box(row, f"image {image}, box {places[image]}", classes)
+                boxes.setdefault(image, []).append(replace(box, number=places[image]))
             except Unusable as error:
-                self._problems.add(shown, error.expected, error.came, LEFT_OUT)
+                self._report(file, error.expected, error.came, LEFT_OUT)
         if by_name:
             evidence = (
                 f"image_id of {counted(by_name, 'annotation')} is no listed id, but the name of one file"
             )
             self._decide(Decision("image ids", "names of files", evidence))
         if classes is None and boxes:
-            self._decide(Decision("classes", "named by their numbers", f"{shown} lists no categories"))
+            self._decide(
+                Decision("classes", "named by their numbers", f"{readable(file)} lists no categories")
+            )
         for image, entry in entries.items():
             yield entry._replace(boxes=tuple(boxes.get(image, ())))
 
-    def _name_of(self, item: Json) -> str | None:
+    def _name_of(self, row: Json) -> str | None:
         """Return the file name of an image: by file_name, or by another key that names an image; None if there is
         none."""
-        texts = {key: text for key, text in item.items() if isinstance(text, str)}
-        known = (key for key in (NAME, *texts) if key in texts and self._index.knows(texts[key]))
-        alike = (key for key in (NAME, *texts) if key in texts and (key == NAME or is_image(texts[key])))
-        key = next(known, None) or next(alike, None)
+        keys = [key for key in dict.fromkeys((NAME, *row)) if isinstance(row.get(key), str)]
+        known = [key for key in keys if self._index.knows(row[key])]
+        key = next(iter(known or [key for key in keys if key == NAME or is_image(row[key])]), None)
         self._named_by[key] += 1
-        if key is not None and key != NAME:
-            evidence = (
-                f"of {counted(self._named_by.total(), 'image')}, {self._named_by[key]:,} are named by {key}"
-            )
-            self._decide(Decision("file names", f"by {readable(key)}, not by {NAME}", readable(evidence)))
-        return None if key is None else texts[key]
+        if key not in (None, NAME):
+            count = self._named_by[key]
+            evidence = f"of {counted(self._named_by.total(), 'image')}, {count:,} are named by {key}"
+            self._decide(Decision("file names", readable(f"by {key}, not by {NAME}"), readable(evidence)))
+        return None if key is None else row[key]
 
     @cached_property
     def _named_by(self) -> Counter[str | None]:
@@ -174,12 +172,7 @@ class Coco(ListedImages):
             raise InputError(self._shown_place(), "boxes of single objects", evidence, "set Crowds to keep")
         done = "kept" if keep else "ignored"
         self._problems.add(counted(crowds, "box"), "boxes of single objects", "iscrowd 1", done)
-        if keep:
-            return entries
-        return [
-            entry._replace(boxes=tuple(box for box in entry.boxes if not isinstance(box, Crowd)))
-            for entry in entries
-        ]
+        return changed(entries, lambda box: box if keep or not isinstance(box, Crowd) else None)
 
     def _with_format(self, entries: list[Entry]) -> list[Entry]:
         """Read the four numbers of all boxes as most of them fit their images."""
@@ -198,15 +191,12 @@ class Coco(ListedImages):
             others = tuple(form for form in (SIZES, CORNERS, SHARES) if form != now)
             is_open = self.box_format == FOUND and now == CORNERS and fit >= OPEN * len(sized)
             self._decide(Decision("box format", now, evidence, "box_format", now, others, is_open))
-        if now == SIZES:
-            return entries
 
         def read(box: SourceBox) -> SourceBox:
-            if box.box is None:
-                return box
-            return replace(box, relative=True) if now == SHARES else replace(box, box=_as_corners(box.box))
+            edges = _as_corners(box.box) if box.box and now == CORNERS else box.box
+            return replace(box, box=edges, relative=now == SHARES and edges is not None)
 
-        return [entry._replace(boxes=tuple(map(read, entry.boxes))) for entry in entries]
+        return changed(entries, read)
 
     def _shown_upright(self, entries: list[Entry]) -> list[Entry]:
         """Find boxes that belong to images rotated by their EXIF orientation, beside sizes of the stored images."""
@@ -226,21 +216,17 @@ class Coco(ListedImages):
 
 
 def _classes(root: Json) -> dict[Id, str] | None:
-    """Return the names of the categories by id; None if the file lists none."""
-    if root.get("categories"):
-        return dict(filter(None, map(_category, list_of(root, "categories", "COCO"))))
-    return None
+    """Return the names of the categories by id; None if the file lists none.
 
-
-def _may_list(tree: FileTree, name: str) -> bool:
-    """Return whether a file that begins like COCO may contain images: Label Studio's export for YOLO includes a file
-    with categories only."""
-    try:
-        head = tree.head(name, SMALL)
-    except Unusable:
-        # the import reports the reason
-        return True
-    return len(head) == SMALL or LISTS.search(head) is not None
+    A category without an id or a name is left out, and its annotations are ignored.
+    """
+    if not root.get("categories"):
+        return None
+    rows = map(object_of, list_of(root, "categories", "COCO"))
+    named = {
+        _as_id(row.get("id")): unique_name(row["name"]) for row in rows if isinstance(row.get("name"), str)
+    }
+    return {number: name for number, name in named.items() if number is not None and name}
 
 
 def _source_box(item: Json, which: str, classes: dict[Id, str] | None) -> SourceBox:
@@ -280,15 +266,6 @@ def _as_id(value: object) -> Id | None:
         number = WHOLE_NUMBER.fullmatch(value)
         return value if number is None else int(number[1])
     return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
-def _category(item: Any) -> tuple[Id, str] | None:
-    """Return the id and name of a category; None if one is missing, and its annotations are ignored."""
-    number = _as_id(item.get("id")) if isinstance(item, dict) else None
-    if number is None or not isinstance(item.get("name"), str):
-        return None
-    name = unique_name(item["name"])
-    return (number, name) if name else None
 
 
 def _as_corners(box: Box) -> Box:

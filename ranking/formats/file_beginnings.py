@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from ranking.core import Problem
 from ranking.core.text import listed, readable
@@ -32,25 +33,27 @@ TOOL_FORMATS = (
 )
 
 
-def beginning(tree: FileTree, ending: str, size: int, known: Callable[[bytes], object]) -> list[str]:
-    """Return the files of a tree with that suffix whose first `size` bytes, without a byte order mark, are `known`."""
-    names = []
-    for name in tree.names:
-        if suffix(name) == ending:
-            try:
-                head = tree.head(name, size)
-            except Unusable:
-                # the import reports the reason; here it is only not recognised
-                continue
-            if known(head.removeprefix(codecs.BOM_UTF8)):
-                names.append(name)
-    return names
+def beginning(tree: FileTree, names: Iterable[str], size: int, known: Callable[[bytes], object]) -> list[str]:
+    """Return those of some files whose first `size` bytes, without a byte order mark, are `known`."""
+    begin = []
+    for name in names:
+        # of others, the import reports why they cannot be read
+        with contextlib.suppress(Unusable):
+            if known(tree.head(name, size).removeprefix(codecs.BOM_UTF8)):
+                begin.append(name)
+    return begin
 
 
-def tool_formats(tree: FileTree, names: Collection[str]) -> Iterator[Problem]:
+def with_suffix(names: Iterable[str], ending: str) -> list[str]:
+    """Return the names with a suffix."""
+    return [name for name in names if suffix(name) == ending]
+
+
+def tool_formats(tree: FileTree, names: Iterable[str]) -> Iterator[Problem]:
     """Yield a report row for each annotation tool whose native format some of `names` have; these are not read."""
     for tool, ending, pattern in TOOL_FORMATS:
-        begin = beginning(tree, ending, TOOL_HEAD, pattern.match)
-        if own := [name for name in begin if name in names]:
+        if own := beginning(tree, with_suffix(names, ending), TOOL_HEAD, pattern.match):
+            for name in own:
+                tree.note_opened(name)
             shown = listed([readable(name, 255) for name in own])
             yield Problem(shown, "COCO, YOLO or VOC", f"the native format of {tool}. {EXPORTS}", "ignored")

@@ -17,7 +17,7 @@ from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.opening import TABLES
 from ranking.files.tree import suffix
 from ranking.formats.file_beginnings import tool_formats
-from ranking.formats.preview import Crop, SourcePreview, preview_source
+from ranking.formats.source_preview import Crop, SourcePreview, preview_source
 from ranking.formats.table_file import read_table
 from ranking.formats.tree_source import Recognised, TreeSource, detect, tree_sources
 

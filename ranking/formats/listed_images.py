@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -11,12 +11,13 @@ from typing import Any, ClassVar, NamedTuple
 from ranking.core import Decision, Problem, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
+from ranking.datasets.source_settings import COPIES, group_of, group_of_images
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import parent
 from ranking.formats.file_names import display_names, is_image, part_of_annotations
 from ranking.formats.json_file import read_json
 from ranking.formats.split_lists import SplitLists, joined
-from ranking.formats.tree_source import STATED, Grouped, Recognised, TreeSource
+from ranking.formats.tree_source import SHOWN, STATED, Grouped, Recognised, TreeSource
 
 HEAD = 4096
 LEFT_OUT, IMAGE_LEFT_OUT = "annotation ignored", "image ignored"
@@ -40,10 +41,14 @@ class ListedImages(TreeSource):
     """A format yields the entries of each file in `_entries`, and may read them otherwise in `_interpreted` when all
     are known. This class finds their images, joins the entries of one image, and splits by the parts of the files.
 
-    kind: what such files are called.
+    kind: what such files are called. sure: as in `Recognised`.
     """
 
     kind: ClassVar[str]
+    sure: ClassVar[float] = 0.9
+    _needs: ClassVar[str] = "an entry for every image"
+
+    group: str = group_of_images()
 
     @classmethod
     @abstractmethod
@@ -52,8 +57,8 @@ class ListedImages(TreeSource):
 
     @abstractmethod
     def _entries(self, root: Any, file: str) -> Iterator[Entry]:
-        """Yield the entries of a file with the content `root`, and add its problems to `_problems`; Unusable if it has
-        another format."""
+        """Yield the entries of a file with the content `root`, and report its problems; Unusable if it has another
+        format."""
 
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
         """Leave out annotations without a box, unless no annotation has one: then they are of the whole image."""
@@ -66,14 +71,15 @@ class ListedImages(TreeSource):
             return entries
         for entry, box in bare:
             came = f"{entry.image}, annotation {box.number}: none"
-            self._problems.add(readable(entry.file), "a box, as others have", came, LEFT_OUT)
-        return [entry._replace(boxes=tuple(box for box in entry.boxes if box.box)) for entry in entries]
-
-    def _to_read(self) -> list[str]:
-        return self.files(self._tree)
+            self._report(entry.file, "a box, as others have", came, LEFT_OUT)
+        return changed(entries, lambda box: box if box.box else None)
 
     def _content(self, file: str) -> Any:
         return read_json(self._tree, file, Limits.from_environment())
+
+    def _image_of(self, entry: Entry) -> str:
+        """Return the name in the tree of the image of an entry; Unusable if there is none."""
+        return self._index.find(entry.image, parent(entry.file), part_of_annotations(entry.file))
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
@@ -83,47 +89,66 @@ class ListedImages(TreeSource):
             return None
         begin = "begins" if len(files) == 1 else "begin"
         shown = listed([readable(name) for name in files])
-        return Recognised(0.9, f"{shown} {begin} like {cls.kind}, and there are {counted(images, 'image')}")
+        return Recognised(
+            cls.sure, f"{shown} {begin} like {cls.kind}, and there are {counted(images, 'image')}"
+        )
 
     def __len__(self) -> int:
-        return len(self._images[0])
-
-    _needs: ClassVar[str] = "an entry for every image"
+        return len(self._images)
 
     def _records(self) -> Iterator[SourceImage | Problem]:
-        images, lists = self._images
+        images, lists = self._images, self._lists
         yield from self._problems.rows()
-        names = list(images)
-        groups = [
-            sorted({group for group in (entry.group, *(box.group for box in entry.boxes)) if group})
-            for entry in images.values()
+        shown = self._shown(list(images))
+        groups = {
+            name: entry.group or group_of(f"{shown[name]}.jpg", self.group) for name, entry in images.items()
+        }
+        # a box may have a group of its own
+        units = [
+            sorted({group for box in entry.boxes or [None] if (group := (box and box.group) or groups[name])})
+            for name, entry in images.items()
         ]
-        parts = [lists.parts.get(name) for name in names]
-        tested, rows = self._which_test(names, parts, lists.in_words() or "the files", groups)
+        parts = [lists.parts.get(name) or self._part_of(name) for name in images] if lists.parts else []
+        chosen = self.group != COPIES
+        tested, rows = self._which_test(list(images), parts, lists.in_words(), units, moves_groups=chosen)
         if self._decided["split"].value == STATED:
             yield from lists.rows()
         yield from rows
-        shown = display_names(names)
         for (name, entry), test in zip(images.items(), tested, strict=True):
+            boxes = tuple(replace(box, group=box.group or groups[name]) for box in entry.boxes)
             data = self._tree.file(name)
-            yield SourceImage(shown[name], data, entry.boxes, test, entry.size, upright=entry.upright)
+            yield SourceImage(shown[name], data, boxes, test, entry.size, upright=entry.upright)
+
+    def _shown(self, names: list[str]) -> dict[str, str]:
+        """Return the display names of images."""
+        return display_names(names)
+
+    def _report(self, file: str, expected: str, came: str, done: str) -> None:
+        """Add a problem of a file; those of many files are counted together."""
+        shown = readable(file, 255)
+        if len(self._files) > SHOWN:
+            shown, came = "annotations", f"{file}: {came}"
+        self._problems.add(shown, expected, came, done)
 
     @cached_property
     def _problems(self) -> Grouped:
         return Grouped()
 
     @cached_property
+    def _files(self) -> list[str]:
+        return self.files(self._tree)
+
+    @cached_property
     def _all_entries(self) -> list[Entry]:
         """The entries of all files; a file that cannot be read becomes a report row."""
-        files = self._to_read()
-        if not files:
+        if not self._files:
             raise InputError(self._shown_place(), self.layout, "no such file")
         entries: list[Entry] = []
-        for file in files:
+        for file in self._files:
             try:
                 entries.extend(self._entries(self._content(file), file))
             except Unusable as error:
-                self._problems.add(readable(file, 255), error.expected, error.came, "file ignored")
+                self._report(file, error.expected, error.came, "file ignored")
         if not any(map(is_image, self._tree.names)):
             raise InputError(self._shown_place(), self.layout, "no images", "add the image files")
         if not entries:
@@ -132,26 +157,45 @@ class ListedImages(TreeSource):
         return self._interpreted(entries)
 
     @cached_property
-    def _images(self) -> tuple[dict[str, Entry], SplitLists]:
-        """The entry of each image by its name in the tree, and which files list it for a part."""
+    def _entries_of_images(self) -> dict[str, list[Entry]]:
+        """The entries of each image by its name in the tree."""
         entries: dict[str, list[Entry]] = {}
-        parts: dict[tuple[str, str], list[str]] = {}
         for entry in self._all_entries:
             try:
-                name = self._index.find(entry.image, parent(entry.file), part_of_annotations(entry.file))
+                entries.setdefault(self._image_of(entry), []).append(entry)
             except Unusable as error:
-                self._problems.add(readable(entry.file, 255), error.expected, error.came, IMAGE_LEFT_OUT)
-                continue
-            if entry.part is not None:
-                parts.setdefault((entry.file, entry.part), []).append(name)
-            entries.setdefault(name, []).append(entry)
+                self._report(entry.file, error.expected, error.came, IMAGE_LEFT_OUT)
+        return entries
+
+    @cached_property
+    def _images(self) -> dict[str, Entry]:
+        """The one entry of each image."""
+        entries = self._entries_of_images
         images = {name: _joined(several) for name, several in entries.items()}
         if again := sum(sum(bool(entry.boxes) for entry in several) > 1 for several in entries.values()):
             before = sum(len(entry.boxes) for several in entries.values() for entry in several)
             repeated = before - sum(len(entry.boxes) for entry in images.values())
             evidence = f"{counted(again, 'image')} with several entries; {counted(repeated, 'repeated box')} left out"
             self._decide(Decision("images listed several times", "boxes joined", evidence))
-        return images, joined([(file, part, names) for (file, part), names in parts.items()])
+        return images
+
+    @cached_property
+    def _lists(self) -> SplitLists:
+        """Which files list images for a part."""
+        parts: dict[tuple[str, str], list[str]] = {}
+        for name, several in self._entries_of_images.items():
+            for entry in several:
+                if entry.part is not None:
+                    parts.setdefault((entry.file, entry.part), []).append(name)
+        return joined([(file, part, names) for (file, part), names in parts.items()])
+
+
+def changed(entries: Sequence[Entry], change: Callable[[SourceBox], SourceBox | None]) -> list[Entry]:
+    """Return entries with changed boxes, without those of which nothing is left."""
+    return [
+        entry._replace(boxes=tuple(box for box in map(change, entry.boxes) if box is not None))
+        for entry in entries
+    ]
 
 
 def _joined(entries: Sequence[Entry]) -> Entry:

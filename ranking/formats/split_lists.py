@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -30,7 +31,7 @@ class SplitLists(NamedTuple):
     both: tuple[str, ...]
 
     def in_words(self) -> str:
-        return listed([readable(name) for name in self.files])
+        return listed([readable(name) for name in dict.fromkeys(self.files)])
 
     def rows(self) -> Iterator[Problem]:
         if self.both:
@@ -38,8 +39,8 @@ class SplitLists(NamedTuple):
             yield Problem(self.in_words(), "an image in one list", came, "test goes before val before train")
 
 
-def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
-    """Return the lists of the folder whose lists name most images, the uppermost of equals; None if there are none.
+def split_lists(tree: FileTree, index: ImageNames) -> SplitLists:
+    """Return the lists of the folder whose lists name most images, the uppermost of equals.
 
     A list is a text file whose name contains a word such as train, and whose lines begin with the names of images.
     """
@@ -49,8 +50,8 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
         if part is not None and suffix(name) in SUFFIXES and (images := named_images(tree, name, index)):
             folders.setdefault(parent(name), []).append((name, part, images))
     found = [joined(lists) for _, lists in sorted(folders.items(), key=lambda item: item[0].count("/"))]
-    best = max(found, key=lambda lists: len(lists.parts), default=None)
-    for name in best.files if best is not None else ():
+    best = max(found, key=lambda lists: len(lists.parts), default=joined([]))
+    for name in best.files:
         tree.note_opened(name)
     return best
 
@@ -58,25 +59,27 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists | None:
 def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
     """Return the images that the lines of a file name; [] if it is no list."""
     try:
-        # not `read`, because it may be no list: that it was read is noted later
-        data = tree.head(name, MAX_BYTES)
+        lines = text_lines(tree, name)
     except Unusable:
         return []
-    lines = [line.strip() for line in data.decode("utf-8-sig", "surrogateescape").splitlines()]
-    images, count = [], 0
-    for line in filter(None, lines):
-        count += 1
+    images = []
+    for line in lines:
         words = line.split()
-        if len(words) > MAX_WORDS and not index.knows(line):
-            continue
-        for text in (line, words[0], line.partition(",")[0]):
-            if index.knows(text):
-                try:
-                    images.append(index.find(text, parent(name)))
-                except Unusable:
-                    continue
-                break
-    return images if len(images) >= min(LEAST_NAMED * count, MANY_NAMED) else []
+        texts = [line, words[0], line.partition(",")[0]] if len(words) <= MAX_WORDS else [line]
+        if text := next(filter(index.knows, texts), ""):
+            # several images may have this name
+            with contextlib.suppress(Unusable):
+                images.append(index.find(text, parent(name)))
+    return images if len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED) else []
+
+
+def text_lines(tree: FileTree, name: str) -> list[str]:
+    """Return the lines of a text file that are not empty, decoded as names of files are; Unusable if it cannot be read.
+
+    It is not noted as opened, because it may be something else.
+    """
+    text = tree.head(name, MAX_BYTES).decode("utf-8-sig", "surrogateescape")
+    return list(filter(None, map(str.strip, text.splitlines())))
 
 
 def joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:

@@ -25,7 +25,7 @@ from ranking.datasets.registry import SOURCES
 from ranking.datasets.sequences import GRADE
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import random_part
-from ranking.files.limits import Limits, megabytes, variable
+from ranking.files.limits import Limits, variable
 from ranking.files.typed_path import in_file, read_typed, typed_file, typed_path
 from ranking.formats.file_names import is_image, part_in_name
 
@@ -50,25 +50,19 @@ MISSING = re.compile(rb":null\b", re.IGNORECASE)
 
 
 class Graded(NamedTuple):
-    """The rows of a file. grades: (n,) finite. queries: of each row; None if no row names one. lines: (n,) the line
+    """The rows of a file. grades: (n,) finite. queries: of each row; [] if no row names one. lines: (n,) the line
     number of each row. features: (n, highest number + 1) float32 with the numbers of the file; NaN where missing.
-    first: the number of the first feature, 0 if a row has it."""
+    first: the number of the first feature, 0 if a row has it. origin: where the queries are from. filled: how many
+    values were missing."""
 
+    name: str
     grades: Floats
-    queries: list[str] | None
+    queries: list[str]
     lines: Ints
     features: npt.NDArray[np.float32]
     first: int
-
-
-class Part(NamedTuple):
-    """The rows of one file, the query of each, and where these are from. filled: how many values were missing."""
-
-    name: str
-    rows: Graded
-    queries: list[str]
     origin: str
-    filled: int
+    filled: int = 0
 
 
 @SOURCES.register("SVMlight")
@@ -131,24 +125,24 @@ class SvmLight(Source):
         for part, split in zip(self._parts, ("train ", "test "), strict=False):
             # queries of two files are different even if their names are equal
             of = split if several else ""
-            tests = (
-                set(part.queries if split == "test " else ()) if several else self._random_tests(part.queries)
-            )
+            tests = set(part.queries) if split == "test " else set[str]()
+            if not several:
+                tests = self._random_tests(part.queries)
             for row, query in enumerate(part.queries):
-                grade, line = float(part.rows.grades[row]), int(part.rows.lines[row])
+                grade, line = float(part.grades[row]), int(part.lines[row])
                 box = SourceBox(None, (), group=of + query, numbers={GRADE: grade})
-                title, lines = f"{of}line {line}", [f"{GRADE} {grade:g}", f"query {query}"]
+                title, texts = f"{of}line {line}", [f"{GRADE} {grade:g}", f"query {query}"]
                 if many:
-                    title, lines = "one of many rows", lines[:1]
+                    title, texts = "one of many rows", texts[:1]
                 vector = np.zeros(width, np.float32)
-                vector[: part.rows.features.shape[1]] = part.rows.features[row]
+                vector[: part.features.shape[1]] = part.features[row]
                 yield card_image(
-                    f"{of}{line:06d}", box, query in tests, vector[first:].tolist(), title, lines
+                    f"{of}{line:06d}", box, query in tests, vector[first:].tolist(), title, texts
                 )
 
     def decisions(self) -> list[Decision]:
         first, parts, rows = self._columns[0], self._parts, counted(len(self), "row")
-        grades = np.unique(np.concatenate([part.rows.grades for part in parts]))
+        grades = np.unique(np.concatenate([part.grades for part in parts]))
         filled = sum(part.filled for part in parts)
         held_out = f"a random {self.test_share:g} of the queries" if len(parts) == 1 else parts[1].name
         decisions = [
@@ -169,15 +163,15 @@ class SvmLight(Source):
         return {name for name, test in zip(names, chosen.tolist(), strict=True) if test}
 
     @cached_property
-    def _parts(self) -> list[Part]:
+    def _parts(self) -> list[Graded]:
         files = [self.file, self.test_file] if self.test_file.strip() else [self.file]
         return [_part(file) for file in files]
 
     @cached_property
     def _columns(self) -> tuple[int, int]:
         """The number of the first feature, and the highest number of all files + 1."""
-        first = min(part.rows.first for part in self._parts)
-        return first, max(*(part.rows.features.shape[1] for part in self._parts), first + 1)
+        first = min(part.first for part in self._parts)
+        return first, max(*(part.features.shape[1] for part in self._parts), first + 1)
 
 
 def graded_files(path: Path) -> dict[str, str] | None:
@@ -207,7 +201,7 @@ def _begins_graded(file: Path) -> bool:
     return BEGINS.match(first) is not None
 
 
-def _part(file: str) -> Part:
+def _part(file: str) -> Graded:
     path = typed_file(file, EXPECTED)
     name = readable(path.name)
     with path.open("rb") as stream:
@@ -217,26 +211,21 @@ def _part(file: str) -> Part:
             rows = read_graded(lines, name)
         except (OSError, EOFError, zlib.error) as error:
             raise in_file(name, "an intact gzip file" if packed else EXPECTED, error) from error
-    if rows.queries is None:
+    if not rows.queries:
         queries, origin = _beside(path, len(rows.lines))
-    else:
-        queries, origin = rows.queries, f"qid: in {counted(len(rows.lines), 'row')}"
-    return Part(name, rows, queries, origin, _fill(rows.features, queries))
+        rows = rows._replace(queries=queries, origin=origin)
+    return rows._replace(filled=_fill(rows.features, rows.queries))
 
 
 def _fill(features: npt.NDArray[np.float32], queries: list[str]) -> int:
     """Fill missing values as FILLED says, which is how the publishers of LETOR fill them; return their number."""
     missing = np.isnan(features)
-    if not missing.any():
-        return 0
-    of = np.unique(queries, return_inverse=True)[1]
-    rows, columns = np.nonzero(missing)
-    for column in np.unique(columns):
-        least = np.full(of.max() + 1, np.inf, np.float32)
-        np.fmin.at(least, of, features[:, column])
-        gaps = rows[columns == column]
-        features[gaps, column] = np.where(np.isinf(least), 0, least)[of[gaps]]
-    return len(rows)
+    if missing.any():
+        import pandas as pd
+
+        least = pd.DataFrame(features).groupby(np.array(queries)).transform("min").fillna(0)
+        np.copyto(features, least.to_numpy(np.float32), where=missing)
+    return int(missing.sum())
 
 
 def _beside(path: Path, count: int) -> tuple[list[str], str]:
@@ -253,16 +242,15 @@ def _beside(path: Path, count: int) -> tuple[list[str], str]:
             readable(path.name), "rows that name their query (qid:)", "none, and no file of sizes", remedy
         )
     name = readable(beside.name)
-    sizes = read_typed(beside, 2**26, "the sizes of queries").decode("utf-8", "replace").split()
-    whole = all(size.isascii() and size.isdigit() and int(size[:9]) > 0 for size in sizes)
-    numbers = [int(size[:9]) for size in sizes] if whole else []
-    if sum(numbers) != count and len(sizes) == count:
-        return sizes, f"{name} has {count:,} lines, the query of each row"
-    if sum(numbers) != count:
-        expected = f"sizes of queries that sum to {counted(count, 'row')}, or the query of each row"
-        raise InputError(name, expected, sum(numbers) if whole else "something else")
-    queries = [str(query) for query, size in enumerate(numbers, 1) for _ in range(size)]
-    return queries, f"{name} has {len(numbers):,} sizes, which sum to {counted(count, 'row')}"
+    texts = read_typed(beside, 2**26, "the sizes of queries").decode("utf-8", "replace").split()
+    sizes = [int(text) for text in texts if text.isdecimal() and 0 < int(text) <= count]
+    if len(sizes) == len(texts) and sum(sizes) == count:
+        queries = [str(query) for query, size in enumerate(sizes, 1) for _ in range(size)]
+        return queries, f"{name} has {len(sizes):,} sizes, which sum to {counted(count, 'row')}"
+    if len(texts) == count:
+        return texts, f"{name} has {count:,} lines, the query of each row"
+    expected = f"sizes of queries that sum to {counted(count, 'row')}, or the query of each row"
+    raise InputError(name, expected, sum(sizes) if len(sizes) == len(texts) else "something else")
 
 
 def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> Graded:
@@ -277,13 +265,9 @@ def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> G
     limits = Limits.from_environment() if limits is None else limits
     grades, queries, lines = array("d"), [], array("q")
     vectors: list[npt.NDArray[np.float32]] = []
-    width = size = number = 0
-    first = 1
-    while line := stream.readline(LONGEST_ROW):
-        size, number = size + len(line), number + 1
-        if size > limits.total_bytes:
-            raise InputError(file, f"at most {megabytes(limits.total_bytes, 'total_bytes')}", "more")
-        content = line.removeprefix(codecs.BOM_UTF8 if number == 1 else b"").partition(b"#")[0]
+    width, first = 0, 1
+    for number, line in enumerate(iter(lambda: stream.readline(LONGEST_ROW), b""), 1):
+        content = line.removeprefix(codecs.BOM_UTF8).partition(b"#")[0]
         if not content.strip():
             continue
         try:
@@ -309,7 +293,8 @@ def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> G
     features = np.zeros((len(vectors), width), np.float32)
     for row, vector in enumerate(vectors):
         features[row, : len(vector)] = vector
-    return Graded(np.array(grades), queries or None, np.array(lines), features, first)
+    origin = f"qid: in {counted(len(lines), 'row')}"
+    return Graded(file, np.array(grades), queries, np.array(lines), features, first, origin)
 
 
 def _row(content: bytes) -> tuple[float, str | None, npt.NDArray[np.float32]]:

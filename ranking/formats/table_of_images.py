@@ -171,7 +171,8 @@ class TableOfImages(ListedImages):
 
     # --------------------------------------------------------------------------------------------- Tables
 
-    def _to_read(self) -> list[str]:
+    @cached_property
+    def _files(self) -> list[str]:
         return [*self._tables.images, *self._tables.parts, *self._tables.reasons]
 
     @cached_property
@@ -238,6 +239,10 @@ class TableOfImages(ListedImages):
         if file in self._tables.reasons:
             raise self._tables.reasons[file]
 
+    def _report(self, file: str, expected: str, came: str, done: str) -> None:
+        """Add a problem of a table; those of each table are counted together."""
+        self._problems.add(readable(file, 255), expected, came, done)
+
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
         return entries
 
@@ -246,7 +251,7 @@ class TableOfImages(ListedImages):
             for image, part in self._tables.parts[file].items():
                 yield Entry(file, image, (), part=part)
             return
-        columns, shown = self._tables.images[file], readable(file, 255)
+        columns = self._tables.images[file]
         images: dict[str, Entry] = {}
         boxes: dict[str, list[SourceBox]] = {}
         count = Counter[str]()
@@ -256,7 +261,7 @@ class TableOfImages(ListedImages):
                     row = self._row(columns, cells)
                     cell = row[columns.image]
                     if columns.no and (unknown := unknown_mark(row, columns.labels, columns.no)):
-                        self._problems.add(shown, MARKS, f"line {place}: {unknown}", UNKNOWN_MARK)
+                        self._report(file, MARKS, f"line {place}: {unknown}", UNKNOWN_MARK)
                     entry = _entry(file, row, columns)
                     count[cell] += 1
                     box = _box(row, columns, count[cell])
@@ -268,9 +273,9 @@ class TableOfImages(ListedImages):
                     if box is not None:
                         _add(boxes.setdefault(cell, []), box)
                 except Unusable as error:
-                    self._problems.add(shown, error.expected, f"line {place}: {error.came}", "row ignored")
+                    self._report(file, error.expected, f"line {place}: {error.came}", "row ignored")
         except Unusable as error:
-            self._problems.add(shown, error.expected, error.came, "later rows ignored")
+            self._report(file, error.expected, error.came, "later rows ignored")
         yield from (entry._replace(boxes=tuple(boxes.get(cell, ()))) for cell, entry in images.items())
 
     def _row(self, columns: Columns, cells: list[str]) -> dict[str, str]:

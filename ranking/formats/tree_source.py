@@ -83,8 +83,6 @@ class TreeSource(Source):
     )
     test_share: float = share_of_test(0.4, "The share of images in a random test split.", advanced=True)
     seed: int = seed_of_test()
-    # whether groups, which the user chose, override named parts
-    _moves_groups: ClassVar[bool] = False
 
     @classmethod
     @abstractmethod
@@ -114,85 +112,85 @@ class TreeSource(Source):
         self._decided[decision.about] = decision
 
     def _left_out(self) -> Iterator[Problem]:
-        """Yield a report row about images that were not opened; decide about all other files that were not."""
-        unopened = [name for name in self._tree.names if name not in self._tree.opened]
-        if images := list(filter(is_image, unopened)):
-            came = f"none for {listed([readable(name) for name in images])}"
-            yield Problem(
-                counted(len(images), "image"), self._needs, came, counted(len(images), "image") + " ignored"
-            )
-        others = [name for name in unopened if not is_image(name)]
-        natives = list(tool_formats(self._tree, others))
-        yield from natives
-        others = [name for name in others if not any(readable(name, 255) in row.file for row in natives)]
+        """Yield report rows about files that were not opened; those without labels are a decision."""
+        yield from tool_formats(self._tree, self._unopened)
+        images = list(filter(is_image, self._unopened))
+        others = [name for name in self._unopened if not is_image(name)]
+        texts = list(filter(_has_no_data, others))
+        files = [name for name in others if not _has_no_data(name)]
+        if images:
+            count = counted(len(images), "image")
+            yield Problem(count, self._needs, f"none for {self._listed(images)}", f"{count} ignored")
+        if texts:
+            self._decide(Decision("other files", "not read", f"{_kinds(texts)}: {self._listed(texts)}"))
+        if files:
+            yield Problem(_kinds(files), f"files that {self.name} reads", self._listed(files), "not read")
+
+    @property
+    def _unopened(self) -> list[str]:
+        return [name for name in self._tree.names if name not in self._tree.opened]
+
+    def _listed(self, names: Sequence[str]) -> str:
+        """Return names of files without the folder that contains all."""
         top = len(shared_folder(self._tree.names))
-        for is_text in (True, False):
-            files = [name for name in others if _has_no_data(name) == is_text]
-            endings = Counter(suffix(name) or "without a suffix" for name in files).most_common()
-            kinds = listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
-            names = listed([readable(name[top:].lstrip("/")) for name in files])
-            if is_text and files:
-                self._decide(Decision("other files", "not read", f"{kinds}: {names}"))
-            elif files:
-                yield Problem(kinds, f"files that {self.name} reads", names, "not read")
+        return listed([readable(name[top:].lstrip("/"), 255) for name in names])
 
     def _which_test(
         self,
         names: Sequence[str],
         stated: Sequence[str | None] = (),
         stated_by: str = "",
-        groups: Sequence[Sequence[str]] | None = None,
+        groups: Sequence[Sequence[str]] = (),
+        moves_groups: bool = False,
     ) -> tuple[list[bool], list[Problem]]:
         """Return which images are test images; and report rows.
 
         names: of the images in the tree. stated: the part of each by the annotations, which `stated_by` names. Test
         images are those of the part "test", if other parts exist too, otherwise those of "val": by the annotations, by
         lists, or by folders, whichever gives a split first. If none does, a random share of all images is held out;
-        images with a common group stay together if there are enough groups.
+        images with a common group stay together if there are enough groups. moves_groups: whether groups, which
+        the user chose, override named parts.
         """
         lists = split_lists(self._tree, self._index)
         found = {
             STATED: (stated_by, stated),
-            LISTS: (
-                lists.in_words() if lists else "",
-                [lists.parts.get(name) for name in names] if lists else (),
-            ),
+            LISTS: (lists.in_words(), [lists.parts.get(name) for name in names]),
             FOLDERS: ("their folders", list(map(self._part_of, names))),
         }
         tests = {way: test for way, (_, parts) in found.items() if (test := _tested(parts)) is not None}
         way = next(iter(tests), RANDOM) if self.split == FOUND else self.split
-        others = tuple(other for other in (*tests, RANDOM) if other != way)
-        if way in tests:
-            by, parts = found[way]
-            tested = tests[way]
-            evidence = f"{by} name the part of {counted(sum(part is not None for part in parts), 'image')}"
-            differ = [other for other in tests if tests[other] != tested]
-            evidence += f"; {found[differ[0]][0]} name another test split" if differ else ""
-            self._decide_split(tested, way, evidence, others, self.split == FOUND and bool(differ))
-            rows = list(lists.rows()) if lists and way == LISTS else []
-            if way == LISTS and "train" in parts:
-                rows += self._leave_out(
-                    [name for name, part in zip(names, parts, strict=True) if part is None]
-                )
-            if self._moves_groups and groups is not None:
-                moved, more = moved_whole(tested, groups)
-                return moved, [*rows, *more]
-            return tested, [*rows, *_on_both_sides(tested, groups or [])]
-        tested, rows = split_with_report(groups or [()] * len(names), self.test_share, self.seed)
-        held = f"{self.test_share:.0%} of {counted(len(names), 'image')} held out at random, seed {self.seed}"
-        if self.split == RANDOM:
-            self._decide_split(tested, RANDOM, held, others)
+        if way not in tests:
+            tested, rows = split_with_report(groups or [()] * len(names), self.test_share, self.seed)
+            count = counted(len(names), "image")
+            evidence = f"{self.test_share:.0%} of {count} held out at random, seed {self.seed}"
+            if self.split != RANDOM:
+                named = {part for _, parts in found.values() for part in parts if part is not None}
+                came = listed(sorted(named)) or "none"
+                rows = [Problem("parts", "a training part and a test part", came, evidence), *rows]
+                evidence += ", because nothing names a test split"
+            self._decide_split(tested, RANDOM, evidence, list(tests))
             return tested, rows
-        named = {part for _, parts in found.values() for part in parts if part is not None}
-        came = listed(sorted(named)) or "none"
-        self._decide_split(tested, RANDOM, f"{held}, because nothing names a test split", others)
-        return tested, [Problem("parts", "a training part and a test part", came, held), *rows]
+        (by, parts), tested = found[way], tests[way]
+        evidence = f"{by} name the part of {counted(sum(part is not None for part in parts), 'image')}"
+        differ = [other for other in tests if tests[other] != tested]
+        evidence += f"; {found[differ[0]][0]} name another test split" if differ else ""
+        is_open = self.split == FOUND and bool(differ)
+        self._decide_split(
+            tested, way, evidence, [*(other for other in tests if other != way), RANDOM], is_open
+        )
+        rows = list(lists.rows()) if way == LISTS else []
+        if way == LISTS and "train" in parts:
+            rows += self._leave_out([name for name, part in zip(names, parts, strict=True) if part is None])
+        if moves_groups:
+            tested, more = moved_whole(tested, groups)
+            return tested, [*rows, *more]
+        return tested, [*rows, *_on_both_sides(tested, groups)]
 
     def _leave_out(self, names: Sequence[str]) -> Iterator[Problem]:
         """Leave out images that no list names, where lists name the images of each part; yield a report row."""
         self._unlisted.update(self._tree.file(name).name for name in names)
         if names:
-            came = f"in no list: {listed([readable(name) for name in names])}"
+            came = f"in no list: {self._listed(names)}"
             yield Problem(counted(len(names), "image"), "every image in a list", came, "ignored")
 
     def _part_of(self, name: str) -> str | None:
@@ -207,11 +205,11 @@ class TreeSource(Source):
         tested: Sequence[bool],
         way: str,
         evidence: str,
-        others: tuple[str, ...],
+        others: Sequence[str],
         is_open: bool = False,
     ) -> None:
         chosen = f"{sum(tested):,} of {counted(len(tested), 'image')} for testing"
-        self._decide(Decision("split", chosen, evidence, "split", way, others, is_open))
+        self._decide(Decision("split", chosen, evidence, "split", way, tuple(others), is_open))
 
     # what an image needs, in the report row about images without it
     _needs: ClassVar[str] = "annotations for every image"
@@ -239,6 +237,11 @@ class TreeSource(Source):
     def _shown_place(self) -> str:
         """Return the name of the folder or archive in errors."""
         return readable(str(self._tree.place), 255)
+
+
+def _kinds(names: Sequence[str]) -> str:
+    endings = Counter(suffix(name) or "without a suffix" for name in names).most_common()
+    return listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
 
 
 def _has_no_data(name: str) -> bool:
@@ -276,18 +279,14 @@ def detect(tree: FileTree) -> dict[str, Recognised]:
 
 def _on_both_sides(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> Iterator[Problem]:
     """Yield a report row if images of one group are in the training part and in the test part."""
-    of_test = {group for of_image, test in zip(groups, tested, strict=False) if test for group in of_image}
-    of_train = {
-        group for of_image, test in zip(groups, tested, strict=False) if not test for group in of_image
-    }
-    if both := sorted(of_test & of_train):
+    sides: dict[str, set[bool]] = {}
+    for of_image, test in zip(groups, tested, strict=False):
+        for group in of_image:
+            sides.setdefault(group, set()).add(test)
+    if both := sorted(group for group, of_group in sides.items() if len(of_group) == 2):
         came = f"{counted(len(both), 'group')} on both: {listed(both)}"
-        yield Problem(
-            "groups",
-            "a group on one side of the split",
-            came,
-            "kept as named; the setting Split can sample at random",
-        )
+        done = "kept as named; the setting Split can sample at random"
+        yield Problem("groups", "a group on one side of the split", came, done)
 
 
 @dataclass
@@ -295,20 +294,15 @@ class Grouped:
     """Report rows, grouped: one row per kind of problem, with the number of problems and the first examples."""
 
     _came: dict[tuple[str, str, str], list[str]] = field(default_factory=dict)
-    _counts: dict[tuple[str, str, str], int] = field(default_factory=dict)
 
     def add(self, file: str, expected: str, came: str, done: str) -> None:
         """Add a problem of `file`."""
-        key = (file, expected, done)
-        self._counts[key] = self._counts.get(key, 0) + 1
-        examples = self._came.setdefault(key, [])
-        if len(examples) < SHOWN:
-            examples.append(readable(came))
+        examples = self._came.setdefault((file, expected, done), [])
+        examples.append(readable(came) if len(examples) < SHOWN else "")
 
     def rows(self) -> Iterator[Problem]:
-        for key, examples in self._came.items():
-            file, expected, done = key
-            count, came = self._counts[key], "; ".join(examples)
+        for (file, expected, done), examples in self._came.items():
+            came, count = "; ".join(examples[:SHOWN]), len(examples)
             came = came if count == 1 else f"{count:,} times: {came}" + ("; ..." if count > SHOWN else "")
             yield Problem(file, expected, came, done)
 

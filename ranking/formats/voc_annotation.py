@@ -1,163 +1,125 @@
-"""One XML annotation of PASCAL VOC: its objects, and the size of its image."""
+"""The objects of one XML annotation of PASCAL VOC, and the size of its image."""
 
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from xml.etree.ElementTree import Element
 
-from ranking.core import Problem
-from ranking.core.text import readable, unique_name
+from ranking.core import SourceBox
+from ranking.core.text import unique_name
 from ranking.files import Unusable
-from ranking.formats.xml_file import NUMBER, child, text_of, xml_root
+from ranking.formats.outlines import Box, around, box_of_outline
+from ranking.formats.xml_file import child, text_of
 
 EDGES = ("xmin", "ymin", "xmax", "ymax")
-ORIENTED = ("cx", "cy", "w", "h", "angle")
-DIFFICULT = dict.fromkeys(("1", "true", "yes"), True)
-DIFFICULT |= dict.fromkeys(("", "0", "false", "no", "unspecified"), False)
-Box = tuple[float, float, float, float]
+FOUR_NUMBERS = "a box of four numbers, xmin <= xmax and ymin <= ymax"
+# expected, came and done of a report row
+Report = Callable[[str, str, str], None]
 
 
 @dataclass(frozen=True)
-class VocObject:
-    """One box of an `<object>`, in 0-based half-open pixels, and the values of its `<actions>`, or None.
+class VocBox(SourceBox):
+    """A box of an `<object>`, in 0-based half-open pixels, with its class and the values of its `<actions>`.
 
-    number: the position of the object (from 1); of its second box, a number after those of all objects. outline: the
-    element of a shape that is no box, around which the box is.
+    outline: the element of a shape that is no box, around which the box is.
     """
 
-    number: int
-    name: str
-    box: Box
-    difficult: bool
-    actions: dict[str, bool] | None
+    difficult: bool = False
+    actions: Mapping[str, bool] = field(default_factory=dict)
     outline: str = ""
 
 
-@dataclass(frozen=True)
-class Annotation:
-    """The usable objects of one annotation, the number of all its objects, and the image size that it claims."""
+def read_objects(root: Element, report: Report) -> tuple[VocBox, ...]:
+    """Return the boxes of the usable objects, numbered by the positions of the objects.
 
-    objects: tuple[VocObject, ...]
-    count: int
-    size: tuple[int, int] | None
-
-
-def read_annotation(data: bytes, file: str, encoding: str = "") -> tuple[Annotation | None, list[Problem]]:
-    """Return the annotation in `data`, None if it cannot be read; and report rows about `file`.
-
-    encoding: of the text; "": as the file declares.
+    Further boxes of an object are numbered after all objects, so that ids of samples stay.
     """
-    try:
-        root = xml_root(data, "annotation", encoding)
-    except Unusable as error:
-        return None, [Problem(file, error.expected, readable(error.came), "image ignored")]
-    problems: list[Problem] = []
     elements = [element for element in root.iter() if element.tag.lower() == "object"]
-    objects = [_object(element, number, file, problems) for number, element in enumerate(elements, 1)]
-    first = [items[0] for items in objects if items]
-    # Further boxes are numbered after all objects, so that ids of samples stay.
-    further = enumerate((item for items in objects for item in items[1:]), len(elements) + 1)
-    usable = (*first, *(replace(item, number=number) for number, item in further))
-    return Annotation(usable, len(elements), _size(root, file, problems)), problems
+    first: list[VocBox] = []
+    further: list[VocBox] = []
+    for number, element in enumerate(elements, 1):
+        try:
+            one, *others = (replace(box, number=number) for box in _boxes_of(element, number, report))
+        except Unusable as error:
+            report(error.expected, f"object {number}{error.came}", "object ignored")
+        else:
+            first.append(one)
+            further += others
+    return (*first, *(replace(box, number=number) for number, box in enumerate(further, len(elements) + 1)))
 
 
-def _object(element: Element, number: int, file: str, problems: list[Problem]) -> list[VocObject]:
-    """Return one object for each box."""
-
-    def report(expected: str, came: str, done: str) -> None:
-        problems.append(Problem(file, expected, readable(f"object {number}{came}"), done))
-
-    name, difficult = unique_name(text_of(element, "name")), text_of(element, "difficult").lower()
+def _boxes_of(element: Element, number: int, report: Report) -> Iterator[VocBox]:
+    """Yield a box for each bndbox of an object, or one around its outline; Unusable if there is none."""
+    name = unique_name(text_of(element, "name"))
     if not name:
-        report("a name for every object", " has none", "object ignored")
-        return []
+        raise Unusable("a name for every object", " has none")
     if "\N{REPLACEMENT CHARACTER}" in name:
-        done = "object ignored; the setting Encoding of the XML files names another"
-        report("names in the encoding that the file declares", f": {name}", done)
-        return []
-    boxes, outline = _boxes(element, report)
-    if not boxes:
-        return []
-    if difficult not in DIFFICULT:
-        report("difficult 0 or 1", f": {difficult}", "read as 0")
-    marks = child(element, "actions")
-    actions: dict[str, bool] = {}
+        remedy = "; the setting Encoding of the XML files names another"
+        raise Unusable("names in the encoding that the file declares" + remedy, f": {name}")
+    marks, actions = child(element, "actions"), {}
     for mark in () if marks is None else marks:
         value = (mark.text or "").strip()
         if value in ("0", "1"):
             actions[unique_name(mark.tag)] = value == "1"
         else:
-            report("actions marked 0 or 1", f": {mark.tag} {value or 'empty'}", "action ignored")
-    is_difficult = DIFFICULT.get(difficult, False)
-    own = None if marks is None else actions
-    return [VocObject(number, name, box, is_difficult, own, outline) for box in boxes]
+            report(
+                "actions marked 0 or 1", f"object {number}: {mark.tag} {value or 'empty'}", "action ignored"
+            )
+    is_difficult = text_of(element, "difficult").lower() in ("1", "true", "yes")
+    bounds = [inner for inner in element if inner.tag.lower() == "bndbox"]
+    for box, outline in [(_edges(inner), "") for inner in bounds] or [_around(element)]:
+        yield VocBox(box, (name,), difficult=is_difficult, actions=actions, outline=outline)
 
 
-def _boxes(element: Element, report: Callable[[str, str, str], None]) -> tuple[tuple[Box, ...], str]:
-    """Return the boxes of an object, and the element of an outline or oriented box in place of a box, or ""."""
-    boxes = []
-    for bounds in (bounds for bounds in element if bounds.tag.lower() == "bndbox"):
-        box, came = _edges([text_of(bounds, edge) for edge in EDGES])
-        if box is None:
-            expected = "a box of four numbers, xmin <= xmax and ymin <= ymax"
-            report(expected, f": {came}", "box ignored")
-        else:
-            boxes.append(box)
-    if boxes or child(element, "bndbox") is not None:
-        return tuple(boxes), ""
-    for tag, corners in (("polygon", _corners), ("robndbox", _turned)):
-        shape = child(element, tag)
-        points = corners(shape) if shape is not None else []
-        if points:
-            across, down = zip(*points, strict=True)
-            return ((min(across), min(down), max(across), max(down)),), tag
-    report("a box of four numbers, xmin <= xmax and ymin <= ymax", ": no bndbox", "object ignored")
-    return (), ""
-
-
-def _edges(texts: list[str]) -> tuple[Box | None, str]:
-    """Return the box in 0-based half-open pixels, or None and a description of the value.
+def _edges(bounds: Element) -> Box:
+    """Return the box in 0-based half-open pixels; Unusable if there is none.
 
     VOC counts pixels from 1 and includes both ends: xmin = xmax = 1 is the leftmost column, here (0, 1).
     """
-    came = ", ".join(f"{edge} {text or 'missing'}" for edge, text in zip(EDGES, texts, strict=True))
-    if not all(map(NUMBER.fullmatch, texts)):
-        return None, came
-    left, top, right, bottom = map(float, texts)
-    return (None, came) if right < left or bottom < top else ((left - 1, top - 1, right, bottom), came)
+    try:
+        left, top, right, bottom = _numbers(bounds, EDGES)
+        if left <= right and top <= bottom:
+            return left - 1, top - 1, right, bottom
+    except ValueError:
+        pass
+    came = ", ".join(f"{edge} {text_of(bounds, edge) or 'missing'}" for edge in EDGES)
+    raise Unusable(FOUR_NUMBERS, f": {came}")
 
 
-def _corners(polygon: Element) -> list[tuple[float, float]]:
-    """Return the points of an outline, whose elements are x1, y1, x2, ... or x and y of each pt."""
-    values: dict[str, list[float]] = {"x": [], "y": []}
-    for element in polygon.iter():
-        axis, text = element.tag.lower().rstrip("0123456789"), (element.text or "").strip()
-        if axis in values and NUMBER.fullmatch(text):
-            values[axis].append(float(text))
-    return list(zip(values["x"], values["y"], strict=False)) if len(values["x"]) == len(values["y"]) else []
+def _numbers(element: Element, tags: tuple[str, ...]) -> list[float]:
+    """Return the numbers in the children of those names; ValueError if one is none."""
+    numbers = [float(text_of(element, tag)) for tag in tags]
+    if not all(map(math.isfinite, numbers)):
+        raise ValueError
+    return numbers
 
 
-def _turned(bounds: Element) -> list[tuple[float, float]]:
-    """Return the corners of an oriented box, whose angle is in radians."""
-    texts = [text_of(bounds, tag) for tag in ORIENTED]
-    if not all(map(NUMBER.fullmatch, texts)):
-        return []
-    x, y, width, height, angle = map(float, texts)
-    across, down = math.cos(angle), math.sin(angle)
-    ends = [(right * width / 2, low * height / 2) for right in (-1, 1) for low in (-1, 1)]
-    return [(x + a * across - b * down, y + a * down + b * across) for a, b in ends]
+def _around(element: Element) -> tuple[Box, str]:
+    """Return the box around an outline or an oriented box, whose angle is in radians, and which of both it is."""
+    polygon, turned, box = child(element, "polygon"), child(element, "robndbox"), None
+    try:
+        if polygon is not None:
+            points = [
+                inner for inner in polygon.iter() if inner.tag.lower().rstrip("0123456789") in ("x", "y")
+            ]
+            box = box_of_outline([float(point.text or "") for point in points])
+        elif turned is not None:
+            x, y, width, height, angle = _numbers(turned, ("cx", "cy", "w", "h", "angle"))
+            across, down = abs(math.cos(angle)) / 2, abs(math.sin(angle)) / 2
+            box = around(x, y, width * across + height * down, width * down + height * across)
+    except ValueError:
+        pass
+    if box is None:
+        raise Unusable(FOUR_NUMBERS, ": no bndbox")
+    return box, "robndbox" if polygon is None else "polygon"
 
 
-def _size(root: Element, file: str, problems: list[Problem]) -> tuple[int, int] | None:
+def size_in(root: Element) -> tuple[int, int] | None:
+    """Return the image size that an annotation states."""
     size = child(root, "size")
-    if size is None:
-        return None
-    width, height = text_of(size, "width"), text_of(size, "height")
-    if all(re.fullmatch(r"0*[1-9]\d{0,8}", text, re.ASCII) for text in (width, height)):
-        return int(width), int(height)
-    came, done = f"{width or 'missing'} x {height or 'missing'}", "kept; the image's own size is used"
-    problems.append(Problem(file, "the image's width and height in pixels", readable(came), done))
+    texts = [] if size is None else [text_of(size, "width"), text_of(size, "height")]
+    if texts and all(text.isdecimal() and int(text) > 0 for text in texts):
+        return int(texts[0]), int(texts[1])
     return None

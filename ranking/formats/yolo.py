@@ -3,35 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
-from ranking.core import Decision, Problem, SourceBox, SourceImage
+from ranking.core import Decision, SourceBox
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
 from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
-from ranking.datasets.source_settings import group_of, group_of_images
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import parent, suffix
-from ranking.formats.file_names import display_names, is_image
+from ranking.formats.file_beginnings import with_suffix
+from ranking.formats.file_names import is_image
 from ranking.formats.image_names import ImageNames
-from ranking.formats.split_lists import named_images
-from ranking.formats.tree_source import FOUND, Grouped, Recognised, TreeSource
-from ranking.formats.yolo_names import (
-    NamesFile,
-    ending_alike,
-    files_above,
-    fitting,
-    may_list_names,
-    read_names,
-)
+from ranking.formats.listed_images import Entry, ListedImages
+from ranking.formats.split_lists import SplitLists, joined, named_images, text_lines
+from ranking.formats.tree_source import FOUND, Recognised
+from ranking.formats.yolo_names import NamesFile, ending_alike, files_of_folders, may_list_names, read_names
 from ranking.formats.yolo_rows import (
     FIRST,
     HEADER,
     OUTLINES,
-    Reading,
     Row,
     edges_of,
     is_beyond,
@@ -39,18 +32,14 @@ from ranking.formats.yolo_rows import (
     row_of,
 )
 
-LAYOUT = "images, and a text file with the same name for each, with rows of class, x, y, width, height"
-# of the labels of one image
-MAX_BYTES = 4 * 2**20
 # label files that are read to decide whether the text is YOLO
 LOOKED_AT = 5
 ROWS = "rows of class, x, y, width and height, or of class and outline points"
-UNNAMED = "classes are named by their numbers"
 
 
 @SOURCES.register("YOLO")
 @dataclass
-class Yolo(TreeSource):
+class Yolo(ListedImages):
     """The format of Ultralytics, which Roboflow, CVAT, Label Studio and FiftyOne export; also the rows of DOTA.
 
     The labels of an image have its name, in any folder. Numbers are shares of the image's width and height; x and y are
@@ -58,7 +47,10 @@ class Yolo(TreeSource):
     class names. The parts are those that the YAML file, lists or folders name.
     """
 
-    layout: ClassVar[str] = LAYOUT
+    layout: ClassVar[str] = (
+        "images, and a text file with the same name for each, with rows of class, x, y, width, height"
+    )
+    kind: ClassVar[str] = "YOLO labels"
 
     class_names: str = setting(
         "",
@@ -74,203 +66,145 @@ class Yolo(TreeSource):
         choices=(FOUND, OUTLINES, FIRST),
         advanced=True,
     )
-    group: str = group_of_images()
-    _moves_groups: ClassVar[bool] = True
+
+    @classmethod
+    def files(cls, tree: FileTree) -> list[str]:
+        """Return the text files that belong to images, in the order of the images."""
+        return list(label_files(tree, ImageNames(tree))[0].values())
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
         """Recognise text files that belong to images, if most of the first ones contain only such rows."""
-        labels, _ = label_files(tree, ImageNames(tree))
-        read = [readable_rows(tree, name) for name in list(labels.values())[:LOOKED_AT]]
+        files = cls.files(tree)
+        read = [readable_rows(tree, name) for name in files[:LOOKED_AT]]
         if read.count(True) <= read.count(False):
             return None
-        named = [name for name in tree.names if may_list_names(name)]
-        names = f"{listed([readable(name) for name in named])} may name the classes" if named else ""
-        images = counted(len(labels), "image")
-        why = f"text files contain YOLO rows for {images}, and {names or 'no file names the classes'}"
+        named = [readable(name) for name in tree.names if may_list_names(name)]
+        names = f"{listed(named)} may name the classes" if named else "no file names the classes"
+        why = f"text files contain YOLO rows for {counted(len(files), 'image')}, and {names}"
         return Recognised(0.9 if named else 0.7, why)
-
-    def __len__(self) -> int:
-        return len(self._images)
-
-    def _records(self) -> Iterator[SourceImage | Problem]:
-        yield from self._label_files[1].rows()
-        yield from self._names_files[1]
-        way, names = self._way, self._names
-        groups = {name: group_of(name, self.group) for name in self._images}
-        units = [[] if group is None else [group] for group in groups.values()]
-        parts, by = self._parts
-        tested, rows = self._which_test(self._images, parts, by, units)
-        yield from rows
-        shown = display_names(self._images)
-        for name, test in zip(self._images, tested, strict=True):
-            problems = Grouped()
-            labels = self._labels.get(name)
-            boxes = self._boxes(labels, way, names, problems, groups[name]) if labels is not None else ()
-            yield from problems.rows()
-            yield SourceImage(shown[name], self._tree.file(name), boxes, test, upright=True)
-
-    @cached_property
-    def _images(self) -> list[str]:
-        if not self._labels:
-            raise InputError(self._shown_place(), LAYOUT, "no such text file")
-        return list(filter(is_image, self._tree.names))
 
     # ---------------------------------------------------------------------------------------------- Labels
 
-    @property
-    def _labels(self) -> dict[str, str]:
-        return self._label_files[0]
-
     @cached_property
-    def _label_files(self) -> tuple[dict[str, str], Grouped]:
+    def _files(self) -> list[str]:
         labels, others = label_files(self._tree, self._index)
-        folders, alone = {parent(name) for name in labels.values()}, Grouped()
+        folders = set(map(parent, labels.values()))
         for name in others:
             if (parent(name) in folders or "label" in name.lower()) and readable_rows(self._tree, name):
-                alone.add("labels", "an image for every label file", name, "labels ignored")
+                self._problems.add("labels", "an image for every label file", name, "labels ignored")
                 self._tree.note_opened(name)
-        return labels, alone
+        self._images_of_labels = {name: image for image, name in labels.items()}
+        return list(labels.values())
 
-    @cached_property
-    def _lines(self) -> dict[str, list[tuple[str, Row | None]] | Unusable]:
-        """The lines of all label files, and what they say."""
-        found: dict[str, list[tuple[str, Row | None]] | Unusable] = {}
-        for name in self._labels.values():
-            try:
-                found[name] = [(line, row_of(line)) for line in _lines(self._tree, name)]
-            except Unusable as error:
-                found[name] = error
-        return found
+    def _content(self, file: str) -> list[str]:
+        self._tree.note_opened(file)
+        return rows_in(self._tree, file)
 
-    def _rows_of(self, name: str) -> list[Row]:
-        lines = self._lines[name]
-        return [] if isinstance(lines, Unusable) else [row for _, row in lines if row is not None]
+    def _entries(self, root: list[str], file: str) -> Iterator[Entry]:
+        rows = []
+        for number, line in enumerate(root, 1):
+            row = row_of(line)
+            if row is None:
+                self._report(file, ROWS, f"row {number}: {line}", "row ignored")
+            else:
+                rows.append(replace(row, number=number))
+        yield Entry(file, self._images_of_labels[file], tuple(rows), upright=True)
 
-    @cached_property
-    def _way(self) -> str:
-        """How rows of more than four numbers are read; InputError if most numbers are no shares."""
-        rows = [row.values for name in self._lines for row in self._rows_of(name) if row.relative]
-        long = [values for values in rows if len(values) > 4]
-        points = next((file.points for file in self._names_files[0] if file.points[0]), (0, 0))
-        reading = read_long_rows(long, points) if long else Reading(FIRST, "", "")
-        way = reading.way if self.rows == FOUND else self.rows
+    def _image_of(self, entry: Entry) -> str:
+        return entry.image
+
+    def _interpreted(self, entries: list[Entry]) -> list[Entry]:
+        """Read the numbers and classes of all rows; images without labels show no objects."""
+        way, names = self._way(entries), self._names(entries)
+        read = {name: Entry("", name, (), upright=True) for name in self._tree.names if is_image(name)}
+        for entry in entries:
+            boxes = []
+            for row in _rows_of(entry):
+                try:
+                    boxes.append(_box(row, way, names.get(parent(entry.file))))
+                except Unusable as error:
+                    self._report(entry.file, error.expected, f"row {row.number}: {error.came}", "row ignored")
+            read[entry.image] = entry._replace(boxes=tuple(boxes))
+        return list(read.values())
+
+    def _way(self, entries: list[Entry]) -> str:
+        """Return how rows of more than four numbers are read; InputError if most numbers are no shares."""
+        rows = [row.values for entry in entries for row in _rows_of(entry) if row.relative]
+        way, long = FIRST, [values for values in rows if len(values) > 4]
         if long:
-            words = reading.words if way == reading.way else way
+            points = next((file.points for file in self._names_files if file.points[0]), (0, 0))
+            found, words, evidence = read_long_rows(long, points)
+            way = found if self.rows == FOUND else self.rows
+            words = words if way == found else way
             others = tuple(other for other in (OUTLINES, FIRST) if other != way)
-            self._decide(
-                Decision("rows of more than four numbers", words, reading.evidence, "rows", way, others)
-            )
+            self._decide(Decision("rows of more than four numbers", words, evidence, "rows", way, others))
         beyond = [values for values in rows if is_beyond(values, way)]
         if 2 * len(beyond) > len(rows):
-            came = (
-                f"{len(beyond):,} of {counted(len(rows), 'row')} with numbers up to {max(map(max, beyond)):g}"
-            )
+            largest = max(map(max, beyond))
+            came = f"{len(beyond):,} of {counted(len(rows), 'row')} with numbers up to {largest:g}"
             remedy = (
                 "divide them by the image's width and height, or bring boxes in pixels as a table or as COCO"
             )
             raise InputError("labels", "shares of the image's width and height, 0 to 1", came, remedy)
         return way
 
-    def _boxes(
-        self, labels: str, way: str, names: dict[str, NamesFile], problems: Grouped, group: str | None
-    ) -> tuple[SourceBox, ...]:
-        shown, boxes = readable(labels, 255), []
-        lines, named = self._lines[labels], names.get(parent(labels))
-        if isinstance(lines, Unusable):
-            problems.add(shown, lines.expected, lines.came, "labels ignored")
-            return ()
-        for number, (line, row) in enumerate(lines, 1):
-            edges = edges_of(row.values, way if row.relative else OUTLINES) if row is not None else None
-            if row is None or edges is None:
-                problems.add(shown, ROWS, f"row {number}: {line}", "row ignored")
-            elif row.relative and is_beyond(row.values, way):
-                problems.add(shown, "numbers from 0 to 1", f"row {number}: {line}", "row ignored")
-            elif isinstance(row.label, int) and named is not None and row.label not in named.names:
-                expected = f"one of the {counted(len(named.names), 'named class')}"
-                problems.add(shown, expected, f"row {number}: class {row.label}", "row ignored")
-            else:
-                name = unique_name(row.label) if isinstance(row.label, str) else f"class {row.label}"
-                if named is not None and isinstance(row.label, int):
-                    name = named.names[row.label]
-                boxes.append(SourceBox(edges, (name,), group, number, relative=row.relative))
-        return tuple(boxes)
-
     # ---------------------------------------------------------------------------------------------- Names and parts
 
     @cached_property
-    def _names_files(self) -> tuple[list[NamesFile], list[Problem]]:
-        """The files of class names, and report rows about those that cannot be read."""
-        files, problems = [], []
+    def _names_files(self) -> list[NamesFile]:
+        """The files of class names; one that cannot be read becomes a report row."""
+        files = []
         for name in filter(may_list_names, self._tree.names):
             try:
                 if (file := read_names(self._tree, name)) is not None:
                     files.append(file)
             except Unusable as error:
                 self._tree.note_opened(name)
-                problems.append(Problem(readable(name), error.expected, error.came, "ignored"))
-        if self.class_names and self.class_names not in [file.file for file in files]:
-            raise InputError(
-                "class_names", listed([file.file for file in files]) or "no file", self.class_names
-            )
-        return files, problems
+                self._problems.add(readable(name), error.expected, error.came, "ignored")
+        return files
 
-    @cached_property
-    def _names(self) -> dict[str, NamesFile]:
-        """The file of class names of each folder of labels."""
-        files = [file for file in self._names_files[0] if self.class_names in ("", file.file)]
-        # Folders below the same files share the numbers by which a file is chosen.
-        above = {parent(name): files_above(files, parent(name)) for name in self._lines}
-        used: dict[tuple[NamesFile, ...], set[int]] = {some: set() for some in above.values()}
-        for name in self._lines:
-            numbers = {row.label for row in self._rows_of(name) if isinstance(row.label, int)}
-            used[above[parent(name)]] |= numbers
+    def _names(self, entries: list[Entry]) -> dict[str, NamesFile]:
+        """Return the file of class names of each folder of labels."""
+        files = [file for file in self._names_files if self.class_names in ("", file.file)]
+        used: dict[str, set[int]] = {}
+        for entry in entries:
+            numbers = {row.label for row in _rows_of(entry) if isinstance(row.label, int)}
+            used.setdefault(parent(entry.file), set()).update(numbers)
+        if self.class_names and not files:
+            came = listed([file.file for file in self._names_files]) or "no file"
+            raise InputError("class_names", came, self.class_names)
         if not files:
             if any(used.values()):
                 evidence = "no YAML file, classes.txt or *.names names them"
-                self._decide(Decision("class names", UNNAMED, evidence))
+                self._decide(Decision("class names", "classes are named by their numbers", evidence))
             return {}
-        fit = {some: fitting(some, files, numbers) for some, numbers in used.items()}
-        chosen = {folder: fit[some][0] for folder, some in above.items()}
-        others = sorted(
-            {file.file for some, best in fit.items() for file in best if not file.agrees(best[0], used[some])}
-        )
-        by = {file.file: file for file in chosen.values()}
-        for some, numbers in used.items():
-            names = fit[some][0]
-            self._tree.note_opened(names.file)
-            if 0 in names.names and numbers == set(range(1, len(names.names) + 1)):
-                expected = f"class numbers from 0 to {len(names.names) - 1}, as in {readable(names.file)}"
-                raise InputError("labels", expected, f"1 to {max(numbers)}", "add a first name for class 0")
-        shown = listed([readable(name) for name in by])
+        fit = files_of_folders(files, used)
+        chosen = {folder: names[0] for folder, names in fit.items()}
+        others = {file.file for names in fit.values() for file in names[1:]}
+        by = list(dict.fromkeys(file.file for file in chosen.values()))
+        for folder, file in chosen.items():
+            self._tree.note_opened(file.file)
+            if 0 in file.names and used[folder] == set(range(1, len(file.names) + 1)):
+                expected = f"class numbers from 0 to {len(file.names) - 1}, as in {readable(file.file)}"
+                remedy = "add a first name for class 0"
+                raise InputError("labels", expected, f"1 to {len(file.names)}", remedy)
         evidence = f"{'names' if len(by) == 1 else 'each names'} the classes of {counted(len(chosen), 'label folder')}"
-        differ = f"; {listed(others)} would fit, with other names" if others else ""
-        alternatives = tuple(file.file for file in self._names_files[0] if len(by) > 1 or file.file not in by)
-        value = next(iter(by)) if len(by) == 1 else ""
-        self._decide(
-            Decision(
-                "class names",
-                shown,
-                evidence + differ,
-                "names",
-                value,
-                alternatives,
-                bool(others) and not self.class_names,
-            )
-        )
+        evidence += f"; {listed(sorted(others))} would fit, with other names" if others else ""
+        alternatives = tuple(file.file for file in self._names_files if by != [file.file])
+        value, is_open = by[0] if len(by) == 1 else "", bool(others) and not self.class_names
+        shown = listed([readable(name) for name in by])
+        self._decide(Decision("class names", shown, evidence, "class_names", value, alternatives, is_open))
         return chosen
 
     @cached_property
-    def _parts(self) -> tuple[list[str | None], str]:
-        """The part of each image by the paths in a YAML file or else its folders, and that file."""
-        for file in self._names_files[0]:
-            parts: dict[str, str] = {}
-            for part, path in file.paths:
-                for image in self._images_at(path):
-                    parts.setdefault(image, part)
-            if {"train"} < set(parts.values()):
-                return [parts.get(name) or self._part_of(name) for name in self._images], readable(file.file)
-        return [], ""
+    def _lists(self) -> SplitLists:
+        """The first YAML file whose paths name a training part and another one."""
+        for file in self._names_files:
+            lists = joined([(file.file, part, self._images_at(path)) for part, path in file.paths])
+            if {"train"} < set(lists.parts.values()):
+                return lists
+        return super()._lists
 
     def _images_at(self, path: str) -> list[str]:
         """Return the images in a folder or list that a YAML file names."""
@@ -284,12 +218,34 @@ class Yolo(TreeSource):
         return [name for name in self._images if name.startswith(folder + "/")] if folder else []
 
 
+def _rows_of(entry: Entry) -> list[Row]:
+    return [row for row in entry.boxes if isinstance(row, Row)]
+
+
+def _box(row: Row, way: str, named: NamesFile | None) -> SourceBox:
+    """Return the box of a row; Unusable if it cannot be read so."""
+    edges = edges_of(row.values, way if row.relative else OUTLINES)
+    if edges is None:
+        raise Unusable(ROWS, row.text)
+    if row.relative and is_beyond(row.values, way):
+        raise Unusable("numbers from 0 to 1", row.text)
+    if isinstance(row.label, str):
+        name = unique_name(row.label)
+    elif named is None:
+        name = f"class {row.label}"
+    elif row.label in named.names:
+        name = named.names[row.label]
+    else:
+        raise Unusable(f"one of the {counted(len(named.names), 'named class')}", f"class {row.label}")
+    return SourceBox(edges, (name,), number=row.number, relative=row.relative)
+
+
 def label_files(tree: FileTree, index: ImageNames) -> tuple[dict[str, str], list[str]]:
     """Return image name to label file, in the order of images, and the text files that belong to no image."""
     labels: dict[str, str] = {}
     others = []
     # of two files of one image, the one in a folder of labels
-    texts = (name for name in tree.names if suffix(name) == ".txt" and not may_list_names(name))
+    texts = (name for name in with_suffix(tree.names, ".txt") if not may_list_names(name))
     for name in sorted(texts, key=lambda name: ("label" not in parent(name).lower(), name)):
         try:
             if labels.setdefault(index.of_annotation(name), name) != name:
@@ -302,13 +258,12 @@ def label_files(tree: FileTree, index: ImageNames) -> tuple[dict[str, str], list
 def readable_rows(tree: FileTree, name: str) -> bool | None:
     """Return whether all rows of a file are YOLO; None if it has no rows, as for an image without objects."""
     try:
-        lines = _lines(tree, name)
+        rows = rows_in(tree, name)
     except Unusable:
         return False
-    return all(row_of(line) is not None for line in lines) if lines else None
+    return all(row_of(line) is not None for line in rows) if rows else None
 
 
-def _lines(tree: FileTree, name: str) -> list[str]:
-    text = tree.read(name, MAX_BYTES, "labels").decode("utf-8-sig", errors="replace")
-    lines = map(str.strip, text.splitlines())
-    return [line for line in lines if line and not HEADER.fullmatch(line)]
+def rows_in(tree: FileTree, name: str) -> list[str]:
+    """Return the lines of a label file without those that DOTA writes first."""
+    return [line for line in text_lines(tree, name) if not HEADER.fullmatch(line)]

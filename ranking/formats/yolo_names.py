@@ -87,25 +87,38 @@ def ending_alike(path: str, names: Collection[str]) -> str:
     ('images/train', '')
     """
     parts = [part for part in path.casefold().replace("\\", "/").split("/") if part not in ("", ".", "..")]
-    best, most = "", 0
-    for name in sorted(names, key=lambda name: (name.count("/"), name)):
-        own = name.casefold().split("/")
-        count = next(
-            (place for place, (a, b) in enumerate(zip(own[::-1], parts[::-1], strict=False)) if a != b),
-            min(len(own), len(parts)),
-        )
-        if count > most:
-            best, most = name, count
-    return best
+    for start in range(len(parts)):
+        end = "/" + "/".join(parts[start:])
+        if alike := [name for name in names if f"/{name.casefold()}".endswith(end)]:
+            return min(alike, key=lambda name: (name.count("/"), name))
+    return ""
 
 
-def files_above(files: Sequence[NamesFile], folder: str) -> tuple[NamesFile, ...]:
-    """Return the files in a folder of labels or above it; all if there are none."""
-    above = [file for file in files if f"{folder}/".startswith(f"{parent(file.file)}/".lstrip("/"))]
-    return tuple(above or files)
+def files_of_folders(files: Sequence[NamesFile], used: dict[str, set[int]]) -> dict[str, list[NamesFile]]:
+    """Return the file that fits the class numbers of each folder of labels, and those that fit with other names.
+
+    used: the numbers in each folder. A file in the folder or above it goes first; folders below the same files have
+    the same file.
+    """
+    above = {}
+    for folder in used:
+        nearer = [file for file in files if f"{folder}/".startswith(f"{parent(file.file)}/".lstrip("/"))]
+        above[folder] = tuple(nearer or files)
+    numbers: dict[tuple[NamesFile, ...], set[int]] = {}
+    for folder, some in above.items():
+        numbers.setdefault(some, set()).update(used[folder])
+    best = {some: _fitting(some, files, of_some) for some, of_some in numbers.items()}
+    return {
+        folder: [
+            file
+            for file in best[some]
+            if file is best[some][0] or not file.agrees(best[some][0], numbers[some])
+        ]
+        for folder, some in above.items()
+    }
 
 
-def fitting(above: Sequence[NamesFile], files: Sequence[NamesFile], used: set[int]) -> list[NamesFile]:
+def _fitting(above: Sequence[NamesFile], files: Sequence[NamesFile], used: set[int]) -> list[NamesFile]:
     """Return the files that fit the class numbers `used`, the best first: of those `above`, or else of all files.
 
     Files that name all numbers are preferred; where they differ, those whose paths exist; where these differ too, those

@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
+from ranking.core import SourceBox
 from ranking.core.text import counted
 
 NUMBER = r"[-+]?(?:(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?|nan|inf)"
@@ -22,80 +23,64 @@ ANGLES = "angles"
 Values = tuple[float, ...]
 
 
-class Row(NamedTuple):
-    """A row: its class, a text in rows of DOTA, whose values are in pixels, and the numbers after or before it."""
+@dataclass(frozen=True)
+class Row(SourceBox):
+    """A row whose box is not read yet: its class, a text in rows of DOTA, which are in pixels; and its numbers."""
 
-    label: int | str
-    values: Values
-
-    @property
-    def relative(self) -> bool:
-        return isinstance(self.label, int)
-
-
-class Reading(NamedTuple):
-    """How rows of more than four numbers are read: one of the values of the setting, or angles, which are not read."""
-
-    way: str
-    words: str
-    evidence: str
+    label: int | str = 0
+    values: Values = ()
+    text: str = ""
 
 
 def row_of(line: str) -> Row | None:
     """Return what a line says; None if it is no row.
 
-    >>> row_of("3 .5 .5 .5 1"), row_of("1 1 9 1 9 5 1 5 plane 0").label, row_of("cat 1 1 1 1")
-    (Row(label=3, values=(0.5, 0.5, 0.5, 1.0)), 'plane', None)
+    >>> row_of("3 .5 .5 .5 1").values, row_of("1 1 9 1 9 5 1 5 plane 0").label, row_of("cat 1 1 1 1")
+    ((0.5, 0.5, 0.5, 1.0), 'plane', None)
     """
     if ROW.fullmatch(line):
         which, *values = map(float, line.split())
         whole = 0 <= which < 1e6 and which == int(which)
-        return Row(int(which), tuple(values)) if whole else None
+        return (
+            Row(None, (), relative=True, label=int(which), values=tuple(values), text=line) if whole else None
+        )
     if corners := CORNERS.fullmatch(line):
-        return Row(corners[2], tuple(map(float, corners[1].split())))
+        return Row(None, (), label=corners[2], values=tuple(map(float, corners[1].split())), text=line)
     return None
 
 
-def read_long_rows(rows: Sequence[Values], points: tuple[int, int]) -> Reading:
-    """Return how all rows of more than four numbers are read. points: keypoints and numbers of each, by the YAML."""
-    counts = {len(values) for values in rows}
-    size, of = 4 + points[0] * points[1], counted(len(rows), "row")
-    if points[0] and size in counts:
-        return Reading(
-            FIRST, "a box and the points of a pose", f"kpt_shape: {points[0]} points of {points[1]} numbers"
-        )
+def read_long_rows(rows: Sequence[Values], points: tuple[int, int]) -> tuple[str, str, str]:
+    """Return how all rows of more than four numbers are read: the value of the setting, or ANGLES, which are not read;
+    in words; and the evidence.
+
+    points: keypoints and numbers of each, by the YAML.
+    """
+    counts, of = {len(values) for values in rows}, counted(len(rows), "row")
+    last = [values[-1] for values in rows]
+    are_shares, are_whole = all(0 <= value <= 1 for value in last), all(value % 1 == 0 for value in last)
+    pose = "a box and the points of a pose"
+    if points[0] and 4 + points[0] * points[1] in counts:
+        return FIRST, pose, f"kpt_shape: {points[0]} points of {points[1]} numbers"
+    if counts == {5} and are_shares:
+        return FIRST, "a box and a confidence", f"the last number of {of} is within 0 and 1"
+    if counts == {5} and are_whole and min(last) >= 0:
+        return FIRST, "a box and a track", f"the last number of {of} is whole, up to {max(last):g}"
     if counts == {5}:
-        fifth = [values[4] for values in rows]
-        if all(0 <= value <= 1 for value in fifth):
-            return Reading(FIRST, "a box and a confidence", f"the last number of {of} is within 0 and 1")
-        if all(value >= 0 and value == int(value) for value in fifth if math.isfinite(value)):
-            return Reading(
-                FIRST, "a box and a track", f"the last number of {of} is whole, up to {max(fifth):g}"
-            )
-        return Reading(
-            ANGLES, "a box and an angle", f"the last number of {of} is neither within 0 and 1 nor whole"
-        )
-    if (
-        counts == {6}
-        and any(values[5] > 1 for values in rows)
-        and all(values[5] == values[5] // 1 for values in rows)
-    ):
-        return Reading(FIRST, "a box, a confidence and a track", f"the last number of {of} is whole")
-    for size in (3, 2):
-        count = min(counts) if len(counts) == 1 else 0
-        if count > 6 and count != 8 and (count - 4) % size == 0 and all(_is_pose(one, size) for one in rows):
-            evidence = f"{of} have {count} numbers, and all points after the fourth lie in the box"
-            return Reading(FIRST, "a box and the points of a pose", evidence)
-    last = [values[-1] for values in rows if len(values) % 2]
-    is_last_share = all(0 <= value <= 1 for value in last) and any(value % 1 for value in last)
-    ends = ", the last with a confidence" if last and is_last_share else ""
-    corners = "corners" if counts == {8} else "outlines"
-    words = f"boxes around {corners}, and boxes" if 5 in counts else f"boxes around {corners}"
-    return Reading(OUTLINES, words, f"{of} have {min(counts)} to {max(counts)} numbers{ends}")
+        return ANGLES, "a box and an angle", f"the last number of {of} is neither within 0 and 1 nor whole"
+    if counts == {6} and are_whole and max(last) > 1:
+        return FIRST, "a box, a confidence and a track", f"the last number of {of} is whole"
+    if any(all(_is_pose(values, size) for values in rows) for size in (3, 2)) and len(counts) == 1:
+        return FIRST, pose, f"{of} have {min(counts)} numbers, and all points after the fourth lie in the box"
+    odd = [values[-1] for values in rows if len(values) % 2]
+    ends = ", the last with a confidence" if any(0 < value < 1 for value in odd) else ""
+    words = f"boxes around {'corners' if counts == {8} else 'outlines'}{', and boxes' if 5 in counts else ''}"
+    return OUTLINES, words, f"{of} have {min(counts)} to {max(counts)} numbers{ends}"
 
 
 def _is_pose(values: Values, size: int) -> bool:
     """Return whether the numbers after a box are points in it, or zeros, with a visibility if `size` is 3."""
+    if len(values) in (6, 8) or (len(values) - 4) % size:
+        return False
     x, y, width, height = values[:4]
     for place in range(4, len(values), size):
         across, down = values[place : place + 2]

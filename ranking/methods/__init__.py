@@ -1,6 +1,7 @@
 """Learning-to-rank methods by name.
 
-A new method is one new file here whose class carries ``@METHODS.register("name")``.
+A new method is one new file here whose class carries ``@METHODS.register("name")``. The other files have base classes,
+settings and training sets that methods share.
 """
 
 from __future__ import annotations

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from ranking.core import ImageSet
 from ranking.core.settings import Json
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.tables import Row, Table
-from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.comparison import Comparison
 from ranking.metrics.intervals import Resampled
 from ranking.reports import comparison_words

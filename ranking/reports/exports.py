@@ -120,16 +120,16 @@ def latex(table: Table) -> str:
     from pandas import DataFrame
 
     frame = DataFrame(
-        [_cells(row, r"\textbf{{{}}}", escaped) for row in table.rows],
+        [_cells(row, r"\textbf{{{}}}", in_latex) for row in table.rows],
         [row.name for row in table.rows],
         table.columns,
     )
     wide = len(table.columns) > MAX_ACROSS
     if wide:
         frame = frame.T
-    frame = frame.rename(index=_first, columns=_broken if wide else escaped)
+    frame = frame.rename(index=_first, columns=_broken if wide else in_latex)
     caption = ". ".join(part.rstrip(".") for part in (table.title, table.note) if part)
-    return str(frame.to_latex(caption=escaped(caption), column_format=f"l{'r' * frame.shape[1]}"))
+    return str(frame.to_latex(caption=in_latex(caption), column_format=f"l{'r' * frame.shape[1]}"))
 
 
 def _broken(head: str) -> str:
@@ -149,13 +149,13 @@ def _first(text: str) -> str:
     ('{}[b]', 'a*')
     """
     # The end of the row before would take "[" or "*" as an argument.
-    return f"{{}}{escaped(text)}" if text.startswith(("[", "*")) else escaped(text)
+    return f"{{}}{in_latex(text)}" if text.startswith(("[", "*")) else in_latex(text)
 
 
-def escaped(text: str) -> str:
+def in_latex(text: str) -> str:
     """Escape a text for LaTeX.
 
-    >>> escaped("50%_a")
+    >>> in_latex("50%_a")
     '50\\\\%\\\\_a'
     """
     return "".join(LATEX.get(sign, sign) for sign in text)

@@ -39,7 +39,7 @@ def line_styles(
 ) -> dict[str, LineStyle]:
     """Return the appearance of each name by its kind, such as its method; `known` kinds have their own.
 
-    >>> [look.dash for look in line_styles({"mine": "b", "again": "b", "new": "c"}, ["a", "b"]).values()]
+    >>> [style.dash for style in line_styles({"mine": "b", "again": "b", "new": "c"}, ["a", "b"]).values()]
     ['dash', 'dashdot', 'dot']
     """
     # A name has the appearance of its kind, unless an earlier name has it; else the first unused one, if

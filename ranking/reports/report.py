@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import time
 
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.protocol import part_of_protocol
 from ranking.experiments.cross_validation.tables import Table, chosen_table, seconds_table
 from ranking.features.graph.image_graph import graph_words
 from ranking.features.projection import features_words
-from ranking.files.spreadsheets import rows_csv
 from ranking.reports.differences import (
     Difference,
     pairs_of,

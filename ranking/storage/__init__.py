@@ -1,1 +1,1 @@
-"""Persistent storage: image sets, runs, answers and workspaces."""
+"""The data folder: image sets, runs, features, answers, workspaces. Also the imports and workers that fill it."""

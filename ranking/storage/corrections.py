@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ranking.core.settings import Json
-from ranking.files.spreadsheets import rows_csv
+from ranking.core.spreadsheets import rows_csv
 from ranking.storage.home import Home
 from ranking.storage.records import Damage, Lines
 from ranking.storage.run import checked_key

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import asdict
 
+from ranking.core.method import Certificate
 from ranking.core.settings import Json, Settings
-from ranking.core.training import Certificate
 
 
 def json_numbers(values: Settings) -> Json:

@@ -588,8 +588,8 @@ def test_rankers_of_labels_and_methods_of_orders_end_with_their_models(store, ta
 def test_a_model_is_kept_before_it_is_measured(store, task_settings, monkeypatch):
     for task, measure in (
         ("samples", "sample_task.evaluate_or_count"),
-        ("labels", "label_training.label_metrics"),
-        ("sequences", "order_training.mean_measures"),
+        ("labels", "label_task.label_metrics"),
+        ("sequences", "order_task.mean_measures"),
     ):
         monkeypatch.setattr(f"ranking.experiments.{measure}", raising(MemoryError()))
         run = here(store, task_settings[task])

@@ -20,6 +20,7 @@ from ranking.datasets import source_names
 from ranking.features import feature_names
 from ranking.losses import loss_names
 from ranking.methods import METHODS
+from ranking.methods.structured_rank_svm import StructuredRankSVM
 
 INIT = "from ranking.core.registry import Plugin, Registry\nTHINGS = Registry('thing', Plugin, __name__)\n"
 
@@ -180,6 +181,22 @@ def test_a_class_that_lacks_something_is_refused_by_its_name():
         given((Plugin,), **WHOLE)
 
 
+def test_a_value_does_not_stand_for_what_a_subclass_declares_again():
+    again = type("Polygon", (Shape,), {"__annotations__": {"is_round": "ClassVar[bool]"}})
+    with refused("shape 'Square'") as caught:
+        given((again,), **WHOLE)
+    assert caught.value.expected == "is_round in class Square"
+    assert given((again,), **WHOLE, is_round=True)
+
+
+def test_a_class_whose_annotations_are_no_fields_is_refused():
+    registry: Registry[Any] = Registry("shape", Shape)
+    attributes = {**WHOLE, "__annotations__": {"depth": "int"}, "depth": 3}
+    with refused("shape 'Square'", "Square") as caught:
+        registry.register("Square")(type("Square", (Shape,), attributes))
+    assert caught.value.remedy == "add @dataclass below the decorator that registers it"
+
+
 def test_a_misspelt_ability_is_refused_with_the_name_it_is_close_to():
     for name, meant in [("is_rounds", "is_round"), ("outlines", "outline"), ("oder", "order")]:
         for attributes in ({name: True}, {"__annotations__": {name: "bool"}, name: True}):
@@ -201,8 +218,11 @@ def test_methods_declare_their_abilities():
     for name in method_names():
         METHODS.register(name)(METHODS.get(name))
     with refused("method 'Mine'", "use_graph"):
-        METHODS.register("Mine")(type("Mine", (METHODS.get("AP-SVM"),), {"use_graph": True}))
+        METHODS.register("Mine")(dataclass(type("Mine", (METHODS.get("AP-SVM"),), {"use_graph": True})))
     with refused("method 'Mine'") as caught:
         METHODS.register("Mine")(type("Mine", (SampleMethod,), {"score": None, "save": None, "load": None}))
     assert caught.value.expected == "fit in class Mine"
+    with refused("method 'Mine'") as caught:
+        METHODS.register("Mine")(dataclass(type("Mine", (StructuredRankSVM,), {})))
+    assert caught.value.expected == "loss in class Mine"
     assert "Mine" not in method_names()

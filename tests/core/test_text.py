@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import unicodedata
 
+from ranking.core.spreadsheets import guarded
 from ranking.core.text import on_one_line, readable, unique_name
 from ranking.files.files import image_name
-from ranking.files.spreadsheets import guarded
 
 HANGUL = "\u1100\u1161\u11a8"
 LETTERS = ["a", "e\u0301", "é", "\u0323\u0301", HANGUL, " ", "\n", "\u2003", "\x00", "\ud800", "中", "x" * 7]

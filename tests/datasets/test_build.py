@@ -151,13 +151,13 @@ def test_images_without_usable_boxes_are_counted_in_one_row(tmp_path):
 
 def test_nothing_usable_is_an_error_that_counts_the_reasons(tmp_path):
     records = Records([image("a", data=b"?"), image("b", data=b"?"), Problem("c.xml", "a box", "none", "")])
-    with refused("told") as caught:
+    with refused("Records") as caught:
         build_image_set(records, tmp_path / "set")
     assert "2 times" in caught.value.came
     assert "1 times: a box" in caught.value.came
     assert not (tmp_path / "set" / "manifest.json").exists()
     for number, items in enumerate(([], [image("a", SourceBox((0, 0, 9, 9), ()))])):
-        with refused("told"):
+        with refused("Records"):
             build_image_set(Records(items), tmp_path / f"{number}")
 
 
@@ -188,7 +188,7 @@ def test_numbers_of_classes_and_criteria_are_limited(tmp_path, monkeypatch, limi
 
 def test_a_split_without_a_test_is_reported(tmp_path):
     for number, item in enumerate(GOOD):
-        check_rows(build_image_set(Records([item]), tmp_path / str(number))[1], ("told",))
+        check_rows(build_image_set(Records([item]), tmp_path / str(number))[1], ("Records",))
 
 
 def test_names_from_outside_never_reach_the_disk(tmp_path):
@@ -262,16 +262,16 @@ def test_unknown_numbers_are_stored_in_one_form(tmp_path):
 def test_numbers_are_kept_with_their_criteria(tmp_path):
     items = [dated("a", year=1920, price=3.5), dated("b", year=math.nan), dated("c", speed=-0.0)]
     images, problems = build_image_set(Records(items), tmp_path / "set")
-    check_rows(problems, ("told",))
+    check_rows(problems, ("Records",))
     assert images.criteria == ("year", "price", "speed")
     unknown = math.nan
     expected = np.array([[1920, 3.5, unknown], [unknown] * 3, [unknown, unknown, 0]], np.float32)
     assert images.numbers.tobytes() == expected.tobytes()
     assert images.numbers_of("price").tolist()[:1] == [3.5]
-    with refused("criterion of told", "'age'") as caught:
+    with refused("criterion of Records", "'age'") as caught:
         images.numbers_of("age")
     assert "year, price, speed" in caught.value.expected
-    with refused("class of told", "'cat'"):
+    with refused("class of Records", "'cat'"):
         images.relevance("cat")
     columns = {item.name: getattr(images, item.name) for item in fields(images) if item.init}
     with refused("numbers", (3, 3)):
@@ -304,7 +304,7 @@ def test_loading_a_damaged_image_set_names_the_file_and_the_fault(tmp_path):
             with refused(str(where)):
                 load_image_set(where)
         (where / name).write_bytes(before)
-    assert load_image_set(where).title == "told"
+    assert load_image_set(where).title == "Records"
 
 
 def test_damaged_and_missing_thumbnails_are_reported(tmp_path):

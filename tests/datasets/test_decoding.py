@@ -22,7 +22,7 @@ from ranking.datasets.pixels import FIRST, ON_WHITE
 from ranking.datasets.webp import is_lossless
 from ranking.files import FolderTree, Limits
 from ranking.files.files import IMAGE_SUFFIXES
-from ranking.formats.preview import preview_source
+from ranking.formats.source_preview import preview_source
 
 SECRET = b"N 52 22.5 Phone of Ms Secret"
 SIDES = 24, 16

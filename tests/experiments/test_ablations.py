@@ -27,7 +27,7 @@ from ranking.experiments.ablations import (
     MidRankStudy,
     exhaustive_rankings,
 )
-from ranking.experiments.order_training import make_drawing
+from ranking.experiments.order_task import make_drawing
 from ranking.experiments.study import Context
 from ranking.experiments.tasks import train
 from ranking.features import load_features

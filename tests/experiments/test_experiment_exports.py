@@ -10,12 +10,12 @@ import pytest
 from pyarrow import parquet
 from tiny_actions import images, planned, run_tiny
 
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.curves import grid_curves
 from ranking.experiments.cross_validation.protocol import compared_methods_of
 from ranking.experiments.cross_validation.results import Results
 from ranking.experiments.cross_validation.tables import Row, Table, validation_table
 from ranking.experiments.cross_validation.trial_store import TrialStore
-from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.statistics import mean_interval
 from ranking.reports.exports import latex, plain, rows_parquet, trial_rows
 from ranking.reports.findings import notice_best

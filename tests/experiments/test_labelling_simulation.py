@@ -14,8 +14,8 @@ from refusals import ANYTHING, refused
 
 from ranking import LabelSet
 from ranking.core import ImageSet
-from ranking.experiments import label_training
-from ranking.experiments.label_training import LabelTask, label_set_of
+from ranking.experiments import label_task
+from ranking.experiments.label_task import LabelTask, label_set_of
 from ranking.experiments.labelling_simulation import (
     LabellingSimulation,
     Steps,
@@ -77,8 +77,8 @@ def test_curves_are_those_of_each_fold(images, monkeypatch):
     """Random questions follow from the seed and the fold."""
     # For other strategies, blocks of images make no difference.
     known = tuple(name for name in STRATEGIES if name != "random")
-    for strategies, block in ((known, 4), (("random",), label_training.BLOCK)):
-        monkeypatch.setattr(label_training, "BLOCK", block)
+    for strategies, block in ((known, 4), (("random",), label_task.BLOCK)):
+        monkeypatch.setattr(label_task, "BLOCK", block)
         curves = curves_of(images, methods=(STAR,), strategies=strategies, seed=7)
         for curve, strategy in zip(curves, strategies, strict=True):
             assert (curve.method, curve.settings, curve.strategy) == (*STAR, strategy)

@@ -9,8 +9,8 @@ import pytest
 from training_runs import Listener
 
 from ranking.core import Features, LabelSet
-from ranking.experiments import label_training, order_training, sample_task
-from ranking.experiments.label_training import label_set_of, seen_through
+from ranking.experiments import label_task, order_task, sample_task
+from ranking.experiments.label_task import label_set_of, seen_through
 from ranking.experiments.labelling_simulation import askers_of, asking_curves, assign_folds
 from ranking.experiments.tasks import train
 from ranking.features.projection import PCA
@@ -57,7 +57,7 @@ def test_test_samples_do_not_influence_the_projection_or_the_weights(
     altered[~images.test] = features[~images.test]
 
     def give(features: Features) -> None:
-        for module in (sample_task, label_training, order_training):
+        for module in (sample_task, label_task, order_task):
             monkeypatch.setattr(module, "load_features", lambda *_: features)
 
     give(altered)

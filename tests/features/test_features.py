@@ -15,8 +15,7 @@ from ranking.core.settings import settings_of
 from ranking.features import FEATURES, default_names, feature_class, feature_names, gist, make_feature
 from ranking.features.colour import Colour
 from ranking.features.gist import prefiltered
-from ranking.features.hog import HOG, _histograms
-from ranking.features.strokes import LENGTH, strokes
+from ranking.features.hog import _histograms
 
 
 def noise_of(width, height, seed=0):
@@ -223,24 +222,6 @@ def test_a_grating_is_strongest_in_the_channel_of_its_direction(orientations):
     feature = make_feature("GIST", orientations=orientations)
     energies = [feature.describe(grating(angle, 6)).reshape(feature.layout) for angle in feature.angles]
     assert [int(one.sum(axis=(0, 2, 3)).argmax()) for one in energies] == list(range(orientations))
-
-
-# --- Weights as a picture: a stroke lies where its edge is, along it, and weighs what its cell adds to a score
-
-
-def test_strokes_have_the_weights_of_the_cells_with_the_strongest_last():
-    hog, random = HOG(side=32, orientations=6), np.random.default_rng(0)
-    vector = random.standard_normal(hog.size)
-    ends, weights = strokes(hog, vector)
-    assert np.hypot(ends[:, 0] - ends[:, 2], ends[:, 1] - ends[:, 3]) == pytest.approx(LENGTH)
-    assert (np.diff(np.abs(weights)) >= 0).all()
-    assert weights.sum() == pytest.approx(vector.sum())
-    cells = hog.cells(vector)
-    for end, weight in zip(ends, weights, strict=True):
-        column, row = np.floor((end[:2] + end[2:]) / 2).astype(int)
-        angle = np.arctan2(end[3] - end[1], end[2] - end[0]) - np.pi / 2
-        [place] = np.flatnonzero(np.isclose(np.cos(2 * (hog.angles - angle)), 1))
-        assert weight == cells[row, column, place]
 
 
 def test_the_middle_of_a_bin_is_counted_in_it():

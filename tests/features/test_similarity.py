@@ -8,10 +8,10 @@ import itertools
 import numpy as np
 from refusals import refusal, refused
 
+from ranking.core.spreadsheets import guarded
 from ranking.features.graph import similarity, uploaded_pairs
 from ranking.features.graph.similarity import affinity, nearest, same_group, same_image
 from ranking.features.graph.uploaded_pairs import edges_from_csv
-from ranking.files.spreadsheets import guarded
 
 
 def test_samples_of_one_group_are_all_connected():

@@ -9,7 +9,13 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 
-FOLDERS, FILES = {}, {}
+
+class Examples(dict):
+    def __missing__(self, name):
+        raise LookupError(f"no example of {name}: add tests/formats/example_*.py with it in FOLDERS or FILES")
+
+
+FOLDERS, FILES = Examples(), Examples()
 for path in sorted(Path(__file__).parent.glob("example_*.py")):
     example = vars(importlib.import_module(path.stem))
     FOLDERS |= example.get("FOLDERS", {})

@@ -192,8 +192,8 @@ def test_svmlight_files_of_lightgbm_are_read(real_data):
         pytest.skip(f"no {folder}")
     (part,) = make_source("SVMlight", file=str(folder / "rank.test"))._parts
     features, grades = load_svmlight_file(str(folder / "rank.test"))
-    assert part.rows.grades.tolist() == grades.tolist()
-    assert (part.rows.features[:, 1:] == features.toarray().astype(np.float32)).all()
+    assert part.grades.tolist() == grades.tolist()
+    assert (part.features[:, 1:] == features.toarray().astype(np.float32)).all()
     sizes = [int(line) for line in (folder / "rank.test.query").read_text().split()]
     assert [part.queries.count(f"{query}") for query in range(1, len(sizes) + 1)] == sizes
 
@@ -282,7 +282,7 @@ def test_invalid_corel5k_files_are_refused(tmp_path):
         ("1 1:1\n1 1:1", "1", "rank.query", 1),
         ("1 1:1\n1 1:1\n1 1:1", "4\n-1", "rank.query", "something else"),
         ("1 1:1\n1 1:1\n1 1:1", "0\n3", "rank.query", "something else"),
-        ("1 1:1\n1 1:1", "9" * 5000, "rank.query", 999_999_999),
+        ("1 1:1\n1 1:1", "99", "rank.query", "something else"),
         ("1 1:1\nx", "2", "rank, line 2", NO_NUMBER),
     ],
 )
@@ -295,9 +295,6 @@ def test_svmlight_files_with_too_many_rows_or_cells_are_refused(monkeypatch):
     with refused("x", "more") as caught:
         read_graded(io.BytesIO(b"1 1:1\n" * 3), "x", Limits(samples=2))
     assert "RANKING_INTAKE_SAMPLES" in str(caught.value)
-    with refused("x", "more") as caught:
-        read_graded(io.BytesIO(b"1 1:1\n" * 3), "x", Limits(total_bytes=12))
-    assert "RANKING_INTAKE_TOTAL_BYTES" in str(caught.value)
     monkeypatch.setattr("ranking.formats.svmlight.MAX_CELLS", 100)
     with refused("rows times features", "1 rows and 99,999 features"):
         read_graded(io.BytesIO(b"1 99998:1"), "x")

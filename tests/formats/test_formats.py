@@ -160,7 +160,7 @@ UNUSABLE = [
     ("COCO", "a.json", b'{"images": "\xff\xfe"}', "position 12"),
     ("COCO", "a.json", '{"images": ' + "1" * 5000 + "}", "a.json"),
     ("COCO", "a.json", '{"name": "x"}', "no such file"),
-    ("YOLO", "README.txt", "x", "no such text file"),
+    ("YOLO", "README.txt", "x", "no such file"),
     ("Class folders", "train/notes.txt", "x", "no folder with images"),
     ("Table of images", "t.csv", "", ""),
     ("Table of images", "t.csv", "image,label\n", "image, label"),

@@ -15,9 +15,9 @@ from refusals import refused
 
 from ranking.datasets import make_source
 from ranking.files import Upload
-from ranking.formats import preview as previews
+from ranking.formats import source_preview as previews
 from ranking.formats.import_preview import ImportPreview, preview_import, unknown
-from ranking.formats.preview import preview_source
+from ranking.formats.source_preview import preview_source
 
 
 def classes(root, *broken, **counts):
@@ -55,7 +55,7 @@ def test_uploads_are_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
 def test_another_format_can_be_chosen_and_the_preview_gives_the_reason_if_it_does_not_fit(zoo):
     preview = preview_import(str(zoo), "PASCAL VOC", {})
     assert (preview.source, preview.content) == ("PASCAL VOC", None)
-    assert "no XML file that begins with <annotation>" in preview.refused
+    assert "an XML file of PASCAL VOC" in preview.refused
     with refused("format", "'Digits'"):
         preview_import(str(zoo), "Digits", {})
 

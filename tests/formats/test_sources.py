@@ -26,7 +26,7 @@ from ranking.datasets import (
     source_names,
 )
 from ranking.files import open_tree
-from ranking.formats.preview import preview_source
+from ranking.formats.source_preview import preview_source
 from ranking.formats.tree_source import TreeSource, detect, tree_sources
 from ranking.storage import workspaces
 from ranking.storage.importing import steps_of

@@ -12,6 +12,7 @@ from checks import FLAT_AT_THE_TOP, case
 from refusals import ANYTHING, refused
 from small_models import alone, order_model
 
+from ranking.explain.assignment import precision_assignment
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.inference import (
     best_labelling,
@@ -22,7 +23,6 @@ from ranking.inference import (
     max_marginals,
     most_violated_ranking,
 )
-from ranking.inference.assignment import precision_assignment
 from ranking.inference.best_order import OrderModel, approximate_order
 from ranking.inference.best_permutation import WindowScores, best_permutations, exhaustive_permutations
 from ranking.inference.cliques import Cliques

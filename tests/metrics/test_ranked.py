@@ -1,4 +1,4 @@
-"""Rankings in order, several of the same samples beside each other, and one image that moves.
+"""Rankings in order, and several of the same samples beside each other.
 
 Doctests test the rest.
 """
@@ -10,9 +10,9 @@ import pytest
 from reference import average_precision_of, precision_of
 from refusals import refused
 
-from ranking.metrics import average_precision, moving, ndcg, ranking_order
+from ranking.metrics import average_precision, ndcg, ranking_order
 from ranking.metrics.comparison import Comparison, largest
-from ranking.metrics.ranked import Ranking, precision_terms
+from ranking.metrics.ranked import Ranking
 
 
 def test_a_ranking_sorts_samples_and_measures_their_order():
@@ -101,36 +101,3 @@ def test_rankings_of_different_samples_or_without_relevant_ones_are_refused():
 def test_largest_returns_positive_values_and_the_first_of_equal_values():
     assert largest(np.array([0.0, -1.0]), 3).tolist() == []
     assert largest(np.tile([1, 2], 50), 60).tolist() == [*range(1, 100, 2), *range(0, 20, 2)]
-
-
-# Two more relevant images, at places 2 and 4 of those that stay.
-ALTERNATING = np.array([0, 1, 0, 1])
-
-
-def test_measures_at_each_rank_equal_those_computed_by_hand():
-    # at place 1: 1 0 1 0 1; at 2 and 3: 0 1 1 0 1; at 4 and 5: 0 1 0 1 1
-    measures = moving.measures_by_rank(ALTERNATING, 2)
-    third = [1 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 3 + 3 / 5, 1 / 2 + 2 / 4 + 3 / 5]
-    expected = np.array(third)[[0, 1, 1, 2, 2]] / 3
-    assert [at.average_precision for at in measures] == pytest.approx(expected, abs=1e-12)
-    assert [at.precision for at in moving.measures_by_rank(ALTERNATING, 1)] == [1, 0, 0, 0, 0]
-    # the first three are called relevant: two of them are, or two, or one
-    assert [at.zero_one for at in measures] == pytest.approx([2 / 5, 2 / 5, 2 / 5, 4 / 5, 4 / 5])
-    ideal = 1 + 1 / np.log2(3) + 1 / 2
-    assert measures[0].ndcg == pytest.approx((1 + 1 / 2 + 1 / np.log2(6)) / ideal)
-    assert measures[-1].ndcg == pytest.approx((1 / np.log2(3) + 1 / np.log2(5) + 1 / np.log2(6)) / ideal)
-
-
-def test_a_rank_outside_the_ranking_is_refused():
-    for rank in (0, 6):
-        with refused("rank", rank):
-            moving.with_image_at(ALTERNATING, rank)
-
-
-def test_the_small_ranking_takes_the_highest_ranked_samples_of_each_relevance():
-    ranked = Ranking(np.arange(10, 18), np.array([0, 1, 0, 1, 0, 1, 1, 0]), -np.arange(8.0))
-    small = moving.small_ranking(ranked, ALTERNATING, 4)
-    assert small.relevance.tolist() == [0, 1, 0, 1, 1]
-    # 11 moves; the others keep their order
-    assert small.samples.tolist() == [10, 13, 12, 11, 15]
-    assert precision_terms(small.relevance) == [(1, 2), (2, 4), (3, 5)]

@@ -13,7 +13,7 @@ from training_runs import worked
 
 from ranking import method_class
 from ranking.commands import worker
-from ranking.experiments.order_training import held_out_sequences, make_drawing, relevances
+from ranking.experiments.order_task import held_out_sequences, make_drawing, relevances
 from ranking.features import load_features
 from ranking.storage.run import Run
 from ranking.storage.run_settings import OrderTrainSettings

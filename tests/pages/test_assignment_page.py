@@ -10,8 +10,8 @@ import pytest
 import reference
 from shown import headline_of, texts
 
-from pages.parts.studies import assignments as assignment
-from ranking.inference.assignment import solutions
+from pages.parts.rankings import assignment_charts
+from ranking.explain.assignment import solutions
 
 pytestmark = pytest.mark.usefixtures("started", "empty_home")
 # matrices that each shows
@@ -24,7 +24,7 @@ def test_each_problem_and_its_best(kind, aim, open_page):
     app = open_page("assignment", **{"assignment": kind, "assignment.aim": aim, "assignment.seed": "4"})
     assert not app.error
     relevant = np.isin(list("ABCDE"), ["A", "C"])
-    example = assignment.example_of(kind, relevant, 2, 4, aim == "most violated ranking")
+    example = assignment_charts.example_of(kind, relevant, 2, 4, aim == "most violated ranking")
     best = best_by_definition(example)
     assert headline_of(app).endswith(f" {best:.3f}")
     matrices = 1 if kind == "AP" and aim == "prediction" else KINDS[kind]
@@ -58,7 +58,7 @@ def best_by_definition(example):
 def test_the_ranking_of_a_heuristic_is_shown_with_its_own_value(open_page):
     address = {"assignment": "AP", "assignment.seed": "0", "assignment.solver": "quadratic_assignment, faq"}
     app = open_page("assignment", **address)
-    example = assignment.example_of("AP", np.isin(list("ABCDE"), ["A", "C"]), 2, 0, True)
+    example = assignment_charts.example_of("AP", np.isin(list("ABCDE"), ["A", "C"]), 2, 0, True)
     by_solver = {solution.solver: solution for solution in solutions(example.problem)}
     faq = by_solver["quadratic_assignment, faq"]
     assert by_solver["enumeration"].value - faq.value > 1e-3, "an example in which it misses the best"

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import pytest
+from test_imports import ROOT, imported
 
 from pages.parts.app import frame, home, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.studies.study_page import StudyPage
-from pages.parts.training import training_runs
+from pages.parts.training import run_steps
 
 HOSTILE = "<script>alert(1)</script>](x) '\"; drop table run; ..\\../\x00 2e999"
 SAMPLES = ("laboratory", keys.RUN, "neighbours")
 OBJECTS = ("objects_here", keys.OBJECT_RUN, "several")
 LABELS, ORDERS = ("labels_here", keys.LABEL_RUN, "own"), ("orders_here", keys.ORDER_RUN, "own")
-# By place of the menu, or by page: the home that has something to show, and what names it in the address.
-SHOWN = {
-    **dict.fromkeys(("Start", "Lessons", "Data", "Train", "Compare", "Inside training"), SAMPLES),
-    "Labels": LABELS,
-    **dict.fromkeys(("Sequences", "pairs_lesson"), ORDERS),
-    "find_the_object": OBJECTS,
-}
+# The home that has something to show, and what names it in the URL, by a folder of parts that a page imports.
+SHOWN = {"labelling": LABELS, "sequences": ORDERS, "objects": OBJECTS}
+
+
+def shown_on(page):
+    modules = imported(ROOT / "pages" / f"{page}.py", ROOT)
+    folders = [name.removeprefix("pages.parts.").partition(".")[0] for name in modules]
+    return next((SHOWN[folder] for folder in folders if folder in SHOWN), SAMPLES)
 
 
 def has_menu(app):
@@ -29,14 +31,14 @@ def has_menu(app):
 @pytest.fixture
 def address_of_something(request, page):
     """The home with what this page shows, and the address that names it."""
-    [place] = [name for name, pages in menu.PLACES.items() if page in pages]
-    home, key, run = SHOWN.get(page) or SHOWN[place]
+    home, key, run = shown_on(page)
     return {key: getattr(request.getfixturevalue(home), run)}
 
 
 def test_pages_and_parameters_were_found():
     assert len(menu.PAGES) >= 24
     assert len(keys.URL_PARAMETERS) >= 90
+    assert set(map(shown_on, menu.PAGES)) == {SAMPLES, *SHOWN.values()}
 
 
 @pytest.mark.parametrize("page", menu.PAGES)
@@ -45,7 +47,7 @@ def test_a_first_visit_shows_a_finished_example_on_every_page(
 ):
     """A page of a new home shows a finished example, and nothing that has to be started first."""
     empty = []
-    for module, name in ((frame, "show_empty_state"), (training_runs, "train_first")):
+    for module, name in ((frame, "show_empty_state"), (run_steps, "train_first")):
         state = getattr(module, name)
         monkeypatch.setattr(module, name, lambda *a, state=state, **k: (empty.append(a), state(*a, **k)))
     lay_out = StudyPage.lay_out

@@ -21,7 +21,7 @@ from pages.parts.components import film
 from pages.parts.components.film import Strip
 from pages.parts.sequences import order_models
 from ranking.core import ProgressEvent
-from ranking.experiments.order_training import NAMES, Ordered, OrderMeasures
+from ranking.experiments.order_task import NAMES, Ordered, OrderMeasures
 from ranking.methods.mid_rank import MidRank
 from ranking.metrics import kendall_tau, ndcg, pair_accuracy
 from ranking.storage.events import Report

@@ -66,9 +66,9 @@ def test_run_shows_how_much_was_kept(laboratory, through_nine, open_page):
     assert kept_by(app) == ["9", "324", certificate.floored(projection_of(through_nine).share)]
     assert app.selectbox(key="widget projection").value == "PCA"
     assert app.number_input(key="widget projected_to").value == 9
-    assert runs.features_of(through_nine) in str([table.value for table in app.dataframe])
+    assert runs.features_shown(through_nine) in str([table.value for table in app.dataframe])
     descriptions = [projection_words(projection) for projection in (NINE, {**NINE, "components": 8}, None)]
-    assert runs.features_of(through_nine).endswith(descriptions[0])
+    assert runs.features_shown(through_nine).endswith(descriptions[0])
     assert not compared(app)
     choose(app.number_input, "projected_to", 8)
     assert [f"{descriptions[0]} → {descriptions[1]}" in difference for difference in compared(app)] == [True]

@@ -10,7 +10,7 @@ from shown import ROOT, components, errors, page_of, press, text_of
 
 from pages.parts.app import cache, home, menu
 from pages.parts.charts.moving_image import OTHERS, SHOWN
-from ranking.metrics import moving
+from ranking.explain import moving
 from ranking.storage import examples
 
 page = page_of("start")

@@ -12,8 +12,9 @@ from training_runs import worked
 from pages.parts.training import jobs_panel
 from pages.parts.training.certificate import percent
 from ranking.commands import worker
-from ranking.experiments.cvxpy_comparison import MAX_SAMPLES, Solved, seconds_for
+from ranking.experiments.cvxpy_study import MAX_SAMPLES
 from ranking.explain import programs
+from ranking.explain.cvxpy_comparison import Solved, seconds_for
 from ranking.methods import method_class
 from ranking.storage.run_settings import CvxpySettings
 

@@ -10,7 +10,7 @@ from homes import trained_besides
 from shown import address, compared, plain, plain_texts, press, texts, turn_to, warnings
 
 from pages.parts.app import cache, home
-from pages.parts.training import certificate, export, graph_choice, runs, training_charts, training_runs
+from pages.parts.training import certificate, export, graph_choice, run_steps, runs, training_charts
 from ranking.features.graph.image_graph import GRAPHS
 from ranking.storage.run_settings import TrainSettings
 
@@ -90,15 +90,15 @@ def test_objective_that_is_not_convex_ends_where_no_round_goes_lower(laboratory,
 def test_certificate_is_one_of_the_last_round(filled, on_neighbours, open_page):
     app = open_page("train", run=filled.on_shapes)
     of_convex = {metric.label for metric in app.metric}
-    assert training_runs.NOTICE[True] in texts(app)
+    assert run_steps.NOTICE[True] in texts(app)
     turn_to(app, run=on_neighbours.id)
     assert len(app.success) == 1
     shown = {metric.label: metric.value for metric in app.metric}
     assert len(of_convex - set(shown)) == 2, "a dual that bounds no objective has another name"
     proof = on_neighbours.result["certificate"]
     assert {format(proof[name], ".4g") for name in ("primal", "dual")} <= set(shown.values())
-    assert training_runs.NOTICE[False] in texts(app)
-    assert training_runs.NOTICE[True] not in texts(app)
+    assert run_steps.NOTICE[False] in texts(app)
+    assert run_steps.NOTICE[True] not in texts(app)
 
     store = home.store()
     short = train_here(store, filled.shapes, "disc", METHOD, C=100.0, max_iterations=1, tolerance=1e-7)

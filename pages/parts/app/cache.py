@@ -52,7 +52,7 @@ from ranking.storage.run_settings import (
 if TYPE_CHECKING:
     from ranking.core import Features
     from ranking.experiments.cross_validation.plan import Plan
-    from ranking.experiments.order_training import Ordered
+    from ranking.experiments.order_task import Ordered
     from ranking.explain.edge_strength import EdgeStrengthCurve
     from ranking.explain.inference_steps import InferenceProblem, Trace
     from ranking.explain.localisation import Localisation
@@ -264,7 +264,7 @@ def frames(run: Run) -> Sequence[Frame]:
 @of_recording
 def frames_of_sequence(run: Run, number: int) -> Sequence[Frame]:
     """The recorded iterations of a sequence-ranking run for the test sequence with index `number`."""
-    from ranking.experiments.order_training import (
+    from ranking.experiments.order_task import (
         held_out_sequences,
         make_drawing,
         recorded_sequences,
@@ -449,7 +449,7 @@ def label_entropy(run: Run) -> LabelEntropy:
 @of_home(spinner="Reading the test sequences …", needs="scores")
 def ordered(run: Run) -> Ordered:
     """The test sequences of a sequence-ranking run in the predicted order."""
-    from ranking.experiments.order_training import Ordered, held_out_sequences, make_drawing
+    from ranking.experiments.order_task import Ordered, held_out_sequences, make_drawing
 
     settings = OrderTrainSettings.from_json(run.settings)
     held_out = held_out_sequences(image_set(settings.set), settings)
@@ -460,7 +460,7 @@ def ordered(run: Run) -> Ordered:
 @of_home(entries=SOME, needs="model")
 def mid_rank(run: Run) -> tuple[MidRank, Features]:
     """The MidRank model of a sequence-ranking run, and the (n, d) features of its pool of test samples."""
-    from ranking.experiments.order_training import held_out_sequences
+    from ranking.experiments.order_task import held_out_sequences
 
     settings = OrderTrainSettings.from_json(run.settings)
     features = projected(projection(run), features_of(run, settings.features))

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.ablations import AGREES, EXHAUSTIVE, SEARCH, SECONDS
-from ranking.experiments.order_training import NAMES
-from ranking.files.spreadsheets import rows_csv
+from ranking.experiments.order_task import NAMES
 from ranking.metrics.ablation_curves import At, Curve
 
 # Styles of lines: each differs from the others in colour, dash and symbol.

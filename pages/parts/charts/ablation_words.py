@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ranking.experiments.ablations import AGREES, SECONDS
-from ranking.experiments.order_training import NAMES
+from ranking.experiments.order_task import NAMES
 from ranking.metrics.ablation_curves import At
 
 TAU = NAMES.tau

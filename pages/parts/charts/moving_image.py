@@ -15,7 +15,7 @@ from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from ranking.core import ImageSet, Ints
 from ranking.datasets import Thumbnails
-from ranking.metrics import moving
+from ranking.explain import moving
 from ranking.metrics.ranked import Ranking, precision_terms
 
 SHOWN = 12

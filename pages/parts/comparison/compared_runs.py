@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.training import jobs_panel, runs, training_runs
+from pages.parts.training import jobs_panel, run_steps, runs
 from pages.parts.training.run_actions import MAX_COMPARED
 from ranking import method_names
 from ranking.core.text import counted
@@ -263,7 +263,7 @@ def offer_missing(listed: Sequence[Run], primary: bool) -> None:
     ):
         alike = replace(like, method_settings={}, warm_start=None, graph=None)
         with frame.errors_in_place():
-            begun = training_runs.start_all([replace(alike, method=name) for name in missing])
+            begun = run_steps.start_all([replace(alike, method=name) for name in missing])
             newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
             _begin_with([newest[name] for name in PAPER if name in newest])
             st.rerun()

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts.app import forms, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing import problem_table, uploads, vector_plot
+from pages.parts.importing import problem_table, uploads, vector_chart
 from pages.parts.training import jobs_panel
 from ranking.core import ImageSet
 from ranking.core.settings import settings_of
@@ -69,7 +69,7 @@ def _show_vectors(images: ImageSet, run: Run, question: Question, file_name: str
             "the training samples."
         )
     if preview.plot is not None:
-        vector_plot.show(images, preview.plot, "the rows are in a different order from the samples")
+        vector_chart.show(images, preview.plot, "the rows are in a different order from the samples")
     _decide(run, question, file_name, changes, not preview.refused)
     if preview.problems:
         caption, file = "found in the file, and how they are handled.", f"features-{run.id}.csv"
@@ -127,7 +127,7 @@ def _show_model(images: ImageSet, run: Run, question: Question, file_name: str) 
         )
     if preview.plot is not None:
         reason = "the model needs another normalisation of pixels, or another output is the right one"
-        vector_plot.show(images, preview.plot, reason)
+        vector_chart.show(images, preview.plot, reason)
     chosen = _settings(run, question, preview)
     changed = chosen is not None and any(preview.settings.get(name) != chosen[name] for name in chosen)
     changes = {"network": chosen} if changed else {}

@@ -11,8 +11,8 @@ import streamlit as st
 from pages.parts.app import downloads
 from pages.parts.app.frame import escaped
 from ranking.core import Problem
+from ranking.core.spreadsheets import rows_csv
 from ranking.datasets import load_reading
-from ranking.files.spreadsheets import rows_csv
 
 # headings that differ from the fields of ranking.core.Problem
 SHOWN = {"came": "found", "done": "action"}

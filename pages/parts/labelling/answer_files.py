@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields
 
-from ranking.files.spreadsheets import rows_csv
+from ranking.core.spreadsheets import rows_csv
 from ranking.storage.answers import AnswerEvent, ImageAnswers, by_image, fold
 
 

@@ -11,7 +11,7 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.labelling import label_styles
-from pages.parts.training import run_actions, runs, training_runs
+from pages.parts.training import run_actions, run_steps, runs
 from ranking import method_names
 from ranking.reports.line_styles import LineStyle
 from ranking.reports.settings_words import against
@@ -22,7 +22,7 @@ from ranking.storage.sets import ImageSetRow
 OWN, BASELINE = "C-star p@k", "Independent p@k"
 # image sets with fewer labels per image on average have no labels to rank
 MAX_LABELS_OF_ONE = 2.0
-PICKER = training_runs.Picker(
+PICKER = run_steps.Picker(
     task="labels",
     run=keys.LABEL_RUN,
     set=keys.LABEL_SET,
@@ -76,7 +76,7 @@ def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[st
         listed,
         label,
         f"rank the labels of {row.title}",
-        lambda method: LabelTrainSettings(row.key, training_runs.usual_features(row.key), method),
+        lambda method: LabelTrainSettings(row.key, run_steps.usual_features(row.key), method),
     )
     PICKER.show_run(run)
     _train_another(row, sorted(methods, key=lambda name: name != OWN))
@@ -88,7 +88,7 @@ def choose_training(row: ImageSetRow, label: str = "Model", methods: Sequence[st
 def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
     """Show a form for a training run with other settings."""
     with st.expander("Train another model", icon=":material/model_training:"):
-        form = training_runs.form(row, methods, {"key": keys.widget("label training method")})
+        form = run_steps.form(row, methods, {"key": keys.widget("label training method")})
         least = st.number_input(
             "Minimum number of images per label",
             1,
@@ -101,7 +101,7 @@ def _train_another(row: ImageSetRow, methods: Sequence[str]) -> None:
         settings = LabelTrainSettings(
             row.key, form.features, form.method, form.method_settings, int(least), form.projection
         )
-        if training_runs.offer_start(settings, "train labels"):
+        if run_steps.offer_start(settings, "train labels"):
             st.rerun()
 
 
@@ -131,7 +131,7 @@ def choose_baseline(run: Run) -> Run | None:
         offer_baseline(run)
         return None
     if len(baselines) > 1:
-        return training_runs.choose_among(baselines, "Baseline", keys.BASELINE_RUN)
+        return run_steps.choose_among(baselines, "Baseline", keys.BASELINE_RUN)
     address.bound(keys.BASELINE_RUN, address.one_of([baselines[0].id]), baselines[0].id)
     return baselines[0]
 
@@ -159,5 +159,5 @@ def offer_baseline(run: Run) -> None:
     elif frame.pressed(f"Train {baseline} as a baseline", keys.widget("train baseline")):
         settings = LabelTrainSettings.from_json(run.settings)
         with frame.errors_in_place():
-            training_runs.start(replace(settings, method=baseline, method_settings={}))
+            run_steps.start(replace(settings, method=baseline, method_settings={}))
             st.rerun()

@@ -23,7 +23,7 @@ FIRST = ("C-star p@k", "Independent p@k")
 def of_models(methods: Mapping[str, str]) -> dict[str, LineStyle]:
     """Return the style of each model by its method, one that ranks labels, as `line_styles`.
 
-    >>> [look.dash for look in of_models({"mine": "Independent p@k", "new": "of tomorrow"}).values()]
+    >>> [style.dash for style in of_models({"mine": "Independent p@k", "new": "of tomorrow"}).values()]
     ['dash', 'dashdot']
     """
     others = [name for name in method_names(ranks="labels") if name not in FIRST]

@@ -11,7 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.lessons.lesson_settings import Lesson
-from pages.parts.training import feature_choice, jobs_panel, runs, training_runs
+from pages.parts.training import feature_choice, jobs_panel, run_steps, runs
 from ranking.core import ImageSet
 from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
@@ -53,7 +53,7 @@ def finished(named: dict[str, Run]) -> dict[str, Run]:
     if broken:
         if frame.pressed("Train again", keys.widget("train the lesson again"), type="primary"):
             with frame.errors_in_place():
-                training_runs.start_all([train_settings(run.settings) for run in broken])
+                run_steps.start_all([train_settings(run.settings) for run in broken])
                 st.rerun()
         frame.end_page()
     return named

@@ -13,7 +13,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
 from pages.parts.rankings import choices
-from pages.parts.training import certificate, training_runs
+from pages.parts.training import certificate, run_steps
 from ranking.core import ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
@@ -54,7 +54,7 @@ def offer_features(run: Run, images: ImageSet) -> NoReturn:
         with home.missing_as_error():
             load_features(images, run.settings["features"], home.store().features.cache, on_progress)
 
-    training_runs.train_first(
+    run_steps.train_first(
         "The features of this training run are not stored: it was trained elsewhere, or they were removed.",
         "Recompute features",
         compute,

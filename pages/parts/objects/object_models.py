@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, forms, home, keys
-from pages.parts.training import playback, sets, training_runs
+from pages.parts.training import playback, run_steps, sets
 from ranking import method_names
 from ranking.core.settings import settings_dict
 from ranking.core.text import counted
@@ -15,7 +15,7 @@ from ranking.storage.run_settings import BagTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "Latent AP-SVM", "MI-SVM"
-PICKER = training_runs.Picker(
+PICKER = run_steps.Picker(
     task=BagTrainSettings.task,
     run=keys.OBJECT_RUN,
     set=keys.OBJECT_SET,
@@ -76,12 +76,10 @@ def train_another(row: ImageSetRow, query: str) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         bound = address.bound(keys.OBJECT_METHOD, address.one_of(names), OWN)
-        method, settings = training_runs.method_form(names, bound)
+        method, settings = run_steps.method_form(names, bound)
     with right:
         values = forms.settings_form("windows", [(WindowSettings.name, WindowSettings)], "")
     defaults = settings_dict(WindowSettings())
     windows = {name: value for name, value in values[WindowSettings.name].items() if value != defaults[name]}
-    if training_runs.offer_start(
-        BagTrainSettings(row.key, query, method, settings, windows), "train objects"
-    ):
+    if run_steps.offer_start(BagTrainSettings(row.key, query, method, settings, windows), "train objects"):
         st.rerun()

@@ -1,1 +1,1 @@
-"""Rankings of samples: choose, filter, correct and explain them."""
+"""Rankings of samples: choose, filter, correct and explain them, also as assignments."""

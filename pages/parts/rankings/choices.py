@@ -9,7 +9,7 @@ import numpy as np
 
 from pages.parts.app import address, cache, controls, frame, keys
 from pages.parts.components import grid, selection
-from pages.parts.training import run_actions, runs, training_runs
+from pages.parts.training import run_actions, run_steps, runs
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import ENDED, Run
@@ -104,7 +104,7 @@ def choose(listed: Sequence[Run], why_not: str | None = None) -> Run:
         address.complain(f"{why_not} Showing another run.")
         # in one step, so that the browser's Back undoes it
         address.put(**{keys.RUN: listed[0].id})
-    run = training_runs.choose_among(listed, "Training run", keys.RUN)
+    run = run_steps.choose_among(listed, "Training run", keys.RUN)
     if address.get(keys.RUN) is None:
         # also by default, so that the link shows the same run later
         address.put(**{keys.RUN: run.id})

@@ -16,10 +16,10 @@ from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.charts import plots
 from ranking.core import Floats, ImageSet, Ints
+from ranking.explain.strokes import Strokes, strokes
 from ranking.features import feature_columns
 from ranking.features.colour import Colour
 from ranking.features.hog import HOG
-from ranking.features.strokes import Strokes, strokes
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 

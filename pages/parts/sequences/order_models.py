@@ -8,19 +8,19 @@ import streamlit as st
 
 from pages.parts.app import address, cache, controls, home, keys
 from pages.parts.components.film import Frame, Strip
-from pages.parts.training import playback, runs, sets, training_runs
+from pages.parts.training import playback, run_steps, runs, sets
 from ranking import method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.text import written
 from ranking.datasets.sequences import HIGHEST
-from ranking.experiments.order_training import make_drawing
+from ranking.experiments.order_task import make_drawing
 from ranking.reports.markup import data_url
 from ranking.storage.run import Run
 from ranking.storage.run_settings import OrderTrainSettings
 from ranking.storage.sets import ImageSetRow
 
 OWN, BASELINE = "MidRank", "RankSVM"
-PICKER = training_runs.Picker(
+PICKER = run_steps.Picker(
     task="sequences",
     run=keys.ORDER_RUN,
     set=keys.ORDER_SET,
@@ -66,7 +66,7 @@ def choose_training(
         [run for run in by_criterion(row, criterion) if run.settings["method"] in methods],
         label,
         f"order {row.title} by “{criterion}”",
-        lambda method: OrderTrainSettings(row.key, training_runs.usual_features(row.key), criterion, method),
+        lambda method: OrderTrainSettings(row.key, run_steps.usual_features(row.key), criterion, method),
     )
 
 

@@ -11,7 +11,7 @@ from ranking import method_class
 from ranking.core.settings import settings_of
 from ranking.datasets.sequences import ANY, HIGHEST, LOWEST, ONE_EACH
 from ranking.experiments.ablations import FIGURES
-from ranking.experiments.order_training import make_drawing
+from ranking.experiments.order_task import make_drawing
 from ranking.storage.run import Run
 from ranking.storage.run_settings import AblationSettings
 from ranking.storage.sets import ImageSetRow
@@ -111,7 +111,7 @@ def show(row: ImageSetRow, criterion: str, study: str) -> None:
 def words(run: Run) -> str:
     """Describe an ablation among others of the same figure."""
     drawing = make_drawing(AblationSettings.from_json(run.settings).drawing)
-    return f"{runs.features_of(run)} · {drawing.train:,} sequences of {drawing.length}"
+    return f"{runs.features_shown(run)} · {drawing.train:,} sequences of {drawing.length}"
 
 
 PAGE = StudyPage(

@@ -69,7 +69,7 @@ def words(run: Run) -> str:
     queries = f"{len(settings.queries)} queries" if settings.queries else "all queries"
     if len(settings.queries) == 1:
         queries = f"“{settings.queries[0]}”"
-    return f"{', '.join(runs.compared_methods(run))} · {queries} · {runs.features_of(run)}"
+    return f"{', '.join(runs.compared_methods(run))} · {queries} · {runs.features_shown(run)}"
 
 
 PAGE = StudyPage(

@@ -15,6 +15,7 @@ from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.studies import experiment_form, experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
 from ranking.experiments.cross_validation.protocol import PATH
 from ranking.experiments.cross_validation.tables import (
@@ -22,7 +23,6 @@ from ranking.experiments.cross_validation.tables import (
     seconds_table,
     validation_table,
 )
-from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import experiment_charts
 from ranking.reports.comparison_words import first_wrong

@@ -91,7 +91,7 @@ def words(run: Run) -> str:
     """Describe a simulation in one line."""
     settings = SimulationSettings.from_json(run.settings)
     models = " and ".join(dict.fromkeys(name for name, _ in settings.methods))
-    return f"{models} · {runs.features_of(run)} · {settings.questions} questions, {settings.folds} folds"
+    return f"{models} · {runs.features_shown(run)} · {settings.questions} questions, {settings.folds} folds"
 
 
 PAGE = StudyPage(

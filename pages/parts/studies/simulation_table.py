@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 
 from pages.parts.app.frame import escaped
+from ranking.core.spreadsheets import rows_csv
 from ranking.explain.question_strategies import STRATEGIES
-from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.fold_curves import Difference, FoldCurve, difference
 from ranking.reports.prose import markdown_table, signed
 

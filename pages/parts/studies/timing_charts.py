@@ -9,8 +9,8 @@ import plotly.graph_objects as go
 
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from pages.parts.studies.timing_words import AXES, DISPLAY_NAMES, HERE, PAPER, PAPER_S, SHORT, named
+from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.timing_studies import BINARY, NEGATIVE, POSITIVE, Point, TimingOutcome
-from ranking.files.spreadsheets import rows_csv
 
 STYLES = {
     BINARY: (GREY, "longdash", "x"),

@@ -11,10 +11,10 @@ from pages.parts.training import runs
 from ranking import method_class
 from ranking.core import ImageSet
 from ranking.core.settings import settings_of
+from ranking.core.spreadsheets import rows_csv
 from ranking.core.text import counted
 from ranking.datasets import Thumbnails
 from ranking.features.graph.image_graph import graph_words
-from ranking.files.spreadsheets import rows_csv
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 from ranking.storage.run_archive import export_run
@@ -131,7 +131,7 @@ def title_of(run: Run, images: ImageSet, ranked: Ranking, split: str) -> str:
     name = f"{run.name}: " if run.name else ""
     facts = [f"AP {ranked.average_precision:.3f}"] if ranked.positives else []
     facts.append(f"{images.title}, {len(images.image_names):,} images")
-    facts.append(runs.features_of(run))
+    facts.append(runs.features_shown(run))
     known = [item for item in settings_of(method_class(settings["method"])) if not item.advanced]
     facts += [f"{item.name} = {settings['method_settings'].get(item.name, item.default)}" for item in known]
     graph = runs.neighbours_of(TrainSettings.from_json(settings))

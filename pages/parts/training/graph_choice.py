@@ -11,9 +11,9 @@ from pages.parts.app.frame import escaped
 from pages.parts.training import export
 from ranking import method_class
 from ranking.core import ImageSet, Ints
+from ranking.core.spreadsheets import guarded
 from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, read_pairs, short_name
-from ranking.files.spreadsheets import guarded
 
 SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."

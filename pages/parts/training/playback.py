@@ -17,7 +17,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.components.tile import Tile
-from pages.parts.training import runs, training_runs
+from pages.parts.training import run_steps, runs
 from ranking.core.text import written
 from ranking.features.windows.settings import GIVEN
 from ranking.storage.run import SAMPLES, Run
@@ -159,7 +159,7 @@ def rounds_words(frames: Sequence[Frame], located: str) -> str:
     if shares:
         words += f" {located}: {shares[0]:.2f} → {shares[-1]:.2f}."
     if len({each.start for each in frames}) > 1:
-        words += f" {training_runs.JOINED_STARTS}"
+        words += f" {run_steps.JOINED_STARTS}"
     return words
 
 

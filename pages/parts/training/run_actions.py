@@ -57,7 +57,9 @@ def manage(run: Run, name: str, set_name: str | None) -> None:
 def _show_run(run: Run | None) -> None:
     ready = run is not None and run.has_scores
     if (
-        frame.pressed("Ranked images", "look at run", icon=":material/photo_library:", disabled=not ready)
+        frame.pressed(
+            "Ranked images", "show ranked images", icon=":material/photo_library:", disabled=not ready
+        )
         and run
     ):
         st.switch_page("pages/ranked_images.py", query_params=address.changed(**{keys.RUN: run.id}))

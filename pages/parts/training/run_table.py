@@ -118,7 +118,7 @@ def _row(run: Run) -> dict[str, Any]:
         "Duality gap, %": None if gap is None else 100 * gap,
         "Seconds": proof.get("seconds"),
         "When": datetime.fromtimestamp(run.created),
-        "Features": runs.features_of(run),
+        "Features": runs.features_shown(run),
     }
 
 

@@ -200,14 +200,14 @@ def _numbered(text: str) -> Iterator[str]:
 def name_of(run: Run) -> str:
     """Describe a training run in one line."""
     # Runs of labels and sequences with their non-default settings, because no table shows them.
-    features = features_of(run)
+    features = features_shown(run)
     star = "★ " if run.star else ""
     changed = [", ".join(differing(run))] if run.is_training and run.task != SAMPLES else []
     parts = [f"{star}{short_name(run)}", *filter(None, changed), features, measured(run), when(run)]
     return " · ".join(parts)
 
 
-def features_of(run: Run) -> str:
+def features_shown(run: Run) -> str:
     """Name the features of a training run in a few words; for a localisation run, its candidate windows."""
     if run.task == BagTrainSettings.task:
         windows = {**settings_dict(WindowSettings()), **run.settings.get("windows", {})}

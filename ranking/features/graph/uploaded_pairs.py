@@ -21,8 +21,8 @@ import numpy.typing as npt
 
 from ranking.core import Ints
 from ranking.core.errors import InputError
+from ranking.core.spreadsheets import guarded
 from ranking.core.text import readable
-from ranking.files.spreadsheets import guarded
 
 # of one file
 MAX_PAIRS = 1_000_000

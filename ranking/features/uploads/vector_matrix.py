@@ -15,11 +15,11 @@ import numpy as np
 
 from ranking.core import LARGEST, Bools, Features, ImageSet, Ints, Problem
 from ranking.core.arrays import AnyArray
+from ranking.core.spreadsheets import guarded
 from ranking.core.text import counted, listed, readable
 from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.files.files import image_name
 from ranking.files.limits import Limits, variable
-from ranking.files.spreadsheets import guarded
 from ranking.formats.file_names import bare, is_image
 
 # that are listed

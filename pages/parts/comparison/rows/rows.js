@@ -45,10 +45,10 @@ function tile(item, flagged) {
 
 function head(row) {
   const made = part("div", "head");
-  const look = svg("svg", { class: "look", viewBox: "0 0 40 6", "aria-hidden": "true" });
-  look.append(svg("line", { x1: 0, y1: 3, x2: 40, y2: 3, stroke: row.colour, "stroke-dasharray": DASHES[row.dash] ?? "" }));
+  const lineStyle = svg("svg", { class: "line-style", viewBox: "0 0 40 6", "aria-hidden": "true" });
+  lineStyle.append(svg("line", { x1: 0, y1: 3, x2: 40, y2: 3, stroke: row.colour, "stroke-dasharray": DASHES[row.dash] ?? "" }));
   const title = part("span", "title", row.title);
-  made.append(title, look, ...row.notes.map((note) => part("span", "note", note)));
+  made.append(title, lineStyle, ...row.notes.map((note) => part("span", "note", note)));
   return made;
 }
 

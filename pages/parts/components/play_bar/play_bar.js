@@ -52,11 +52,11 @@ function framesAt(steps, frames) {
 // ---------------------------------------------------------------------------------------------------------
 
 /** A curve of a chart, thin, but thick up to an iteration. at: maps a frame and its value to a point. */
-function curveOf(svg, look, curve, frames, at) {
+function curveOf(svg, style, curve, frames, at) {
   const known = frames.filter((frame) => frame.values[curve] !== null);
   const points = known.map((frame) => at(frame, frame.values[curve]));
-  svg.append(drawn("polyline", { class: `${look} ahead`, points: points.join(" ") }));
-  const line = svg.appendChild(drawn("polyline", { class: look, points: "" }));
+  svg.append(drawn("polyline", { class: `${style} ahead`, points: points.join(" ") }));
+  const line = svg.appendChild(drawn("polyline", { class: style, points: "" }));
   return (iteration) => {
     const count = known.filter((frame) => frame.iteration <= iteration).length;
     line.setAttribute("points", points.slice(0, count).join(" "));

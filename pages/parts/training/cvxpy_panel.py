@@ -38,7 +38,8 @@ def offer(run: Run) -> None:
 
 def show(run: Run) -> None:
     # Imported here, because the page need not load it before the expander is open.
-    from ranking.experiments.cvxpy_comparison import MAX_SAMPLES, program_of
+    from ranking.experiments.cvxpy_study import MAX_SAMPLES
+    from ranking.explain.cvxpy_comparison import program_of
 
     settings = CvxpySettings(**{**vars(TrainSettings.from_json(run.settings)), "warm_start": None})
     program = program_of(settings.method, settings.method_settings)
@@ -89,7 +90,7 @@ def show_outcome(compared: Run, samples: int, omitted: str | None) -> None:
     """Both solutions of a finished comparison."""
     # samples: the number of all training samples. omitted: of OMITTED; None for the whole problem, whose time
     # for all samples is extrapolated.
-    from ranking.experiments.cvxpy_comparison import Solved, seconds_for
+    from ranking.explain.cvxpy_comparison import Solved, seconds_for
 
     with home.missing_as_error():
         small, large = (Solved(**each) for each in compared.result["solved"])

@@ -11,9 +11,10 @@ from refusals import refused
 
 from ranking.core import ImageSet
 from ranking.datasets import load_image_set
-from ranking.experiments import cvxpy_comparison, studies
-from ranking.experiments.cvxpy_comparison import Solved, seconds_for, some_rows
+from ranking.experiments import cvxpy_study, studies
+from ranking.experiments.cvxpy_study import some_rows
 from ranking.experiments.study import Context
+from ranking.explain.cvxpy_comparison import Solved, seconds_for
 from ranking.storage.examples import folder_of
 from ranking.storage.run_settings import CvxpySettings
 
@@ -36,7 +37,7 @@ def solved(figures: ImageSet, features: Path, method: str, **changes) -> list[So
 
 @pytest.mark.parametrize("method", ["SVM", "AP-SVM", "NDCG-SVM", "HOB-SVM", "HOAP-SVM"])
 def test_both_end_at_the_same_optimum(figures, tmp_path_factory, method, monkeypatch):
-    monkeypatch.setattr(cvxpy_comparison, "MAX_SAMPLES", MAX_SAMPLES)
+    monkeypatch.setattr(cvxpy_study, "MAX_SAMPLES", MAX_SAMPLES)
     features = tmp_path_factory.getbasetemp() / "features of the comparison"
     small, large = solved(figures, features, method)
     assert (small.samples, large.samples) == (MAX_SAMPLES // 2, MAX_SAMPLES)
@@ -73,7 +74,7 @@ def test_a_program_that_cvxpy_cannot_solve_has_a_remedy(figures, tmp_path, monke
     def unsolved(*_: object, **__: object) -> float:
         raise cvxpy.SolverError("no solution")
 
-    monkeypatch.setattr(cvxpy_comparison, "MAX_SAMPLES", 20)
+    monkeypatch.setattr(cvxpy_study, "MAX_SAMPLES", 20)
     monkeypatch.setattr(cvxpy.Problem, "solve", unsolved)
     with refused("program in CVXPY", "no solution"):
         solved(figures, tmp_path, "SVM")

@@ -11,7 +11,7 @@ import reference
 from small_models import star
 
 from ranking.core.errors import InputError
-from ranking.inference.assignment import (
+from ranking.explain.assignment import (
     ENUMERATION,
     EXACT,
     HEURISTICS,

@@ -11,8 +11,8 @@ from training_runs import Listener
 
 from ranking.core import OnProgress, ProgressEvent, SequenceSet, StopTraining
 from ranking.datasets.sequences import SampledSequences, dense_ranks, draw_sequences
-from ranking.experiments import order_training
-from ranking.experiments.order_training import (
+from ranking.experiments import order_task
+from ranking.experiments.order_task import (
     NAMES,
     RECORDED,
     Ordered,
@@ -107,7 +107,7 @@ def test_sequences_as_a_method_orders_them():
 def test_settings_that_make_no_training_are_refused(painted, tmp_path, monkeypatch):
     long = replace(SETTINGS, drawing={"length": 50})
     assert refusal(train, painted, long, tmp_path)[0] == "the train split of Dated patches"
-    monkeypatch.setattr(order_training, "load_features", lambda *rest: pytest.fail("features were computed"))
+    monkeypatch.setattr(order_task, "load_features", lambda *rest: pytest.fail("features were computed"))
     for change, name in (
         ({"method": "AP-SVM"}, "AP-SVM"),
         ({"method_settings": {"trees": 0}}, "trees"),

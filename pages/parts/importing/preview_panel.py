@@ -17,7 +17,7 @@ from ranking.core.settings import settings_of
 from ranking.core.text import counted, written
 from ranking.datasets import source_class
 from ranking.formats.import_preview import OF_ALTERNATIVE, ImportPreview
-from ranking.formats.preview import CROPS, Crop, SourcePreview
+from ranking.formats.source_preview import CROPS, Crop, SourcePreview
 from ranking.formats.tree_source import tree_sources
 from ranking.reports.markup import data_url
 from ranking.storage.import_questions import Question

@@ -11,7 +11,7 @@ from image_sets import image_set
 from refusals import refusal, refused
 
 from ranking import method_names
-from ranking.experiments.bag_training import BagTask, bags_of
+from ranking.experiments.bag_task import BagTask, bags_of
 from ranking.experiments.recording import Recorder
 from ranking.experiments.tasks import train
 from ranking.explain.localisation import objects_of

@@ -8,7 +8,7 @@ import streamlit as st
 
 from pages.parts.app import address, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.importing import import_form, import_preview, near_copies, problem_table, trash, uploads
+from pages.parts.importing import import_form, near_copies, preview_panel, problem_table, trash, uploads
 from pages.parts.training import jobs_panel
 from ranking.storage import jobs
 from ranking.storage.import_questions import Question
@@ -57,7 +57,7 @@ def _which_try(run: Run) -> str:
 def _ask(run: Run, question: Question) -> None:
     with st.container(border=True):
         if question.about == "files":
-            import_preview.show(run, question)
+            preview_panel.show(run, question)
         else:
             near_copies.show(run, question)
 

@@ -21,7 +21,7 @@ from pages.parts.app.colours import (
 )
 from pages.parts.charts import plots
 from ranking.core import Bools, Floats, Ints
-from ranking.inference.assignment import (
+from ranking.explain.assignment import (
     LINEAR,
     Assignment,
     AssignmentSolution,

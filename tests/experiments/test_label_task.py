@@ -14,8 +14,8 @@ from training_runs import Listener
 
 from ranking import LabelSet
 from ranking.datasets.label_sets import label_set
-from ranking.experiments import label_training
-from ranking.experiments.label_training import label_metrics, label_set_of
+from ranking.experiments import label_task
+from ranking.experiments.label_task import label_metrics, label_set_of
 from ranking.experiments.tasks import train
 from ranking.metrics import break_even_precision
 from ranking.storage.run_settings import LabelTrainSettings
@@ -34,7 +34,7 @@ def whole_precision(method: Any, part: LabelSet) -> float:
 @pytest.mark.parametrize("name", ["C-star p@k", "Independent p@k"])
 def test_training_needs_no_store(labelled, tmp_path, monkeypatch, name):
     # so that there are several, the last one not full
-    monkeypatch.setattr(label_training, "BLOCK", 7)
+    monkeypatch.setattr(label_task, "BLOCK", 7)
     settings = replace(SETTINGS, method=name, method_settings={"C": 10.0, "tolerance": 0.05})
     heard = Listener()
     trained = train(labelled, settings, tmp_path, **heard.listeners())
