@@ -10,7 +10,6 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 from ranking.core import Decision, SourceBox
-from ranking.core.errors import InputError
 from ranking.core.settings import Json, setting
 from ranking.core.text import counted, readable, unique_name
 from ranking.datasets.registry import SOURCES
@@ -156,23 +155,10 @@ class Coco(ListedImages):
         return Counter()
 
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
-        return self._shown_upright(self._with_format(super()._interpreted(self._of_single_objects(entries))))
-
-    def _of_single_objects(self, entries: list[Entry]) -> list[Entry]:
-        """Leave out boxes of crowds, unless they are kept."""
-        count = sum(len(entry.boxes) for entry in entries)
-        crowds = sum(isinstance(box, Crowd) for entry in entries for box in entry.boxes)
-        if not crowds:
-            return entries
-        keep = self.crowd == "keep" or (self.crowd == FOUND and crowds == count)
-        evidence = f"iscrowd is 1 for {crowds:,} of {counted(count, 'box')}"
-        now, other = ("keep", "leave out") if keep else ("leave out", "keep")
-        self._decide(Decision("crowds", "kept" if keep else "ignored", evidence, "crowd", now, (other,)))
-        if crowds == count and not keep:
-            raise InputError(self._shown_place(), "boxes of single objects", evidence, "set Crowds to keep")
-        done = "kept" if keep else "ignored"
-        self._problems.add(counted(crowds, "box"), "boxes of single objects", "iscrowd 1", done)
-        return changed(entries, lambda box: box if keep or not isinstance(box, Crowd) else None)
+        crowds = [isinstance(box, Crowd) for entry in entries for box in entry.boxes]
+        keep = self.crowd == "keep" or (self.crowd == FOUND and all(crowds))
+        entries = self._by_mark(entries, "iscrowd", lambda box: isinstance(box, Crowd), "crowd", keep)
+        return self._shown_upright(self._with_format(super()._interpreted(entries)))
 
     def _with_format(self, entries: list[Entry]) -> list[Entry]:
         """Read the four numbers of all boxes as most of them fit their images."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+import posixpath
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -85,9 +85,7 @@ def shared_folder(names: Sequence[str]) -> str:
     >>> shared_folder(["a/b/c.jpg", "a/b/d/e.jpg"]), shared_folder(["a", "ab"])
     ('a/b', '')
     """
-    folders = [parent(name).split("/") for name in names]
-    shared = itertools.takewhile(lambda parts: len(set(parts)) == 1, zip(*folders, strict=False))
-    return "/".join(parts[0] for parts in shared)
+    return posixpath.commonpath(list(map(parent, names))) if names else ""
 
 
 def part_of(name: str) -> str | None:

@@ -74,6 +74,26 @@ class ListedImages(TreeSource):
             self._report(entry.file, "a box, as others have", came, LEFT_OUT)
         return changed(entries, lambda box: box if box.box else None)
 
+    def _by_mark(
+        self,
+        entries: list[Entry],
+        mark: str,
+        is_marked: Callable[[SourceBox], bool],
+        setting: str,
+        keep: bool,
+    ) -> list[Entry]:
+        """Keep or leave out the boxes that have a mark, and report it. setting: it decides."""
+        marks = [is_marked(box) for entry in entries for box in entry.boxes]
+        if not any(marks):
+            return entries
+        now, other, done = ("keep", "leave out", "kept") if keep else ("leave out", "keep", "ignored")
+        evidence = f"{mark} is 1 for {sum(marks):,} of {counted(len(marks), 'box')}"
+        self._decide(Decision(f"boxes with {mark}", done, evidence, setting, now, (other,)))
+        if all(marks) and not keep:
+            raise InputError(self._shown_place(), f"boxes without {mark}", evidence, f"set {setting} to keep")
+        self._problems.add(counted(sum(marks), "box"), f"boxes without {mark}", f"{mark} 1", done)
+        return changed(entries, lambda box: box if keep or not is_marked(box) else None)
+
     def _content(self, file: str) -> Any:
         return read_json(self._tree, file, Limits.from_environment())
 

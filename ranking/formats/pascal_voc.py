@@ -203,11 +203,8 @@ class PascalVoc(ListedImages):
         if self._is_action:
             return entries
         shift, keep = 1 - self._first_pixel_of(entries), self.difficult == "keep"
-        difficult = sum(_is_difficult(box) for entry in entries for box in entry.boxes)
-        if difficult:
-            came, done = "difficult 1", "kept" if keep else "ignored"
-            self._problems.add(counted(difficult, "object"), "objects not marked as difficult", came, done)
-        return changed(entries, lambda box: _moved(box, shift) if keep or not _is_difficult(box) else None)
+        entries = changed(entries, lambda box: _moved(box, shift))
+        return self._by_mark(entries, "difficult", _is_difficult, "difficult", keep)
 
     def _first_pixel_of(self, entries: list[Entry]) -> int:
         """Return whether boxes count from 0 or from 1: VOC from 1, FiftyOne, Label Studio and CVAT from 0."""

@@ -174,10 +174,10 @@ def test_crowds_are_kept_where_all_boxes_are_crowds(tmp_path):
     images, problems = read("COCO", folder)
     assert [len(image.boxes) for image in images.values()] == [1, 1]
     check_rows(problems, ("2 boxes", "iscrowd 1"))
-    assert decided(folder)["crowds"].alternatives == ("leave out",)
+    assert decided(folder)["boxes with iscrowd"].alternatives == ("leave out",)
     with refused(str(folder)) as caught:
         read("COCO", folder, crowd="leave out")
-    assert "Crowds" in caught.value.remedy
+    assert caught.value.remedy == "set crowd to keep"
 
 
 def test_the_boxes_of_an_image_that_is_listed_twice_belong_together(tmp_path):

@@ -211,7 +211,7 @@ def test_difficult_objects_are_read_or_ignored_by_the_setting(voc, difficult, ke
     voc.list("trainval", "a", "c")
     images, problems = read("PASCAL VOC", voc.root, difficult=difficult)
     assert [box.number for box in images["c"].boxes] == kept
-    check_rows(problems, ("1 object", "difficult"))
+    check_rows(problems, ("1 box", "difficult"))
 
 
 # --------------------------------------------------------------- Nothing is read outside of the folder
