@@ -106,7 +106,7 @@ def test_names_of_the_nearest_file_that_fits(tmp_path, files, chosen, is_open):
     classes, _, source = yolo_of(tmp_path, files)
     assert [name for names in classes.values() for name in names] == chosen
     row = decided(source)["class names"]
-    assert row.is_open == is_open
+    assert (row.is_open, row.setting) == (is_open, "class_names")
     for other in row.alternatives if is_open else ():
         assert not decided(yolo_of(tmp_path, files, class_names=other)[2])["class names"].is_open
 
