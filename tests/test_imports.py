@@ -6,6 +6,7 @@ They are read from the source, so that imports inside functions count too.
 from __future__ import annotations
 
 import ast
+import re
 import runpy
 from collections.abc import Iterator
 from graphlib import CycleError, TopologicalSorter
@@ -130,6 +131,14 @@ def test_every_folder_has_a_position_in_the_order_of_imports():
     }
     assert folders | {"pages"} == set(LINE_OF)
     assert {file.name for file in (ROOT / "ranking").glob("*.py")} == FLAT
+
+
+def test_the_table_for_contributors_is_in_the_order_of_imports():
+    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    rows = re.findall(r"^\| ((?:`\w+/`(?:, )?)+) \|", text, re.MULTILINE)
+    folders = [folder for row in rows for folder in re.findall(r"\w+", row)]
+    assert sorted(folders) == sorted(folder for folder in LINE_OF if not folder.startswith("pages"))
+    assert folders == sorted(folders, key=LINE_OF.get)
 
 
 def test_a_part_with_one_user_is_beside_it():

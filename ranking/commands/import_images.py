@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ranking.commands.naming import file_sources, import_path, import_settings, line_of
+from ranking.commands.naming import file_sources, import_settings, import_unattended, line_of
 from ranking.commands.watching import DONE
 from ranking.core.text import counted
 from ranking.datasets.copies import stored_copies
@@ -53,7 +53,7 @@ def run(options: argparse.Namespace) -> int:
     settings = ImportSettings(
         options.format, import_settings(options.set), title=options.name, strict=options.strict
     )
-    key = import_path(store, options.path, settings)
+    key = import_unattended(store, options.path, settings)
     images, reading = store.sets.get(key), store.sets.reading(key)
     print(f"format: {reading.source}", file=sys.stderr)
     for row in reading.decisions:

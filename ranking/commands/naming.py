@@ -50,14 +50,14 @@ def set_of(store: Store, text: str) -> ImageSet:
             readable(text, 300),
             "`python -m ranking sets` lists them, `python -m ranking import PATH` adds one",
         )
-    return store.sets.get(import_path(store, text, ImportSettings()))
+    return store.sets.get(import_unattended(store, text, ImportSettings()))
 
 
 class Undecided(InputError):
     """Files that can be read in several ways; the command line names the options that choose."""
 
 
-def import_path(store: Store, path: str, settings: ImportSettings) -> str:
+def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
     """Import the folder or file at `path`, and return the key of the image set.
 
     ValueError for unreadable files; NotFinished if the import did not finish; Undecided where a decision is open.
