@@ -16,7 +16,6 @@ from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
 from ranking.formats.import_preview import ImportPreview, undecided
-from ranking.formats.svmlight import SvmLight, graded_files
 from ranking.formats.tree_source import tree_sources
 from ranking.methods import method_class, method_names
 from ranking.storage import jobs
@@ -62,12 +61,8 @@ def import_path(store: Store, path: str, settings: ImportSettings) -> str:
 
     ValueError for unreadable files; NotFinished if the import did not finish; Undecided where a decision is open.
     """
-    place = Path(path).expanduser().resolve()
-    where = graded_files(place) if settings.source is None else None
-    if where is not None:
-        settings = replace(settings, source=SvmLight.name)
-    else:
-        where = {"file" if settings.source in file_sources() else "folder": str(place)}
+    setting = "file" if settings.source in file_sources() else "folder"
+    where = {setting: str(Path(path).expanduser().resolve())}
     settings = replace(settings, source_settings={**settings.source_settings, **where})
 
     def confirm(question: Question) -> Answer:
