@@ -57,7 +57,7 @@ def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
     from ranking.formats.tree_source import tree_sources
 
     is_tree = settings.source is None or settings.source in tree_sources()
-    of_server = settings.upload is None if is_tree else source_class(str(settings.source)).reads_files
+    of_server = settings.upload is None if is_tree else source_class(str(settings.source)).path_setting
     if of_server:
         check_source(store.home, settings.file_name)
     if is_tree:

@@ -32,7 +32,7 @@ def offer(again: Run | None = None, ended: str = "") -> None:
         names = [
             name
             for name in source_names()
-            if name not in tree_sources() and (by_path or not source_class(name).reads_files)
+            if name not in tree_sources() and (by_path or not source_class(name).path_setting)
         ]
         by_source = again is not None and again.settings.get("source") in names
         files, sources = st.tabs([FILES, SOURCES], default=SOURCES if by_source else FILES)
