@@ -10,7 +10,7 @@ from pages.parts.app import cache, controls, downloads, figures_file, frame, hom
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.charts import plots, sheets
-from pages.parts.comparison import compared_pair, compared_runs
+from pages.parts.comparison import compared_pair, compared_rankings, compared_runs
 from pages.parts.comparison.rows import Row, rows
 from pages.parts.components import selection, tiles
 from pages.parts.rankings import choices
@@ -38,7 +38,7 @@ def steps() -> None:
     images = cache.image_set(chosen[0].settings["set"])
     with beside:
         split = choices.split(images)
-    compared = cache.comparison(chosen, split)
+    compared = compared_rankings.comparison(chosen, split)
     if not compared.relevance.any():
         st.info(
             "No sample in this split is relevant to the query, so rankings cannot be compared. Choose the other split.",
@@ -46,7 +46,9 @@ def steps() -> None:
         )
         frame.end_page()
     styles = of_methods({run.id: run.settings["method"] for run in chosen})
-    shown = Compared(chosen, names_of(chosen), images, split, compared, cache.redrawn(chosen, split))
+    shown = Compared(
+        chosen, names_of(chosen), images, split, compared, compared_rankings.resampled(chosen, split)
+    )
     show_comparison(shown, [styles[run.id] for run in chosen])
 
 
@@ -89,7 +91,7 @@ def selected(shown: Compared) -> int:
 
 def show_rows(shown: Compared, styles: list[LineStyle], sample: int) -> int:
     """The first ranks of each ranking; below, how many to show, which is returned, and what to notice."""
-    most_shown = min(cache.MAX_PLACES, len(shown.compared.samples))
+    most_shown = min(compared_rankings.MAX_PLACES, len(shown.compared.samples))
     place_of_rows = st.container()
     with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         top = min(FIRST_TOP, most_shown)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, home, keys
+from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.studies import experiment_form, experiment_view
+from pages.parts.studies import experiment_form, experiment_results, experiment_view
 from pages.parts.training import run_actions, runs, sets
 from ranking.storage import jobs
 from ranking.storage.run import ENDED, Run
@@ -29,7 +29,7 @@ def steps() -> None:
         lambda: experiment_form.show(row, run),
         invite,
         show_ended,
-        lambda run: lambda seen: experiment_view.show_progress(cache.findings(run)),
+        lambda run: lambda seen: experiment_view.show_progress(experiment_results.findings(run)),
         lambda: experiment_form.from_file(home.store().sets.rows()),
     )
 
@@ -75,7 +75,7 @@ def show_ended(run: Run) -> None:
     if run.state not in ENDED:
         return
     with frame.errors_in_place():
-        findings = cache.findings(run)
+        findings = experiment_results.findings(run)
         if run.state != "finished":
             go_on(run, findings.done, findings.planned)
         if findings.done:

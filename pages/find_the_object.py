@@ -14,7 +14,7 @@ from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.objects import object_models, object_starts
 from pages.parts.objects.object_lesson_words import area
-from pages.parts.training import certificate, playback, run_actions, sets
+from pages.parts.training import certificate, playback, recordings, run_actions, sets
 from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import MAX_DETECTIONS, Localisation
 from ranking.explain.playback import Frame
@@ -52,8 +52,8 @@ def steps() -> None:
                 st.caption("The rounds of this run were not recorded.")
     with details, frame.errors_in_place():
         certificate.show_outcome(run)
-        images, located = cache.image_set(row.key), cache.localisation(run)
-        objects = cache.objects(row.key, query)
+        images, located = cache.image_set(row.key), recordings.localisation(run)
+        objects = recordings.objects(row.key, query)
         if len(located.starts) > 1:
             st.markdown("### Starts side by side")
             object_starts.show(images, located, objects, split, images.image_relevance(query))
@@ -74,7 +74,7 @@ def choose_split(images: ImageSet) -> str:
 
 def before_training(row: ImageSetRow, query: str) -> str:
     """How large the objects are, and whether the set is a poor choice; "" where the objects are not known."""
-    images, objects = cache.image_set(row.key), cache.objects(row.key, query)
+    images, objects = cache.image_set(row.key), recordings.objects(row.key, query)
     if objects is None:
         return ""
     whole = images.image_sizes.prod(axis=1)
@@ -105,7 +105,7 @@ def within_reach(run: Run) -> str:
 def show_detections(images: ImageSet, located: Localisation, objects: Sequence[Ints] | None) -> None:
     """The highest-ranked detections after suppression, with precision and recall where objects are known."""
     st.markdown("### Detections")
-    searched = next(iter(cache.image_parts(images).values()))
+    searched = next(iter(recordings.image_parts(images).values()))
     part = "test" if images.image_test.any() else "training"
     count = min(SHOWN, int(np.isin(located.detected, searched).sum()))
     if not count:

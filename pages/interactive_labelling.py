@@ -93,7 +93,7 @@ def steps() -> None:
 def images_of(run: Run) -> LabelSet:
     """Return the images with the features of the model."""
     try:
-        return cache.label_ranker(run)[1]
+        return label_models.label_ranker(run)[1]
     except cache.NoFeatures:
         graph_models.offer_features(run, cache.image_set(run.settings["set"]))
 
@@ -107,7 +107,7 @@ def choose_strategy(run: Run) -> str:
 
 def choose_k(run: Run, images: LabelSet) -> int:
     """Choose the number of labels to predict, by default the mean number of labels per image of the set."""
-    method, _ = cache.label_ranker(run)
+    method, _ = label_models.label_ranker(run)
     most = questions.most_k(images.names)
     label = "k: number of labels to predict"
     return controls.slider(label, keys.LABEL_K, 1, most, min(method.usual_k, most))
@@ -195,7 +195,7 @@ def delete_answers(row: ImageSetRow) -> None:
 
 def explain(run: Run) -> None:
     """Show what to notice with this model, and what the symbols mean."""
-    notice = TOGETHER if len(cache.label_ranker(run)[0].core) else ALONE
+    notice = TOGETHER if len(label_models.label_ranker(run)[0].core) else ALONE
     st.caption(
         f"{notice} Keys: 1 yes, 0 no, S skip, U undo. The line marks the end of the top k. Each bar: the value of "
         "the best k labels with this label minus without it. Bars to the right are in the top k. ✓ and ✗: your "

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache, controls, downloads, figures_file, frame, keys, menu
+from pages.parts.app import controls, downloads, figures_file, frame, keys, menu
 from pages.parts.app.file_names import file_name
 from pages.parts.app.frame import escaped
 from pages.parts.charts import plots
@@ -32,7 +32,7 @@ def steps() -> None:
             row = label_models.choose_set()
         with right:
             run = label_models.choose_training(row, "Training run", (label_models.OWN,))
-    pairs = cache.label_pairs(run)
+    pairs = label_models.label_pairs(run)
     if not pairs.weight.any():
         frame.show_empty_state(
             "This C-star model has no interactions: its core is empty, or all learned weights are 0",

@@ -10,6 +10,7 @@ import streamlit as st
 from pages.parts.app import cache, frame, keys
 from pages.parts.charts import measures, moving_image, plots
 from pages.parts.charts.moving_image import DEFAULT_K, OTHERS, RELEVANT, SHOWN
+from pages.parts.comparison import compared_rankings
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.lessons import all_actions, lesson_comparison, lesson_steps
@@ -112,7 +113,10 @@ def show_method(both: Both, stands: MethodResult) -> None:
 def show_outcome(step: Step, both: Both) -> LessonComparison:
     """Show which method ranks better and which labels better, on this query and on average."""
     runs = list(both.trained.values())
-    resampled, compared = cache.redrawn(runs, "test"), Comparison.of(list(both.labelled.values()))
+    resampled, compared = (
+        compared_rankings.resampled(runs, "test"),
+        Comparison.of(list(both.labelled.values())),
+    )
     loss = lesson_comparison.loss_difference(
         compared.relevance, compared.scores, blocks_of(both.images, compared.samples)
     )

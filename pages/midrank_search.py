@@ -47,11 +47,11 @@ def steps() -> None:
 
 
 def show_search(run: Run, images: ImageSet, criterion: str) -> None:
-    ordered = cache.ordered(run)
+    ordered = order_models.ordered(run)
     lengths = lengths_of(run, images)
     with frame.picture("search"):
         number, length, trees = choose_search(run, ordered, lengths)
-        search = cache.tree_search(run, number, length, trees)
+        search = order_models.tree_search(run, number, length, trees)
         relevance, samples = ordered.relevance[number], ordered.samples(number)
         node = choose_node(search)
         figure = show_tree(search, relevance, node)
@@ -62,7 +62,7 @@ def show_search(run: Run, images: ImageSet, criterion: str) -> None:
 def lengths_of(run: Run, images: ImageSet) -> tuple[int, ...]:
     """Return the lengths of the trained rankers, or show a button that computes missing features."""
     try:
-        return cache.mid_rank(run)[0].lengths
+        return order_models.mid_rank(run)[0].lengths
     except cache.NoFeatures:
         graph_models.offer_features(run, images)
 
@@ -87,7 +87,7 @@ def choose_search(run: Run, ordered: Ordered, lengths: tuple[int, ...]) -> tuple
             )
             frame.end_page()
         length = controls.segments("Subsequences of", keys.LENGTH, usable, usable[0])
-        first = min(MAX_TREES, cache.mid_rank(run)[0].trees)
+        first = min(MAX_TREES, order_models.mid_rank(run)[0].trees)
         trees = controls.number("Trees", keys.TREES, 1, MAX_TREES, first, width=140)
     return number, length, trees
 

@@ -31,9 +31,9 @@ def steps() -> None:
     with right:
         given = replace(given, scores=given.scores * chosen_scores.choose_scale())
     watch_training()
-    problem = cache.inference_problem(given.token, given.scores, given.relevant, loss)
+    problem = chosen_scores.inference_problem(given, loss)
     usable = [name for name in TRACED if name in algorithms_for(problem.loss)]
-    traces = {name: cache.inference_trace(given.token, problem, name) for name in usable}
+    traces = {name: chosen_scores.inference_trace(given.token, problem, name) for name in usable}
     with frame.picture("ranking"):
         show_ranking(problem, traces["select"].ranks, given)
     step_through(problem, traces, given)

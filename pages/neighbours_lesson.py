@@ -16,12 +16,15 @@ from pages.parts.app import address, cache, frame, home, keys, menu
 from pages.parts.app.frame import escaped
 from pages.parts.charts import measures
 from pages.parts.charts.measures import ends
+from pages.parts.comparison import compared_rankings
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.lessons import all_actions, lesson_steps, neighbour_captions
 from pages.parts.lessons.lesson_settings import NEIGHBOURS as LESSON
 from pages.parts.lessons.lesson_steps import Step
 from pages.parts.lessons.neighbour_captions import LEARNED, OFF
+from pages.parts.neighbours import graph_models
+from pages.parts.studies import experiment_results
 from pages.parts.training import runs
 from ranking.core import ImageSet, Ints
 from ranking.metrics.ranked import Ranking, first_mistake
@@ -69,7 +72,7 @@ def show_step(step: Step) -> None:
         show_pairs(images, trained)
         return
     # takes seconds once, before the new headline
-    strength_curve = cache.strength_curve(trained[MODEL])
+    strength_curve = graph_models.strength_curve(trained[MODEL])
     if step.number == SUMMARY:
         show_summary(step, images, trained, strength_curve)
         return
@@ -93,7 +96,7 @@ NO_EXAMPLE = {
 
 def all_measured(images: ImageSet, trained: Mapping[str, Run]) -> all_actions.Measured:
     """Return the results of all actions; those of the lesson's action are of its own runs."""
-    resampled = cache.redrawn(list(trained.values()), "test")
+    resampled = compared_rankings.resampled(list(trained.values()), "test")
     own = all_actions.of_runs(list(trained), resampled, neighbour_captions.PAIRS)
     return all_actions.measured("neighbours", images, LESSON.query, own)
 
@@ -288,13 +291,15 @@ def show_with_chosen_settings(trained: Mapping[str, Run]) -> None:
     for run in home.store().runs.all(set_key=settings["set"], task=ExperimentSettings.task):
         has_all = set(LESSON.methods) <= set(runs.compared_methods(run))
         if run.state == "finished" and has_all and run.settings["features"] == settings["features"]:
-            results = cache.findings(run).results
+            results = experiment_results.findings(run).results
             if results.protocol.measure != "AP":
                 continue
             values = {method: results.test(LESSON.query, method) for method in LESSON.methods}
             tested = {method: value for method, value in values.items() if value is not None}
             gains = {
-                (alone, with_graph): cache.difference_on_test(run, LESSON.query, with_graph, alone)
+                (alone, with_graph): experiment_results.difference_on_test(
+                    run, LESSON.query, with_graph, alone
+                )
                 for alone, with_graph in neighbour_captions.PAIRS
             }
             known = {pair: gain for pair, gain in gains.items() if gain is not None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, frame, keys
+from pages.parts.app import address, frame, keys
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
 from pages.parts.lessons import lesson_steps
@@ -19,7 +19,7 @@ from pages.parts.lessons.lesson_settings import (
 )
 from pages.parts.lessons.lesson_steps import Step
 from pages.parts.objects import object_lesson_words, object_starts
-from pages.parts.training import playback
+from pages.parts.training import playback, recordings
 from ranking.core import ImageSet
 from ranking.features.windows.settings import WindowSettings
 from ranking.storage.run import Run
@@ -77,7 +77,7 @@ def show_labels(step: Step, images: ImageSet) -> None:
 def show_rounds(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_ROUNDS
     run = run_of(images, OBJECT_ROUNDS)
-    frames = cache.frames_of_images(run, "train")
+    frames = recordings.frames_of_images(run, "train")
     if not frames:
         st.info("The rounds of this run were not recorded. Train it again.", icon=":material/info:")
         return
@@ -89,8 +89,8 @@ def show_rounds(step: Step, images: ImageSet) -> None:
 def show_starts(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_STARTS
     located, objects = (
-        cache.localisation(run_of(images, OBJECT_STARTS)),
-        cache.objects(images.key, query) or [],
+        recordings.localisation(run_of(images, OBJECT_STARTS)),
+        recordings.objects(images.key, query) or [],
     )
     rows = training_rows(images, query)
     ends = object_lesson_words.ends_of(located, objects, rows)
@@ -101,8 +101,8 @@ def show_starts(step: Step, images: ImageSet) -> None:
 
 def show_part(step: Step, images: ImageSet) -> None:
     query, _ = OBJECT_PART
-    run, objects = run_of(images, OBJECT_PART), cache.objects(images.key, query) or []
-    rows, located = training_rows(images, query), cache.localisation(run)
+    run, objects = run_of(images, OBJECT_PART), recordings.objects(images.key, query) or []
+    rows, located = training_rows(images, query), recordings.localisation(run)
     ends = object_lesson_words.ends_of(located, objects, rows)
     step.headline.markdown(f"## The lowest objective: {object_lesson_words.of_starts(query, ends, WHOLE)}")
     with frame.picture("part"):

@@ -68,7 +68,7 @@ def steps() -> None:
             beside = order_models.choose_beside(run)
         order_models.show_new(row, criterion)
         shown = {each.id: each for each in (run, *beside)}
-        ordered = {key: cache.ordered(each) for key, each in shown.items()}
+        ordered = {key: order_models.ordered(each) for key, each in shown.items()}
         images = cache.image_set(row.key)
         with frame.picture("number"):
             task = choose_sequence(images, run, ordered[run.id])

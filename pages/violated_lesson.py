@@ -14,9 +14,17 @@ from pages.parts.charts import inference_charts, inference_words, plots
 from pages.parts.charts.inference_words import NAMES, PREDICTED, RIGHT, VIOLATED
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.lessons import lesson_steps
+from pages.parts.lessons import lesson_steps, training_planes
 from pages.parts.lessons.lesson_settings import VIOLATED as LESSON
-from pages.parts.rankings.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, MODEL, Scores, handful
+from pages.parts.rankings.inference_scores import (
+    FEW_IRRELEVANT,
+    FEW_RELEVANT,
+    MODEL,
+    Scores,
+    handful,
+    inference_problem,
+    inference_trace,
+)
 from ranking.core import ImageSet, Ints
 from ranking.explain.inference_steps import InferenceProblem, trace_of
 from ranking.losses import AveragePrecision
@@ -50,7 +58,7 @@ def show_step(number: int) -> None:
     if number <= 2:
         images = cache.image_set(run.settings["set"])
         few = handful(images, cache.ranking(run, "test"))
-        problem = cache.inference_problem(few.token, few.scores, few.relevant, AveragePrecision())
+        problem = inference_problem(few, AveragePrecision())
         (show_worst if number == 1 else show_each)(images, few, problem)
     else:
         {3: show_halves, 4: show_planes, 5: show_summary}[number](run)
@@ -159,8 +167,8 @@ def show_each(images: ImageSet, few: Scores, problem: InferenceProblem) -> None:
 def show_halves(run: Run) -> None:
     ranked = cache.ranking(run, "train")
     given = Scores(ranked.scores, ranked.relevance > 0)
-    problem = cache.inference_problem(given.token, given.scores, given.relevant, AveragePrecision())
-    trace = cache.inference_trace(given.token, problem, "select")
+    problem = inference_problem(given, AveragePrecision())
+    trace = inference_trace(given.token, problem, "select")
     count = len(trace.steps)
     done = controls.slider("Evaluated medians", keys.EVALUATED, 0, count, 1)
     figure = inference_charts.possible_ranks(problem, trace, done)
@@ -182,7 +190,7 @@ def show_halves(run: Run) -> None:
 
 
 def show_planes(run: Run) -> None:
-    planes, n = cache.training_planes(run), len(cache.ranking(run, "train").scores)
+    planes, n = training_planes.of(run), len(cache.ranking(run, "train").scores)
     count, last = len(planes.dual), planes.dual[-1]
     alt = (
         f"Both bounds by the number of planes found: {planes.active} of {count} planes are active at the end"

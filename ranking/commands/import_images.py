@@ -10,9 +10,10 @@ from __future__ import annotations
 import argparse
 import sys
 
-from ranking.commands.naming import file_sources, import_settings, import_unattended, line_of
+from ranking.commands.naming import file_sources, import_unattended, line_of, settings_from
 from ranking.commands.watching import DONE
 from ranking.core.text import counted
+from ranking.datasets import source_class, source_names
 from ranking.datasets.copies import stored_copies
 from ranking.datasets.readings import READING
 from ranking.formats.tree_source import tree_sources
@@ -38,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set",
         action="append",
         default=[],
-        metavar="SETTING=VALUE",
+        metavar="NAME=VALUE",
         help="read the files otherwise, by a setting of the format such as split=random or group=folder; the report "
         "names settings and values",
     )
@@ -50,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Import the image set, print how it was read on standard error, and its key."""
     store = Store(options.home)
-    settings = ImportSettings(
-        options.format, import_settings(options.set), title=options.name, strict=options.strict
-    )
+    formats = source_names() if options.format is None else [options.format]
+    given = settings_from("--set", options.set, map(source_class, formats))
+    settings = ImportSettings(options.format, given, title=options.name, strict=options.strict)
     key = import_unattended(store, options.path, settings)
     images, reading = store.sets.get(key), store.sets.reading(key)
     print(f"format: {reading.source}", file=sys.stderr)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,8 +18,7 @@ from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
 from ranking.formats.import_preview import ImportPreview, undecided
-from ranking.formats.svmlight import SvmLight, graded_files
-from ranking.formats.tree_source import tree_sources
+from ranking.formats.tree_source import TreeSource, tree_sources
 from ranking.methods import method_class, method_names
 from ranking.storage import jobs
 from ranking.storage.import_questions import Answer, Question
@@ -62,12 +63,8 @@ def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
 
     ValueError for unreadable files; NotFinished if the import did not finish; Undecided where a decision is open.
     """
-    place = Path(path).expanduser().resolve()
-    where = graded_files(place) if settings.source is None else None
-    if where is not None:
-        settings = replace(settings, source=SvmLight.name)
-    else:
-        where = {"file" if settings.source in file_sources() else "folder": str(place)}
+    setting = (TreeSource if settings.source is None else source_class(settings.source)).path_setting
+    where = {setting: str(Path(path).expanduser().resolve())}
     settings = replace(settings, source_settings={**settings.source_settings, **where})
 
     def confirm(question: Question) -> Answer:
@@ -87,28 +84,9 @@ def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
     return str(run.result["key"])
 
 
-def import_settings(texts: list[str]) -> Settings:
-    """Read settings of a format from SETTING=VALUE; the format itself checks them."""
-    kinds = {item.name: item.kind for name in source_names() for item in settings_of(source_class(name))}
-    values: Settings = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or name not in kinds:
-            raise InputError(
-                "--set", f"SETTING=VALUE, with a setting of {', '.join(sorted(kinds))}", readable(text)
-            )
-        values[name] = value if kinds[name] is str else json.loads(value)
-    return values
-
-
 def file_sources() -> list[str]:
-    """Return the sources that read one file of numbers."""
-    # They read no images, and cannot be recognised automatically.
-    return [
-        name
-        for name in source_names()
-        if any(item.name == "file" for item in settings_of(source_class(name)))
-    ]
+    """Return the sources that read files, but not folders and archives of images."""
+    return [name for name in source_names() if source_class(name).path_setting and name not in tree_sources()]
 
 
 def add_samples(parser: argparse.ArgumentParser) -> None:
@@ -131,20 +109,18 @@ def features_named(images: ImageSet, text: str | None) -> Named:
     return tuple((name, {}) for name in names)
 
 
-def settings_from(plugin: type, texts: list[str]) -> Settings:
-    """Read settings of a method from NAME=VALUE."""
-    known = {item.name for item in settings_of(plugin)}
+def settings_from(option: str, texts: list[str], plugins: Iterable[type]) -> Settings:
+    """Read settings of a method or of one of several formats from NAME=VALUE; it checks their values itself."""
+    kinds = {item.name: item.kind for plugin in plugins for item in settings_of(plugin)}
     values: Settings = {}
     for text in texts:
         name, equals, value = text.partition("=")
-        if not equals or name not in known:
-            raise InputError(
-                "--setting", f"NAME=VALUE, with a name of {', '.join(sorted(known))}", readable(text)
-            )
-        try:
-            values[name] = json.loads(value)
-        except ValueError:
-            values[name] = value
+        if not equals or name not in kinds:
+            raise InputError(option, f"NAME=VALUE, with a name of {', '.join(sorted(kinds))}", readable(text))
+        values[name] = value
+        if kinds[name] is not str:
+            with contextlib.suppress(ValueError):
+                values[name] = json.loads(value)
     return values
 
 

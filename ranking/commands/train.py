@@ -65,7 +65,7 @@ def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:
         raise InputError(
             "--features", f"none for {options.method}, whose windows have their own", options.features
         )
-    given = settings_from(method_class(options.method), options.setting)
+    given = settings_from("--setting", options.setting, [method_class(options.method)])
     named = options.criterion if method_class(options.method).ranks == "sequences" else options.query
     features = features_named(images, options.features)
     return training_of(images, features, options.method, given, named, options.min_images)

@@ -112,12 +112,12 @@ class Reading:
 class Source(Plugin, ABC):
     """An image-set source. Its dataclass fields are its settings; problems are yielded, not raised.
 
-    reads_files: whether a setting names a file of the computer that runs the app. False where images are generated:
-    visitors of a server may then choose the source too. ValueError where nothing can be read (no such folder, no
-    annotations).
+    path_setting: the setting that names the file or folder to read, on the computer that runs the app. "" where images
+    are generated: visitors of a server may then choose the source too. ValueError where nothing can be read (no such
+    folder, no annotations).
     """
 
-    reads_files: ClassVar[bool] = True
+    path_setting: ClassVar[str] = "file"
 
     @abstractmethod
     def title(self) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ranking.datasets.build import build_image_set
 from ranking.datasets.folder import load_image_set
-from ranking.datasets.readings import load_reading, store_reading
+from ranking.datasets.readings import import_image_set, load_reading
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.thumbnails import Thumbnails
 
@@ -18,12 +18,12 @@ __all__ = [
     "SOURCES",
     "Thumbnails",
     "build_image_set",
+    "import_image_set",
     "load_image_set",
     "load_reading",
     "make_source",
     "source_class",
     "source_names",
-    "store_reading",
 ]
 
 source_names = SOURCES.names

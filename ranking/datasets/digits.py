@@ -30,7 +30,7 @@ class Digits(Source):
     """
 
     order: ClassVar[int] = 1
-    reads_files: ClassVar[bool] = False
+    path_setting: ClassVar[str] = ""
 
     test_share: float = share_of_test(
         0.5, "The share of each digit that is held out as test images. All others are training images."

@@ -60,22 +60,7 @@ class Neighbourhood:
         """
         # ValueError where shapes do not fit, or where an edge joins the splits.
         scores, costs = np.asarray(unary, np.float64), np.asarray(penalty, np.float64)
-        n = potentials.components.samples
-        if not n == len(scores) == len(relevant) == len(test):
-            raise InputError(
-                "unary, relevant and test",
-                f"one entry per sample of the {n} that the potentials join",
-                f"{len(scores)}, {len(relevant)} and {len(test)}",
-                "pass values for the same samples",
-            )
-        ends = test[potentials.components.edges]
-        if (ends[:, 0] != ends[:, 1]).any():
-            raise InputError(
-                "edges",
-                "pairs within the training samples or within the test samples",
-                f"{np.count_nonzero(ends[:, 0] != ends[:, 1]):,} between them",
-                "make the graph of each split alone",
-            )
+        _check(potentials.components, scores, relevant, test)
         marginals = potentials.max_marginals(scores, costs)
         ones, zeros = np.ones(len(scores), bool), np.zeros(len(scores), bool)
         no_scores, no_costs = np.zeros_like(scores), np.zeros_like(costs)
@@ -174,6 +159,26 @@ class Neighbourhood:
             reached[ring] = True
             count += len(ring)
         return np.flatnonzero(reached)
+
+
+def _check(components: Components, scores: Floats, relevant: Bools, test: Bools) -> None:
+    """Raise ValueError where shapes do not fit, or where an edge joins the splits."""
+    n = components.samples
+    if not n == len(scores) == len(relevant) == len(test):
+        raise InputError(
+            "unary, relevant and test",
+            f"one entry per sample of the {n} that the potentials join",
+            f"{len(scores)}, {len(relevant)} and {len(test)}",
+            "pass values for the same samples",
+        )
+    ends = test[components.edges]
+    if (ends[:, 0] != ends[:, 1]).any():
+        raise InputError(
+            "edges",
+            "pairs within the training samples or within the test samples",
+            f"{np.count_nonzero(ends[:, 0] != ends[:, 1]):,} between them",
+            "make the graph of each split alone",
+        )
 
 
 def _placed(relevant: Bools, scores: Floats, test: Bools) -> tuple[Ints, Ints]:

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ranking.core import ImageSet, Problem, Query, Reading, Source
+from ranking.core import ImageSet, Problem, Query, Reading
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, Named
 from ranking.core.text import readable
-from ranking.datasets import build_image_set, load_image_set, load_reading, make_source
+from ranking.datasets import import_image_set, load_image_set, load_reading
 from ranking.datasets.copies import stored_copies
 from ranking.datasets.readings import READING
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
-from ranking.formats.import_preview import preview_import, undecided
-from ranking.formats.svmlight import SvmLight, graded_files
+from ranking.formats.import_preview import preview_import, reader_of, undecided
 
 SPLITS = ("train", "test", "all")
 
@@ -81,22 +80,13 @@ def open_image_set(
     if (given / "manifest.json").is_file():
         reading = load_reading(given) if (given / READING).exists() else None
         return OpenImageSet(load_image_set(given), Path(folder), reading, temporary)
-    graded = graded_files(given) if source is None else None
-    if graded is not None:
-        reader = make_source(SvmLight.name, **{**graded, **(settings or {})})
-        return _built(reader, Path(folder), temporary)
     preview = preview_import(str(given), source, settings or {})
     if preview.source is None or preview.content is None:
         raise InputError(readable(str(path), 300), "images with their labels", remedy=preview.refused)
     if preview.open_decisions:
         raise undecided(preview, "settings")
-    reader = make_source(preview.source, **{**preview.source_settings, "folder": str(given)})
-    return _built(reader, Path(folder), temporary)
-
-
-def _built(reader: Source, folder: Path, temporary: tempfile.TemporaryDirectory[str] | None) -> OpenImageSet:
-    images, problems = build_image_set(reader, folder / "set")
+    reader = reader_of(preview.source, preview.source_settings, str(given))
+    images, reading = import_image_set(reader, Path(folder) / "set")
     if (copies := stored_copies(images.folder)) is not None:
-        problems.append(copies.report_row(images))
-    reading = Reading(reader.name, tuple(reader.decisions()), tuple(problems))
-    return OpenImageSet(images, folder, reading, temporary)
+        reading = replace(reading, problems=(*reading.problems, copies.report_row(images)))
+    return OpenImageSet(images, Path(folder), reading, temporary)

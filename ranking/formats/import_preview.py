@@ -1,4 +1,4 @@
-"""The first stage of an import: what a folder or ZIP file contains, which source reads it and why, and a preview."""
+"""The first stage of an import: what is at a path or in an upload, which source reads it and why, and a preview."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
 
-from ranking.core import Decision, Problem
+from ranking.core import Decision, Problem, Source
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenJson, GivenSettings, Json, Settings
 from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
-from ranking.files import FileTree, Limits, Unusable, open_tree
+from ranking.files import FileTree, Limits, Unusable, Upload, open_tree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.opening import TABLES
 from ranking.files.tree import suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
+from ranking.formats.svmlight import SvmLight, graded_files
 from ranking.formats.table_file import read_table
-from ranking.formats.tree_source import Recognised, TreeSource, detect, tree_sources
+from ranking.formats.tree_source import Recognised, detect, tree_sources
 
 UNKNOWN = "the format was not recognised"
 # the most frequent suffixes that are listed for an unknown format
@@ -72,14 +73,8 @@ class ImportPreview:
         given = {"detected": detected, "content": content, "alternatives": alternatives}
         preview = cls(**{**record, **given})
         for name in filter(None, [preview.source, *detected]):
-            _check_source(name)
+            SOURCES.get(name)
         return preview
-
-
-def _check_source(name: str) -> None:
-    if name not in tree_sources():
-        names = ", ".join(tree_sources())
-        raise InputError("format", f"one that reads folders and ZIP files: {names}", f"{name!r:.80}")
 
 
 def preview_import(
@@ -87,32 +82,43 @@ def preview_import(
 ) -> ImportPreview:
     """Return a preview of `place`, read by `source` or by the source that recognises it best. Nothing is written.
 
-    settings: of the source; they override the settings that fit the files. ValueError if nothing can be read.
+    settings: of the source, without the place; they override the settings that fit the files. ValueError if nothing can
+    be read.
     """
     report = on_step or (lambda _: None)
     report("Listing the files")
-    tree: FileTree = open_tree(place)
-    detected = detect(tree)
-    chosen = source or next(iter(detected), None)
-    if chosen is None:
-        return ImportPreview(len(tree.names), {}, refused=unknown(tree.names) + _reasons(tree))
-    _check_source(chosen)
+    # never in an upload, because the settings of this source name files of the computer that runs the app
+    graded = None if isinstance(place, Upload) else graded_files(place)
+    if graded is not None and source in (None, SvmLight.name):
+        names, detected = tuple(graded.settings.values()), {SvmLight.name: graded}
+    else:
+        tree = open_tree(place)
+        names, detected = tree.names, detect(tree)
+        if source is None and not detected:
+            return ImportPreview(len(names), {}, refused=unknown(names) + _reasons(tree))
+    chosen = source or next(iter(detected))
+    if chosen not in (*detected, *tree_sources()):
+        expected = f"one that reads folders and ZIP files: {', '.join(tree_sources())}"
+        raise InputError("format", expected, f"{chosen!r:.80}")
     report(f"Reading it as {chosen}")
     read_by = {**(detected[chosen].settings if chosen in detected else {}), **settings}
-    preview = ImportPreview(len(tree.names), detected, chosen, read_by)
+    preview = ImportPreview(len(names), detected, chosen, read_by)
     try:
-        reader: TreeSource = SOURCES.make(chosen, **{**read_by, "folder": place})  # type: ignore[assignment]
-        preview = replace(preview, content=preview_source(reader))
+        preview = replace(preview, content=preview_source(reader_of(chosen, read_by, place)))
     except ValueError as error:
         return replace(preview, refused=" ".join(str(error).split()))
     alternatives: dict[str, list[Crop]] = {}
     for decision in preview.open_decisions:
         for value in decision.alternatives:
-            other = {**read_by, decision.setting: value, "folder": place}
             with contextlib.suppress(ValueError):
-                made = SOURCES.make(chosen, **other)
-                alternatives[f"{decision.setting}={value}"] = preview_source(made, OF_ALTERNATIVE).crops  # type: ignore[arg-type]
+                reader = reader_of(chosen, {**read_by, decision.setting: value}, place)
+                alternatives[f"{decision.setting}={value}"] = preview_source(reader, OF_ALTERNATIVE).crops
     return replace(preview, alternatives=alternatives)
+
+
+def reader_of(source: str, settings: GivenSettings, place: str) -> Source:
+    """Return the source that reads `place` with the settings of a preview."""
+    return SOURCES.make(source, **settings, **({"folder": place} if source in tree_sources() else {}))
 
 
 def undecided(preview: ImportPreview, option: str) -> InputError:

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from PIL import Image
 
-from ranking.core import Problem, Reading, SourceImage
+from ranking.core import Problem, Reading, Source, SourceImage
 from ranking.core.settings import GivenJson
 from ranking.datasets.build import Outcome, check
 from ranking.datasets.folder import CheckedImage
 from ranking.datasets.pixels import Change, change_rows
 from ranking.files import Limits
-from ranking.formats.tree_source import TreeSource
 
 CROPS = 12
 # that are decoded for the crops
@@ -68,7 +67,7 @@ class SourcePreview:
         return cls(**{**record, "crops": crops, "reading": Reading.from_json(record["reading"])})
 
 
-def preview_source(source: TreeSource, crops: int = CROPS) -> SourcePreview:
+def preview_source(source: Source, crops: int = CROPS) -> SourcePreview:
     """Return a preview with `crops` crops, one per image, each of the class with the fewest crops so far.
 
     Nothing is written. There are fewer crops if the first MAX_IMAGES images with boxes have no more usable boxes.

@@ -28,6 +28,7 @@ from ranking.datasets.splits import random_part
 from ranking.files.limits import Limits, variable
 from ranking.files.typed_path import in_file, read_typed, typed_file, typed_path
 from ranking.formats.file_names import is_image, part_in_name
+from ranking.formats.tree_source import Recognised
 
 MAX_FEATURES = 100_000
 # rows times features: those of an image set
@@ -174,12 +175,16 @@ class SvmLight(Source):
         return first, max(*(part.features.shape[1] for part in self._parts), first + 1)
 
 
-def graded_files(path: Path) -> dict[str, str] | None:
-    """Return the settings of this source for a file of graded samples, or for a folder of them and no images; None for
-    anything else."""
-    files = [path]
-    while len(files) == 1 and files[0].is_dir():
-        files = sorted(files[0].iterdir())
+def graded_files(place: str) -> Recognised | None:
+    """Return how this source reads a file of graded samples, or a folder of them and no images; None for anything
+    else."""
+    try:
+        files = [Path(place.strip()).expanduser()]
+        while len(files) == 1 and files[0].is_dir():
+            files = sorted(files[0].iterdir())
+    except (OSError, RuntimeError, ValueError):
+        # whoever opens the tree says why it cannot be read
+        return None
     if any(is_image(file.name) for file in files[:MAX_LISTED]):
         return None
     graded = [file for file in files[:MAX_LISTED] if file.is_file() and _begins_graded(file)]
@@ -188,7 +193,8 @@ def graded_files(path: Path) -> dict[str, str] | None:
     train = parts.get("train", next((file for file in graded if file != test), None))
     if train is None:
         return None
-    return {"file": str(train)} | ({} if test is None else {"test_file": str(test)})
+    settings = {"file": str(train)} | ({} if test is None else {"test_file": str(test)})
+    return Recognised(0.9, f"{readable(train.name)} begins as {ROW}", settings)
 
 
 def _begins_graded(file: Path) -> bool:

@@ -60,6 +60,7 @@ class TreeSource(Source):
 
     order: ClassVar[int] = 1
     layout: ClassVar[str]
+    path_setting: ClassVar[str] = "folder"
 
     folder: str = setting(
         "",

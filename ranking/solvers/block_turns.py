@@ -182,6 +182,27 @@ def gain(
 
 
 @nb.njit(cache=True, nogil=True)
+def _write_direction(
+    rows: Ints, X: Features, A: Features, scale: float, eta: float, best: Floats, worst: Floats,
+    direction: Floats, slope: Floats,
+) -> bool:  # fmt: skip
+    """Write the directions of v and of bare from plane `worst` to plane `best`; return whether they change an edge."""
+    n, edges = len(X), False
+    for k in range(len(direction)):
+        direction[k] = 0.0
+    for k in range(len(slope)):
+        slope[k] = 0.0
+    for k in range(len(rows)):
+        change = best[k] - worst[k]
+        if change != 0.0 and rows[k] < n:
+            _add(-scale * change, X[rows[k]], direction)
+        elif change != 0.0:
+            _add(-eta * change, A[rows[k] - n], slope)
+            edges = True
+    return edges
+
+
+@nb.njit(cache=True, nogil=True)
 def descend(
     order: Ints, X: Features, A: Features, scale: float, eta: float,
     starts: Ints, samples: Ints, score: Ints, ends: Ints, truth: Bools, costs: Floats, labels: Bools,
@@ -191,7 +212,6 @@ def descend(
     """Make the steps of each component in `order`."""
     # v, bare and w2 = min(0, shrink (bare + pull)) follow the shares. labels: by position, the most violated
     # labelling of components too large to enumerate.
-    n = len(X)
     direction, slope = np.empty(len(v)), np.empty(len(bare))
     for c in order:
         part = slice(starts[c], starts[c + 1])
@@ -210,18 +230,7 @@ def descend(
             first = max(first, between)
             if between <= ENOUGH * first * (turn > 0):
                 break
-            for k in range(len(direction)):
-                direction[k] = 0.0
-            for k in range(len(slope)):
-                slope[k] = 0.0
-            edges = False
-            for k in range(len(rows)):
-                change = held[best, k] - held[worst, k]
-                if change != 0.0 and rows[k] < n:
-                    _add(-scale * change, X[rows[k]], direction)
-                elif change != 0.0:
-                    _add(-eta * change, A[rows[k] - n], slope)
-                    edges = True
+            edges = _write_direction(rows, X, A, scale, eta, held[best], held[worst], direction, slope)
             curvature, limit = _dot(direction, direction), share[worst]
             if edges:
                 rise = loss[best] - loss[worst] - _dot(direction, v)

@@ -168,16 +168,9 @@ def _by_shares(
             gaps.append(best_value - bound)
             if closed or iteration >= max_iterations or still >= STANDSTILL or stalled(gaps, slow):
                 break
-            images = np.arange(len(planes.used))
-            planes.add(images, violated.members)
-            sweeps = 0
-            promise = np.inf
-            while sweeps < MAX_SWEEPS and promise > CLOSE * (best_value - bound):
-                promise = planes.sweep(risk, weights, generator.permutation(images))
-                sweeps += 1
-            for rows in np.array_split(generator.permutation(images), BATCHES):
-                planes.add(rows, risk.most_violated(weights, rows).members)
-                planes.sweep(risk, weights, rows)
+            sweeps = _move_shares(
+                risk, planes, weights, violated.members, CLOSE * (best_value - bound), generator
+            )
             weights, dual = planes.settle(risk)
             point = weights
             iteration += 1
@@ -187,6 +180,29 @@ def _by_shares(
         stopped = True
     certificate = risk.certified(best, bound, tolerance, iteration, clock.seconds)
     return TopKSolution(best, certificate, stopped)
+
+
+def _move_shares(
+    risk: TopKRisk,
+    planes: Planes,
+    weights: TopKWeights,
+    members: Bools,
+    close: float,
+    generator: np.random.Generator,
+) -> int:
+    """Add the most violated outputs of all images, and sweep until a sweep promises less than `close`; then once more,
+    with new outputs before each part of the images. Return the number of sweeps before that."""
+    images = np.arange(len(planes.used))
+    planes.add(images, members)
+    sweeps = 0
+    promise = np.inf
+    while sweeps < MAX_SWEEPS and promise > close:
+        promise = planes.sweep(risk, weights, generator.permutation(images))
+        sweeps += 1
+    for rows in np.array_split(generator.permutation(images), BATCHES):
+        planes.add(rows, risk.most_violated(weights, rows).members)
+        planes.sweep(risk, weights, rows)
+    return sweeps
 
 
 # ---------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ranking.core import ImageSet, OnStep, Reading
+from ranking.core import ImageSet, OnStep, Source
 from ranking.core.errors import InputError
 from ranking.core.settings import Settings
 from ranking.core.text import counted, readable
@@ -48,38 +48,43 @@ def steps_of(store: Store, run: Run, progress: OnStep) -> Steps:
 def import_images(store: Store, run: Run, progress: OnStep) -> Steps:
     """Import an image set: read the files until the user agrees, build the set, ask about near copies, and add it.
 
-    Sources that read no folder or ZIP file are built without a question.
+    A named source that reads no folder or ZIP file is built without a question.
     """
     settings = ImportSettings.from_json(run.settings)
     progress(f"Reading {readable(settings.file_name, 300)}", 0, 1)
-    from ranking.datasets import source_class
+    from ranking.datasets import make_source, source_class
     from ranking.datasets.copies import group_copies, stored_copies
     from ranking.formats.tree_source import tree_sources
 
     is_tree = settings.source is None or settings.source in tree_sources()
-    of_server = settings.upload is None if is_tree else source_class(str(settings.source)).reads_files
+    of_server = settings.upload is None if is_tree else source_class(str(settings.source)).path_setting
     if of_server:
         check_source(store.home, settings.file_name)
     if is_tree:
-        settings = yield from _agreed(run, settings, progress)
-    result = _build(run, settings, progress)
+        settings, source = yield from _agreed(run, settings, progress)
+    else:
+        source = make_source(str(settings.source), **settings.source_settings)
+    result = _build(run, settings, source, progress)
     copies = stored_copies(run.draft)
     if copies is not None and len(copies.across):
         answer = yield Question("copies", result)
         if "together" in answer.changes:
             result["key"] = group_copies(run.draft, bool(answer.changes["together"])).key
     result["known"] = result["key"] in {row.key for row in store.sets.rows()}
-    store.sets.add(run.draft, str(settings.source), move=True)
+    store.sets.add(run.draft, source.name, move=True)
     return result
 
 
 def _agreed(
     run: Run, settings: ImportSettings, progress: OnStep
-) -> Generator[Question, Answer, ImportSettings]:
-    """Read the files and ask, until the user agrees; return the settings to build the image set with."""
-    from ranking.formats.import_preview import preview_import
+) -> Generator[Question, Answer, tuple[ImportSettings, Source]]:
+    """Read the files and ask, until the user agrees; return the settings then, and the source that reads the files."""
+    from ranking.formats.import_preview import preview_import, reader_of
 
-    place = str(settings.source_settings.get("folder", "")) if settings.upload is None else _uploaded(run)
+    given = dict(settings.source_settings)
+    typed = str(given.pop("folder", ""))
+    place = typed if settings.upload is None else _uploaded(run)
+    settings = replace(settings, source_settings=given)
     while True:
         preview = preview_import(
             place, settings.source, settings.source_settings, lambda what: progress(what, 0, 1)
@@ -89,26 +94,24 @@ def _agreed(
         read_as = {"source": preview.source, "source_settings": preview.source_settings}
         settings = ImportSettings.from_json({**settings.to_json(), **read_as, **answer.changes})
         if answer.add:
-            return replace(settings, source_settings={**settings.source_settings, "folder": place})
+            return settings, reader_of(str(settings.source), settings.source_settings, place)
 
 
-def _build(run: Run, settings: ImportSettings, progress: OnStep) -> Settings:
+def _build(run: Run, settings: ImportSettings, source: Source, progress: OnStep) -> Settings:
     """Build the image set in the run's draft folder; return the result of the run."""
-    from ranking.datasets import build_image_set, make_source, store_reading
+    from ranking.datasets import import_image_set
 
-    source = make_source(str(settings.source), **settings.source_settings)
-    image_set, problems = build_image_set(
+    image_set, reading = import_image_set(
         source,
         run.draft,
         lambda done, total: progress("Importing images", done, total),
         settings.title,
     )
+    problems = reading.problems
     if problems and settings.strict:
         first = problems[0]
         came = f"{first.came} ({first.file}; {first.done})"
         raise InputError(f"{counted(len(problems), 'problem')}, the first", first.expected, came)
-    reading = Reading(str(settings.source), tuple(source.decisions()), tuple(problems))
-    store_reading(run.draft, reading)
     counts = image_set.labels.sum(axis=0)
     return {
         "key": image_set.key,

@@ -171,7 +171,7 @@ def test_images_are_grouped_as_the_command_line_says(photographs, tmp_path, comm
     _, report = command("import", photographs, "--set", "group=folder", code=1)
     assert "group" in report
     _, report = command("import", photographs, "--set", "colour=red", code=1)
-    assert "--set: expected SETTING=VALUE, with a setting of" in report
+    assert "--set: expected NAME=VALUE, with a name of" in report
 
 
 def test_an_import_prints_how_it_read_the_files_and_is_strict_if_asked(photographs, tmp_path, command):

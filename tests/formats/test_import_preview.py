@@ -9,6 +9,7 @@ import json
 import pytest
 from archives import zip_of
 from example_coco import box, coco
+from example_svmlight import some_svmlight
 from import_folders import lay
 from PIL import Image
 from refusals import refused
@@ -58,6 +59,25 @@ def test_another_format_can_be_chosen_and_the_preview_gives_the_reason_if_it_doe
     assert "an XML file of PASCAL VOC" in preview.refused
     with refused("format", "'Digits'"):
         preview_import(str(zoo), "Digits", {})
+
+
+def test_graded_samples_are_recognised_at_a_path_and_never_in_an_upload(tmp_path):
+    """The settings of their source name files: in an upload, files of the server."""
+    folder = some_svmlight(tmp_path / "Fold1").parent
+    (folder / "rank.test").write_bytes((folder / "rank.train").read_bytes())
+    where = {"file": str(folder / "rank.train"), "test_file": str(folder / "rank.test")}
+    preview = preview_import(str(folder), None, {"seed": 3})
+    assert (preview.source, preview.source_settings) == ("SVMlight", {**where, "seed": 3})
+    assert {tuple(crop.numbers) for crop in preview.content.crops} == {("grade",)}
+    assert ImportPreview.from_json(json.loads(json.dumps(preview.to_json()))) == preview
+    file = folder / "rank.train"
+    assert preview_import(str(file), None, {}).source_settings == {"file": str(file)}
+    with refused(str(file)):
+        preview_import(Upload(file, "rank.zip"), None, {})
+    with refused("format", "'SVMlight'"):
+        preview_import(Upload(zip_of(folder, tmp_path / "x"), "x.zip"), "SVMlight", where)
+    (folder / "1.png").touch()
+    assert preview_import(str(folder), None, {}).source is None, "a folder with an image is one of images"
 
 
 def test_uploads_of_unknown_format_are_counted_without_an_error(tmp_path):
@@ -164,9 +184,9 @@ def test_native_formats_of_tools_are_refused_with_the_formats_that_they_export(t
 def test_previews_of_an_earlier_version_or_of_a_removed_format_are_refused(zoo):
     record = preview_import(str(zoo), None, {}).to_json()
     gone = {"CVAT": record["detected"]["Class folders"], **record["detected"]}
-    with refused("format", "'CVAT'"):
+    with refused("image-set source", "'CVAT'"):
         ImportPreview.from_json({**record, "source": "CVAT"})
-    with refused("format", "'CVAT'"):
+    with refused("image-set source", "'CVAT'"):
         ImportPreview.from_json({**record, "detected": gone})
     earlier = {**record, "seen": record["content"], "problems": 0}
     del earlier["content"]

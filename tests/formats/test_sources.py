@@ -80,7 +80,7 @@ def test_a_source_reads_no_files_of_the_server_for_a_visitor(tmp_path, monkeypat
         given = {text: str(tmp_path) for text in texts}
         run = visitor.runs.create("import", ImportSettings(name, given).to_json())
         steps = steps_of(visitor, run, lambda *_: None)
-        if source_class(name).reads_files:
+        if source_class(name).path_setting:
             with refused("import"):
                 next(steps)
             read.add(name)
@@ -93,6 +93,7 @@ def test_a_source_reads_no_files_of_the_server_for_a_visitor(tmp_path, monkeypat
 def test_records_are_those_of_the_source_and_depend_on_its_settings(make, records):
     source = make()
     assert source.title().strip()
+    assert source.path_setting in {"", *(item.name for item in settings_of(type(source)))}
     assert list(source.records()) == records
     assert list(make(**_changed(source)).records()) != records
     images = [item for item in records if isinstance(item, SourceImage)]

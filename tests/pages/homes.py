@@ -20,6 +20,7 @@ from filled_home import Laboratory, content_of_sets, copy_home, fill
 from pages.parts.app import cache
 from pages.parts.labelling.label_models import BASELINE, OWN
 from pages.parts.lessons.lesson_settings import LABELS_SET, labels_run
+from pages.parts.neighbours import graph_models
 from ranking.core import ImageSet
 from ranking.datasets import build_image_set, load_image_set, make_source
 from ranking.experiments.sample_task import query_of
@@ -109,7 +110,7 @@ def figures(laboratory: Laboratory) -> ImageSet:
 @pytest.fixture
 def neighbourhood(laboratory: Laboratory) -> Neighbourhood:
     """Of the training on the figures that uses a similarity graph."""
-    return cache.neighbourhood(laboratory.store.runs.get(laboratory.neighbours))
+    return graph_models.neighbourhood(laboratory.store.runs.get(laboratory.neighbours))
 
 
 def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
@@ -121,8 +122,8 @@ def use_graph(laboratory: Laboratory, graph: str) -> Neighbourhood:
     query = query_of(images, settings, load_features(images, settings.features, store.features.cache))
     np.save(run.scores_file, HOBSVM.load(run.model_file).score(query))
     cache.ranking.clear()
-    cache.neighbourhood.clear()
-    return cache.neighbourhood(run)
+    graph_models.neighbourhood.clear()
+    return graph_models.neighbourhood(run)
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from shown import address, button_keys, choose, components, plain, plain_texts, 
 from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.charts import sheets
-from pages.parts.comparison import compared_runs
+from pages.parts.comparison import compared_rankings, compared_runs
 from pages.parts.training import runs
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
@@ -59,8 +59,8 @@ def compared_on_test(baselines):
     """The comparison of all three, its measures on images drawn again, and the images."""
     chosen = [baselines.store.runs.get(each) for each in baselines.all.split(",")]
     return (
-        cache.comparison(chosen, "test"),
-        cache.redrawn(chosen, "test"),
+        compared_rankings.comparison(chosen, "test"),
+        compared_rankings.resampled(chosen, "test"),
         cache.image_set(baselines.laboratory.figures),
     )
 
@@ -167,7 +167,7 @@ def test_equal_rankings_without_an_error_have_no_flag_and_no_movers(baselines, o
 def test_split_without_relevant_samples_has_no_rows(baselines, open_page, monkeypatch):
     compared, *_ = compared_on_test(baselines)
     without = replace(compared, relevance=0 * compared.relevance)
-    monkeypatch.setattr(cache, "comparison", lambda shown, split: without)
+    monkeypatch.setattr(compared_rankings, "comparison", lambda shown, split: without)
     app = open_page("compare", compared=baselines.all)
     assert app.info
     assert not components(app, "ranking_rows")

@@ -9,7 +9,8 @@ import pytest
 from image_sets import pictures
 from shown import address, button_keys, charts_of, counts_in, press, text_of
 
-from pages.parts.app import cache, home, menu
+from pages.parts.app import home, menu
+from pages.parts.labelling import label_models
 from ranking.core import SourceBox
 from ranking.datasets import build_image_set
 
@@ -59,6 +60,6 @@ def test_pages_that_need_classes_name_the_set_and_lead_to_orders(dated, open_pag
     press(app, "widget go to sequences")
     assert address(app)["order_set"] == dated
     with pytest.raises(home.Gone, match=r"Dated \*boards\*"):
-        cache.image_labels(dated)
+        label_models.image_labels(dated)
     for page in ("label_interactions", "neighbours"):
         open_page(page, set=dated)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 from shown import captions, components, errors, kinds, page_of, press, warnings
 
-from pages.parts.app import cache
 from pages.parts.components.tiles import share_of
-from pages.parts.training import sets
+from pages.parts.training import recordings, sets
 from ranking.explain.localisation import objects_of
 from ranking.explain.playback import part_localisation
 from ranking.metrics import ranking_order
@@ -29,7 +28,7 @@ def bars_of(app):
 
 def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_here, open_page):
     store, run = objects_here.store, objects_here.store.runs.get(objects_here.several)
-    images, located = store.sets.get(objects_here.key), cache.localisation(run)
+    images, located = store.sets.get(objects_here.key), recordings.localisation(run)
     objects, relevance = objects_of(images, "red"), images.image_relevance("red")
     for split, part in (("test", images.image_test), ("train", ~images.image_test)):
         app = open_page("find_the_object", object_run=run.id, split=split)
@@ -74,7 +73,7 @@ def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_he
 
 def test_starts_and_detections_are_those_of_the_file(objects_here, open_page):
     run, store = objects_here.store.runs.get(objects_here.several), objects_here.store
-    images, located = store.sets.get(objects_here.key), cache.localisation(run)
+    images, located = store.sets.get(objects_here.key), recordings.localisation(run)
     objects = objects_of(images, "red")
     _, starts, detections = bars_of(open_page("find_the_object", object_run=run.id))
     titles = [lane["title"].partition(" · ")[0] for lane in starts["lanes"]]
@@ -101,10 +100,10 @@ def test_a_model_without_weights_is_reported(objects_here, open_page):
 
 
 def test_without_known_boxes_none_is_dashed_and_nothing_is_measured(objects_here, open_page, monkeypatch):
-    monkeypatch.setattr(cache, "objects", lambda key, query: None)
-    cache.frames_of_images.clear()
+    monkeypatch.setattr(recordings, "objects", lambda key, query: None)
+    recordings.frames_of_images.clear()
     app = open_page("find_the_object", object_run=objects_here.several)
-    cache.frames_of_images.clear()
+    recordings.frames_of_images.clear()
     assert not app.error
     for bar in bars_of(app):
         assert not any(bar["known"].values())

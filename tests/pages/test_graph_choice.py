@@ -26,6 +26,7 @@ from shown import (
 from training_runs import finished
 
 from pages.parts.app import cache, home
+from pages.parts.neighbours import graph_models
 from pages.parts.training import export, graph_choice, runs
 from ranking.features.graph.image_graph import FIRST_GRAPH
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
@@ -168,7 +169,7 @@ def test_list_of_samples_names_them_as_a_csv_of_pairs_does(form, images):
 
 def test_every_page_uses_the_uploaded_pairs_of_a_run(laboratory, open_page, on_edges, images, edges):
     inside = {tuple(edge) for edge in edges.tolist() if images.test[edge[0]] == images.test[edge[1]]}
-    known = cache.neighbourhood(on_edges)
+    known = graph_models.neighbourhood(on_edges)
     assert {tuple(sorted(edge)) for edge in known.components.edges.tolist()} == inside
     assert not open_page("neighbours", run=on_edges.id).error
     app = open_page("neighbours", neighbours_view="graph", run=on_edges.id)
@@ -207,7 +208,7 @@ def test_damaged_and_missing_pairs_are_uploaded_again(open_page, on_edges, image
     assert any(short_name(graph) in error for error in errors(app))
     assert app.file_uploader, "where they can be uploaded again"
     file.unlink()
-    cache.neighbourhood.clear()
+    graph_models.neighbourhood.clear()
     shown = [
         open_page("neighbours", neighbours_view=view, run=on_edges.id) for view in ("labellings", "graph")
     ]

@@ -11,6 +11,7 @@ from shown import address, button_keys, captions, choose, compared, components, 
 from training_runs import finished
 
 from pages.parts.app import cache, keys
+from pages.parts.comparison import compared_rankings
 from pages.parts.training import export, runs
 from ranking.metrics import average_precision
 from ranking.reports.settings_words import names_of
@@ -177,7 +178,9 @@ def test_rankings_are_compared_by_the_original_labels(laboratory, digits, correc
     run, _ = corrected
     chosen = [run, laboratory.store.runs.get(laboratory.finished)]
     app = open_page("compare", compared=",".join(each.id for each in chosen))
-    assert np.array_equal(cache.comparison(chosen, "test").relevance, digits.relevance("3")[digits.test])
+    assert np.array_equal(
+        compared_rankings.comparison(chosen, "test").relevance, digits.relevance("3")[digits.test]
+    )
     name = names_of(chosen)[0]
     assert (
         f"use the original labels. Runs with corrected labels: {name} (2 of training samples, 2 of test samples)."

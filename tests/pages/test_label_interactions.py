@@ -11,8 +11,8 @@ import pytest
 from label_home import HOSTILE, LabelHome
 from shown import charts_of, choose, numbers_in, page_of, texts, values
 
-from pages.parts.app import cache, figures_file, frame
-from pages.parts.labelling import label_charts, star_picture
+from pages.parts.app import figures_file, frame
+from pages.parts.labelling import label_charts, label_models, star_picture
 from ranking import method_class
 from ranking.explain.label_pairs import LabelPairs
 from ranking.methods.label_ranker import LabelRanker
@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("started")
 
 @pytest.fixture
 def pairs(labels_here: LabelHome) -> LabelPairs:
-    return cache.label_pairs(labels_here.store.runs.get(labels_here.own))
+    return label_models.label_pairs(labels_here.store.runs.get(labels_here.own))
 
 
 def test_pairs_are_those_of_the_model_and_of_the_training_images(labels_here, pairs):

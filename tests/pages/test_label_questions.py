@@ -31,7 +31,6 @@ from shown import (
     values,
 )
 
-from pages.parts.app import cache
 from pages.parts.labelling import answer_files, label_models, questions
 from pages.parts.labelling.labelling_session import LabellingSession, strategies
 from pages.parts.training import runs
@@ -99,7 +98,7 @@ class Model:
     run: Run
 
     def __post_init__(self) -> None:
-        self.method, self.images = cache.label_ranker(self.run)
+        self.method, self.images = label_models.label_ranker(self.run)
         self.row = int(np.flatnonzero(self.images.ids == IMAGE)[0])
 
     def label_session(self, strategy: str = "closest maxima", known: bool = True) -> LabellingSession:

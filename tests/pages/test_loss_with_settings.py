@@ -13,7 +13,7 @@ from training_runs import finished
 from pages.parts.app import cache
 from pages.parts.rankings import inference_scores
 from pages.parts.studies import timing_words
-from pages.parts.training import runs
+from pages.parts.training import recordings, runs
 from ranking import method_names
 from ranking.core.settings import setting
 from ranking.experiments.study import Context
@@ -91,7 +91,7 @@ def test_the_playback_and_the_page_show_the_loss_that_was_trained(run, open_page
     assert (runs.loss_of(run), loss.key) == (loss, "reading, persistence = 0.4")
     shown = []
     monkeypatch.setattr(playback, "lifts", lambda scores, relevant, loss: shown.append(loss) or ())
-    assert len(cache.frames(run)) == len(shown) > 0
+    assert len(recordings.frames(run)) == len(shown) > 0
     assert set(shown) == {loss}
     app = open_page("most_violated_ranking", **inference_scores.address_of(run))
     given = inference_scores.thinned(cache.image_set(run.settings["set"]), cache.ranking(run, "train"))

@@ -20,7 +20,7 @@ from shown import (
     turn_to,
 )
 
-from pages.parts.app import cache, home
+from pages.parts.app import home
 from pages.parts.neighbours import graph_models, labellings
 
 COMPUTE = "widget compute features"
@@ -158,7 +158,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
 
 def test_missing_features_are_computed_on_demand(laboratory, open_page):
     for view in ("labellings", "graph"):
-        cache.neighbourhood.clear()
+        graph_models.neighbourhood.clear()
         shutil.rmtree(laboratory.store.features.cache)
         app = open_page("neighbours", neighbours_view=view, run=laboratory.neighbours)
         assert not app.metric
@@ -171,10 +171,10 @@ def test_a_missing_model_or_other_scores_are_an_error_on_the_page(laboratory, op
     run, reasons = laboratory.store.runs.get(laboratory.neighbours), set()
     np.save(run.scores_file, np.load(run.scores_file)[::-1])
     app = open_page("neighbours")
-    for harm in (cache.neighbourhood.clear, run.model_file.unlink):
+    for harm in (graph_models.neighbourhood.clear, run.model_file.unlink):
         harm()
         with pytest.raises(home.Gone) as gone:
-            cache.neighbourhood(run)
+            graph_models.neighbourhood(run)
         assert str(gone.value) in errors(turn_to(app, run=run.id))[0]
         reasons.add(str(gone.value))
     assert len(reasons) == 2

@@ -12,9 +12,11 @@ from shown import all_steps, choose, components, numbers_in, page_of, press, tex
 
 from pages.parts.app import cache, home
 from pages.parts.charts import measures
+from pages.parts.comparison import compared_rankings
 from pages.parts.lessons import all_actions, neighbour_captions
 from pages.parts.lessons.all_actions import MEASURED, Action
 from pages.parts.lessons.lesson_settings import NEIGHBOURS as LESSON
+from pages.parts.neighbours import graph_models
 from ranking.explain.edge_strength import EdgeStrengthCurve
 from ranking.metrics import average_precision
 from ranking.metrics.intervals import Interval
@@ -79,7 +81,7 @@ def test_the_leads_of_the_lesson_are_significant(fresh_home, images, rankings):
     """By the bootstrap of the page Compare, on the lesson's query."""
     # On the other actions, significant gains are at least as frequent as significant losses.
     runs = [run_of(fresh_home, method) for method in LESSON.methods]
-    resampled, number = cache.redrawn(runs, "test"), LESSON.methods.index
+    resampled, number = compared_rankings.resampled(runs, "test"), LESSON.methods.index
     own = all_actions.of_runs(LESSON.methods, resampled, neighbour_captions.PAIRS)
     actions = all_actions.measured("neighbours", images, LESSON.query, own)
     for alone, strength_curve in neighbour_captions.PAIRS:
@@ -91,12 +93,15 @@ def test_the_leads_of_the_lesson_are_significant(fresh_home, images, rankings):
         assert fmean(gain.value for gain in other_gains) > 0, (
             "on average over actions that the lesson did not choose"
         )
-    strength_curve = cache.strength_curve(run_of(fresh_home, "HOAP-SVM"))
+    strength_curve = graph_models.strength_curve(run_of(fresh_home, "HOAP-SVM"))
     assert neighbour_captions.by_strength(strength_curve).low > 0
 
 
 def test_ranks_and_texts_follow_the_edge_strength(fresh_home, images, rankings, open_page):
-    strength_curve, tests = cache.strength_curve(run_of(fresh_home, "HOAP-SVM")), images.ids[images.test]
+    strength_curve, tests = (
+        graph_models.strength_curve(run_of(fresh_home, "HOAP-SVM")),
+        images.ids[images.test],
+    )
     off, learned = (strength_curve.ranks[strength_curve.at(strength)] for strength in (0.0, 1.0))
     trained = rankings["HOAP-SVM"]
     np.testing.assert_array_equal(tests[np.argsort(learned)], images.ids[trained.samples])

@@ -56,7 +56,7 @@ def check_sequence(app: Any, number: int, orders: list[Ordered], years: np.ndarr
 
 def test_orders_are_those_of_the_scores_of_the_method(orders_here):
     tested = Recomputed(orders_here, orders_here.own)
-    ordered = cache.ordered(orders_here.store.runs.get(orders_here.own))
+    ordered = order_models.ordered(orders_here.store.runs.get(orders_here.own))
     assert len(ordered) == len(tested.scores) == DRAWING["test"]
     for number, scores in enumerate(tested.scores):
         assert scores[ordered.order(number)].tolist() == sorted(scores, reverse=True)
@@ -66,7 +66,10 @@ def test_orders_are_those_of_the_scores_of_the_method(orders_here):
 def test_sequences_means_and_orders_beside_are_those_of_the_training_runs(orders_here, open_page):
     store = orders_here.store
     runs = [store.runs.get(run_id) for run_id in (orders_here.own, orders_here.baseline)]
-    orders, years = [cache.ordered(run) for run in runs], store.sets.get(orders_here.key).numbers_of("year")
+    orders, years = (
+        [order_models.ordered(run) for run in runs],
+        store.sets.get(orders_here.key).numbers_of("year"),
+    )
     app = open_page("sequences", sequence="2")
     check_sequence(app, 2, orders, years)
     assert app.query_params["order_run"] == orders_here.own
@@ -158,7 +161,7 @@ def test_an_order_of_other_frames_is_not_a_custom_order(monkeypatch):
 
 def test_the_table_holds_all_sequences(orders_here):
     run, images = orders_here.store.runs.get(orders_here.own), orders_here.store.sets.get(orders_here.key)
-    ordered = cache.ordered(run)
+    ordered = order_models.ordered(run)
     rows = list(csv.DictReader(io.StringIO(page.csv_text(images, "year", {HOSTILE: ordered}))))
     assert len(rows) == DRAWING["test"] * DRAWING["length"]
     sixth = [row for row in rows if row["sequence"] == "6"]
@@ -170,7 +173,7 @@ def test_the_table_holds_all_sequences(orders_here):
 
 
 def test_the_exported_image_has_the_lines_of_each_strip(orders_here):
-    ordered = cache.ordered(orders_here.store.runs.get(orders_here.own))
+    ordered = order_models.ordered(orders_here.store.runs.get(orders_here.own))
     strips = [Strip(title, "note", tuple(ordered.order(5).tolist())) for title in ("one", "two")]
     truth = Strip("true", "", tuple(ordered.true_order(5).tolist()))
     of_sequence = cache.thumbnails(orders_here.key), ordered.samples(5), ordered.relevance[5], ["year"] * 6
@@ -243,7 +246,7 @@ def test_scores_of_another_length_are_refused(orders_here):
     run = orders_here.store.runs.get(orders_here.own)
     np.save(run.scores_file, np.zeros(3))
     with pytest.raises(home.Gone) as caught:
-        cache.ordered(run)
+        order_models.ordered(run)
     assert {90, 3} <= set(numbers_in(str(caught.value)))
 
 
@@ -255,7 +258,7 @@ def test_a_recorded_sequence_is_played_back_beside_another_training(orders_here,
         [bar] = components(app, "ranking_play_bar")
         assert [lane["curves"] for lane in bar["lanes"]] == [["Kendall tau"]] * 2
         for lane, run in zip(bar["lanes"], runs_here, strict=True):
-            ordered, last = cache.ordered(run), lane["frames"][-1]
+            ordered, last = order_models.ordered(run), lane["frames"][-1]
             samples = ordered.samples(number - 1)
             assert last["top"] == [str(row) for row in samples[ordered.order(number - 1)]]
             assert last["values"]["Kendall tau"] == pytest.approx(ordered.measures.tau[number - 1])

@@ -14,7 +14,9 @@ from shown import address, choose, compared, kinds, press, turn_to
 from training_runs import finished
 
 from pages.parts.app import cache, home
+from pages.parts.labelling import label_models
 from pages.parts.labelling.uploaded_image import _described
+from pages.parts.rankings import weights
 from pages.parts.training import certificate, projections, runs
 from ranking.commands import worker
 from ranking.features.projection import projection_words
@@ -94,7 +96,7 @@ def test_weights_are_shown_in_the_space_of_the_features(through_nine, open_page)
     app.run()
     alts = [chart.proto.alt for chart in app.get("plotly_chart")]
     assert sum("4 by 4" in alt for alt in alts) == 2
-    assert cache.direction(through_nine).shape == (324,)
+    assert weights.direction_of(through_nine).shape == (324,)
 
 
 def test_the_effect_of_neighbours_is_shown_for_projected_features(laboratory, open_page):
@@ -136,7 +138,7 @@ def test_label_ranking_projects_uploaded_images(labels_here, started, open_page)
     settings = {**label_settings(labels_here.key, "Independent p@k"), "projection": WHITE}
     run = store.runs.create("train", settings)
     store.runs.end(run.id, "finished", result=worker.train(store, run, Report(run.events_file)))
-    method, shown = cache.label_ranker(store.runs.get(run.id))
+    method, shown = label_models.label_ranker(store.runs.get(run.id))
     assert (method.columns, shown.features.shape[1]) == (5, 5)
     own = _described(str(store.home), run.id, png(board(np.arange(36) == 3)))
     assert own.images.features.shape == (1, 5)

@@ -9,7 +9,7 @@ import pytest
 from homes import use_graph
 from shown import address, choose, components, texts, turn_to
 
-from pages.parts.app import cache, home
+from pages.parts.app import home
 from pages.parts.neighbours import graph_models
 from pages.parts.neighbours.graph import drawings as picture
 
@@ -122,7 +122,7 @@ def test_large_component_is_shown_around_the_selected_sample(laboratory, open_pa
     store, run_id = laboratory.store, laboratory.neighbours
     store.runs.update(run_id, settings={**store.runs.get(run_id).settings, "graph": "nearest"})
     with pytest.raises(home.Gone):
-        cache.neighbourhood(store.runs.get(run_id))
+        graph_models.neighbourhood(store.runs.get(run_id))
     neighbourhood = use_graph(laboratory, "nearest")
     row = int(neighbourhood.members(0)[figures.test[neighbourhood.members(0)]][-1])
     app = open_page("neighbours", neighbours_view="graph", run=run_id, sample=str(figures.ids[row]))

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from archives import zip_of
+from example_svmlight import some_svmlight
 from filled_home import train_settings
 from imports_here import go_on, import_here, question_of
 from PIL import Image
@@ -134,6 +135,20 @@ def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laborat
     assert app.text_input(key=PATH).value.strip() == "/some/where"
     elsewhere = open_page("image_sets", **{"import": run.id})
     assert elsewhere.text_input(key=PATH).value == "/some/where"
+
+
+def test_a_typed_folder_of_graded_samples_is_shown_before_it_is_added(
+    laboratory, started, open_page, poll, tmp_path
+):
+    app = open_page("image_sets")
+    app.text_input(key=PATH).input(str(some_svmlight(tmp_path / "Fold1").parent)).run()
+    press(app, "read import")
+    poll(app)
+    assert "grades" in text_of(app).lower()
+    press(app, "add set")
+    done = poll(app)
+    assert (done.state, done.result["criteria"]) == ("finished", ["grade"])
+    assert laboratory.store.sets.reading(done.result["key"]).source == "SVMlight"
 
 
 def test_a_source_without_files_is_imported_without_a_preview(laboratory, started, open_page):

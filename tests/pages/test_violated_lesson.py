@@ -9,6 +9,7 @@ import pytest
 from shown import all_steps, choose, components, numbers_in, page_of, press, texts
 
 from pages.parts.app import cache
+from pages.parts.lessons import training_planes
 from pages.parts.lessons.lesson_settings import VIOLATED
 from pages.parts.rankings.inference_scores import FEW_IRRELEVANT, FEW_RELEVANT, handful
 from ranking.explain.inference_steps import InferenceProblem, trace_of
@@ -58,7 +59,7 @@ def test_every_step_is_of_the_handful_and_of_the_ranking_that_the_algorithms_fin
         choose(app.slider, "evaluated", 0)
 
     press(app, "next step")
-    planes = cache.training_planes(run)
+    planes = training_planes.of(run)
     for value in (planes.cvxpy, planes.dual[-1]):
         assert f"**{value:.6g}**" in texts(app)
     assert f"{planes.active} of {len(planes.dual)} planes are active" in texts(app)

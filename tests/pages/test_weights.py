@@ -9,7 +9,8 @@ from image_sets import png
 from shown import pictures_of
 from training_runs import finished
 
-from pages.parts.app import cache, keys
+from pages.parts.app import keys
+from pages.parts.rankings import weights
 from pages.parts.rankings.weights import AVERAGED, SIDE, average_of, figure_of, hog_weights_of, of_sign
 from ranking.features import make_feature
 
@@ -80,7 +81,7 @@ def test_weights_that_are_no_numbers_are_refused():
 def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_page, monkeypatch):
     with monkeypatch.context() as patch:
         # which is not called before the picture is unfolded
-        patch.delattr(cache, "direction")
+        patch.delattr(weights, "direction_of")
         app = open_page("ranked_images", run=laboratory.finished)
     captions = len(app.caption)
     app.session_state[keys.widget("weights")] = True
@@ -89,7 +90,7 @@ def test_the_page_shows_weights_only_where_they_can_be_plotted(laboratory, open_
     assert not weights_in(app)
     assert len(app.caption) == captions + 1, "there is no HOG among the features"
     laboratory.store.runs.get(laboratory.finished).model_file.unlink()
-    cache.direction.clear()
+    weights.direction_of.clear()
     assert len(app.run().error) == 1
 
 

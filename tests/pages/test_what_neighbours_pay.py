@@ -8,7 +8,7 @@ from filled_home import train_settings
 from shown import numbers_in, plain, press, texts
 from training_runs import finished
 
-from pages.parts.app import cache
+from pages.parts.neighbours import graph_models
 from pages.parts.training import certificate
 from ranking import method_class
 from ranking.core import Bounds
@@ -63,7 +63,7 @@ def test_bounds_are_shown_as_approximate_everywhere(laboratory, show):
     """One run for all, since it takes a while: by its certificate, and by its labellings."""
     graph, settings = "nearest", {"C": 1.0, "max_iterations": 12}
     run = trained(laboratory, laboratory.figures, "playing instrument", PairsOfEitherSign, graph, **settings)
-    model, bounds = cache.neighbourhood(run), Bounds(**run.result["bounds"])
+    model, bounds = graph_models.neighbourhood(run), Bounds(**run.result["bounds"])
     assert bounds.samples > 0
     assert bounds == bounds_of(model.marginals)
     np.testing.assert_allclose(model.unary_part + model.pairwise_part, model.score, atol=1e-12)
@@ -99,7 +99,7 @@ def test_attained_bounds_differ_from_others():
 def test_cliques_are_shown_by_the_pairs_in_them(laboratory, show):
     graph, settings = "same image", {"C": 1.0, "max_iterations": 3}
     run = trained(laboratory, laboratory.figures, "playing instrument", PottsCliques, graph, **settings)
-    model = cache.neighbourhood(run)
+    model = graph_models.neighbourhood(run)
     np.testing.assert_allclose(model.unary_part + model.pairwise_part, model.score, atol=1e-12)
     component_of = model.component_of[model.components.edges[:, 0]]
     assert (model.components.sizes[component_of] > 2).any()

@@ -9,8 +9,9 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, cache, controls, frame, home, keys
+from pages.parts.app import address, controls, frame, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.comparison import compared_rankings
 from pages.parts.training import jobs_panel, run_steps, runs
 from pages.parts.training.run_actions import MAX_COMPARED
 from ranking import method_names
@@ -214,7 +215,7 @@ def _measured(run: Run) -> str:
     if not (run.corrections and run.has_scores):
         return runs.measured(run).removeprefix("test ")
     try:
-        [ranked] = cache.comparison([run], "test").rankings
+        [ranked] = compared_rankings.comparison([run], "test").rankings
     except home.Gone:
         return run.state
     return f"AP {ranked.average_precision:.3f} on original labels"

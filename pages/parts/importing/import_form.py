@@ -32,7 +32,7 @@ def offer(again: Run | None = None, ended: str = "") -> None:
         names = [
             name
             for name in source_names()
-            if name not in tree_sources() and (by_path or not source_class(name).reads_files)
+            if name not in tree_sources() and (by_path or not source_class(name).path_setting)
         ]
         by_source = again is not None and again.settings.get("source") in names
         files, sources = st.tabs([FILES, SOURCES], default=SOURCES if by_source else FILES)
@@ -50,6 +50,7 @@ def offer(again: Run | None = None, ended: str = "") -> None:
 def _offer_files(again: Run | None, ended: str) -> None:
     """The uploader of archives, and the field for a path."""
     by_path = uploads.paths_can_be_typed()
+    others = "; for a larger file, or for graded samples (SVMlight), enter a path below"
     uploads.offer_drop(
         "upload",
         "Upload a ZIP or tar file",
@@ -60,8 +61,8 @@ def _offer_files(again: Run | None, ended: str) -> None:
     )
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
-        f"{uploads.largest()}{'; for a larger file enter its path below' if by_path else ''}. You see what was "
-        "read first. No image set is added before you agree."
+        f"{uploads.largest()}{others if by_path else ''}. You see what was read first. No image set is added before "
+        "you agree."
     )
     uploads.show_refused("upload")
     path = "" if again is None else str(again.settings["source_settings"].get("folder", ""))

@@ -4,20 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.app.home import of_home
 from pages.parts.labelling import label_styles
 from pages.parts.training import run_actions, run_steps, runs
 from ranking import method_names
+from ranking.core import LabelSet
+from ranking.datasets.label_sets import label_set
+from ranking.explain import label_pairs as pairs_of_labels
+from ranking.explain.label_pairs import LabelPairs
+from ranking.features.projection import projected
 from ranking.reports.line_styles import LineStyle
 from ranking.reports.settings_words import against
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_settings import LabelTrainSettings
 from ranking.storage.sets import ImageSetRow
+
+# these imports would load compiled modules before the first page is shown
+if TYPE_CHECKING:
+    from ranking.explain.question_strategies import LabelEntropy
+    from ranking.methods.label_ranker import LabelRanker
 
 OWN, BASELINE = "C-star p@k", "Independent p@k"
 # image sets with fewer labels per image on average have no labels to rank
@@ -55,13 +67,13 @@ def choose_set() -> ImageSetRow:
 def _mean_labels(row: ImageSetRow) -> float:
     """Return the mean number of labels per image of an image set."""
     try:
-        return float(cache.image_labels(row.key).labels.sum(axis=1).mean())
+        return float(image_labels(row.key).labels.sum(axis=1).mean())
     except home.Gone:
         return 0.0
 
 
 def _title(row: ImageSetRow) -> str:
-    shown = cache.image_labels(row.key)
+    shown = image_labels(row.key)
     counts = f"{len(shown):,} images, {len(shown.names)} classes, {_mean_labels(row):.1f} labels per image"
     return f"{row.title} — {counts}"
 
@@ -161,3 +173,49 @@ def offer_baseline(run: Run) -> None:
         with frame.errors_in_place():
             run_steps.start(replace(settings, method=baseline, method_settings={}))
             st.rerun()
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Cached models
+# ---------------------------------------------------------------------------------------------------------
+
+
+@of_home()
+def image_labels(key: str) -> LabelSet:
+    """The images of a set with the labels of all their samples, without features."""
+    # not the cached image set: this reads all sets, the cache holds few
+    images = home.store().sets.get(key)
+    return label_set(images, np.zeros((len(images), 0), np.float32))
+
+
+@of_home(spinner="Counting label co-occurrences …", needs="model")
+def label_pairs(run: Run) -> LabelPairs:
+    """The learned interactions of a label-ranking run, and co-occurrences of labels in training images."""
+    # Gone if the set lacks a label of the run's method.
+    method, images = cache.method_of(run), image_labels(run.settings["set"])
+    unknown = [name for name in method.names if name not in images.names]
+    if unknown:
+        raise ValueError(f"the model of run {run.id} has the label {unknown[0]!r}, which its image set lacks")
+    columns = [images.names.index(name) for name in method.names]
+    labels = images.labels[~images.test][:, columns]
+    return pairs_of_labels.label_pairs(method.names, method.core, method.weights.interactions, labels)
+
+
+@of_home(needs="model")
+def label_ranker(run: Run) -> tuple[LabelRanker, LabelSet]:
+    """The method of a label-ranking run, and the images of its set with the run's features and labels."""
+    images, settings = cache.image_set(run.settings["set"]), LabelTrainSettings.from_json(run.settings)
+    features = projected(cache.projection(run), cache.features_of(run, settings.features))
+    method, shown = cache.method_of(run), label_set(images, features, settings.min_images)
+    # raises a ValueError if its labels or features differ
+    method.prediction(shown.part([0]))
+    return method, shown
+
+
+@of_home()
+def label_entropy(run: Run) -> LabelEntropy:
+    """The label probabilities of a label-ranking run, fitted on its training images."""
+    from ranking.explain.question_strategies import LabelEntropy
+
+    method, shown = label_ranker(run)
+    return LabelEntropy.fitted(method, shown.part(~shown.test))

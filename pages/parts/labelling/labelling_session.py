@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from pages.parts.app import cache
+from pages.parts.labelling import label_models
 from pages.parts.labelling.label_models import Player
 from pages.parts.labelling.label_ranking import Ranking
 from ranking.core import Bools, LabelSet
@@ -37,7 +37,7 @@ class LabellingSession:
     ) -> LabellingSession:
         """Return a session about image `row` of `images`."""
         # k: the number of labels to predict. known: whether the labels of the image are its ground truth.
-        method, _ = cache.label_ranker(player.run)
+        method, _ = label_models.label_ranker(player.run)
         image, id = images.part([row]), str(images.ids[row])
         labelling_model = LabellingModel(method.prediction(image, k=k), _urgency(player.run, strategy, id))
         truth = image.labels[0] if known and image.labels.any() else None
@@ -101,9 +101,9 @@ class LabellingSession:
 
 
 def _urgency(run: Run, strategy: str, image: str) -> Urgency:
-    method, shown = cache.label_ranker(run)
+    method, shown = label_models.label_ranker(run)
     if strategy == "entropy":
-        return cache.label_entropy(run)
+        return label_models.label_entropy(run)
     if strategy == "random":
         return fixed_order(len(method.names), zlib.crc32(image.encode()))
     return make_strategy(strategy, method, shown)
@@ -111,5 +111,5 @@ def _urgency(run: Run, strategy: str, image: str) -> Urgency:
 
 def strategies(run: Run) -> list[str]:
     """Return the question strategies of a run; without core labels, none that asks about them first."""
-    method, _ = cache.label_ranker(run)
+    method, _ = label_models.label_ranker(run)
     return strategies_for(len(method.core))

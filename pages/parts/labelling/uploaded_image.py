@@ -8,6 +8,7 @@ import numpy as np
 import streamlit as st
 
 from pages.parts.app import cache, home
+from pages.parts.labelling import label_models
 from ranking.core import LabelSet
 from ranking.features.projection import projected
 from ranking.files.files import IMAGE_SUFFIXES
@@ -48,7 +49,7 @@ def choose(run: Run) -> UploadedImage | None:
 def _described(home: str, run_id: str, data: bytes) -> UploadedImage:
     store = Store(home)
     run = store.runs.get(run_id)
-    method, _ = cache.label_ranker(run)
+    method, _ = label_models.label_ranker(run)
     with described(store, data, run.settings["features"]) as (images, features):
         projected_features = projected(cache.projection(run), features)
         picture = cache.shrunk(images, 0)

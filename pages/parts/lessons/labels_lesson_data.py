@@ -11,8 +11,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from pages.parts.app import cache
 from pages.parts.app.home import of_home
+from pages.parts.labelling import label_models
 from ranking.core import Bools, Floats, Ints
 from ranking.explain.labelling_model import LabellingModel, Position, ranked_labels
 from ranking.explain.question_strategies import closest_maxima, precisions
@@ -120,7 +120,7 @@ class LessonLabels:
 def taught(own: Run, baseline: Run) -> LessonLabels:
     """Return the test scenes and the predictions of C-star and of the independent model."""
     # Both runs have the same labels.
-    (method, shown), (independent, _) = (cache.label_ranker(run) for run in (own, baseline))
+    (method, shown), (independent, _) = (label_models.label_ranker(run) for run in (own, baseline))
     test = shown.part(shown.test)
     k = test.labels.sum(axis=1)
     predictions = {OWN: method.prediction(test, k), BASELINE: independent.prediction(test, k)}

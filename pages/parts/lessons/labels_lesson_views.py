@@ -113,14 +113,12 @@ def moves(
             marker={"size": 7, "symbol": "circle" if truth[label] else "circle-open"},
             hovertemplate=f"{html.escape(names[label])}: rank {was[label]} → {now[label]}<extra></extra>",
         )
-    named: list[int] = []
-    for label in [answered, *partners, *(i for i in by_change[::-1] if change[i])]:
-        if len(named) < MAX_NAMED and all(abs(now[label] - now[each]) >= LEAST_APART for each in named):
-            named.append(label)
-            text = marked(names[label], bool(truth[label]))
-            text = f"<b>{text}</b>" if label == answered else text
-            style = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": FONT}
-            figure.add_annotation(x=1.0, y=now[label], text=text, **style)
+    candidates = [answered, *partners, *(label for label in by_change[::-1] if change[label])]
+    for label in _apart(candidates, now):
+        text = marked(names[label], bool(truth[label]))
+        text = f"<b>{text}</b>" if label == answered else text
+        style = {"xanchor": "left", "xshift": 8, "showarrow": False, "font": FONT}
+        figure.add_annotation(x=1.0, y=now[label], text=text, **style)
     figure.add_hline(
         y=k + 0.5,
         line={"color": GREY, "width": 2, "dash": "dash"},
@@ -131,6 +129,15 @@ def moves(
     figure.update_xaxes(range=[-0.3, 1.8], side="top", showgrid=False, zeroline=False, **ticks)
     figure.update_yaxes(range=[len(names) + 0.6, 0.4], visible=False)
     return figure
+
+
+def _apart(labels: Sequence[int], ranks: Ints) -> list[int]:
+    """Return the first MAX_NAMED of `labels` whose ranks leave room for their names."""
+    named: list[int] = []
+    for label in labels:
+        if len(named) < MAX_NAMED and all(abs(ranks[label] - ranks[each]) >= LEAST_APART for each in named):
+            named.append(label)
+    return named
 
 
 def moved_among_others(before: Ints, after: Ints, answered: int) -> Ints:

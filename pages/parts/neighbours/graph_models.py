@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, home, keys
 from pages.parts.app.frame import escaped
+from pages.parts.app.home import SOME, of_home
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
 from pages.parts.rankings import choices
@@ -21,6 +22,14 @@ from ranking.inference import bounds_of
 from ranking.metrics.ranked import Ranking
 from ranking.reports.prose import change
 from ranking.storage.run import Run
+from ranking.storage.run_settings import TrainSettings
+
+# these imports would load compiled modules before the first page is shown
+if TYPE_CHECKING:
+    from ranking.explain.edge_strength import EdgeStrengthCurve
+
+# edge strengths, in multiples of the learned penalties
+STRENGTHS = [step / 10 for step in range(21)]
 
 
 def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
@@ -37,7 +46,7 @@ def choose() -> tuple[Run, ImageSet, Neighbourhood, str]:
 def of(run: Run, images: ImageSet) -> Neighbourhood:
     """The effect of neighbours in a training run, or a button that computes its missing features."""
     try:
-        return cache.neighbourhood(run)
+        return neighbourhood(run)
     except cache.NoFeatures:
         offer_features(run, images)
 
@@ -197,3 +206,44 @@ def where(images: ImageSet, model: Neighbourhood, ranked: Ranking) -> choices.Sh
     """The shown part of a ranking; by default the sample that neighbours helped most is selected."""
     first = most_moved(model, bool(model.test[ranked.samples[0]]), 1)
     return choices.where(images, ranked, int(model.rank[first[0]]) - 1 if len(first) else 0)
+
+
+# ---------------------------------------------------------------------------------------------------------
+# The cached model
+# ---------------------------------------------------------------------------------------------------------
+
+
+@of_home(entries=SOME, spinner="Computing max-marginals …", needs="model")
+def neighbourhood(run: Run) -> Neighbourhood:
+    """The effect of neighbours on each sample of a run's image set; Gone if the scores are not current."""
+    # Current: those of the run's stored method.
+    from ranking.experiments.sample_task import query_of
+
+    images, settings = cache.image_set(run.settings["set"]), TrainSettings.from_json(run.settings)
+    features = cache.features_of(run, settings.features)
+    edges = home.store().features.edges_of(settings.set, settings.graph)
+    query = query_of(images, settings, features, edges=edges, projection=cache.projection(run))
+    method = cache.method_of(run)
+    potentials = method.potentials_of(query)
+    unary, penalty = method.model_of(query, potentials)
+    relevant = images.relevance(settings.query, settings.corrections) > 0
+    made = Neighbourhood.of(unary, potentials, penalty, relevant, images.test)
+    rankings = [cache.ranking(run, split) for split in cache.splits(images)]
+    scores = np.concatenate([ranked.scores for ranked in rankings])
+    order = np.concatenate([ranked.samples for ranked in rankings])
+    if not np.allclose(made.score[order], scores, rtol=1e-6, atol=1e-9 * np.abs(scores).max()):
+        raise ValueError(f"the scores of run {run.id} are not those of its stored model; train again")
+    return made
+
+
+@of_home(entries=SOME, spinner="Ranking at different edge strengths …", needs="model")
+def strength_curve(run: Run) -> EdgeStrengthCurve:
+    """The test samples of a run ranked at each of STRENGTHS."""
+    # Only for a method that uses the similarity graph.
+    from ranking.explain.edge_strength import edge_strength_curve
+
+    images = cache.image_set(run.settings["set"])
+    described = TrainSettings.from_json(run.settings).features
+    # computes them if they are not stored
+    load_features(images, described, cache.folder_of_features(run))
+    return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)

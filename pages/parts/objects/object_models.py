@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, forms, home, keys
+from pages.parts.app.home import of_home
 from pages.parts.training import playback, run_steps, sets
 from ranking import method_names
 from ranking.core.settings import settings_dict
@@ -36,7 +37,7 @@ def choose_set() -> ImageSetRow:
 
 def _has_images(row: ImageSetRow) -> bool:
     try:
-        return bool(cache.has_images(row.key))
+        return bool(has_images(row.key))
     except home.Gone:
         return False
 
@@ -83,3 +84,10 @@ def train_another(row: ImageSetRow, query: str) -> None:
     windows = {name: value for name, value in values[WindowSettings.name].items() if value != defaults[name]}
     if run_steps.offer_start(BagTrainSettings(row.key, query, method, settings, windows), "train objects"):
         st.rerun()
+
+
+@of_home()
+def has_images(key: str) -> bool:
+    """Whether a set has images, not only features."""
+    # not the cached image set, as for `criteria`
+    return home.store().sets.get(key).image_features is None

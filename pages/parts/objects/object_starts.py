@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import cache
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
+from pages.parts.training import recordings
 from ranking.core import ImageSet, Ints
 from ranking.explain.localisation import Localisation
 from ranking.explain.playback import Frame, part_localisation
@@ -26,7 +26,8 @@ def show(
     images: ImageSet, located: Localisation, objects: Sequence[Ints] | None, split: str, relevance: Ints
 ) -> None:
     """Where training from each start ended, on the same images of a split."""
-    rows, measure = cache.image_parts(images)[cache.PARTS[split]], f"CorLoc, {cache.PARTS[split]}"
+    part = recordings.PARTS[split]
+    rows, measure = recordings.image_parts(images)[part], f"CorLoc, {part}"
     first = rows[relevance[rows] > 0][:COMPARED]
     shown = {int(image): int(image) for image in first}
     lanes, lowest = list[Lane](), int(np.argmin(located.objectives))

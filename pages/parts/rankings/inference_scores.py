@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import re
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, frame, home, keys
+from pages.parts.app.home import EACH
 from pages.parts.rankings import choices
 from pages.parts.training import runs
 from ranking.core import Bools, Floats, ImageSet, Ints
@@ -17,6 +19,10 @@ from ranking.losses import AveragePrecision, RankingLoss, loss_names, make_loss
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import ENDED, SAMPLES, Run
 from ranking.storage.run_files import read_scores
+
+# these imports would load compiled modules before the first page is shown
+if TYPE_CHECKING:
+    from ranking.explain.inference_steps import InferenceProblem, Trace
 
 MODEL, SAMPLED, TYPED = "a model's", "sampled", "typed"
 SCALES = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0)
@@ -240,3 +246,31 @@ def numbers_of(text: str) -> list[float]:
     if len(numbers) > MAX_RELEVANT:
         raise ValueError(f"Expected at most {MAX_RELEVANT} numbers, got {len(numbers)}")
     return numbers
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Loss-augmented inference
+# ---------------------------------------------------------------------------------------------------------
+
+
+def inference_problem(given: Scores, loss: RankingLoss) -> InferenceProblem:
+    return _inference_problem(given.token, loss.key, given, loss)
+
+
+@st.cache_resource(show_spinner=False, max_entries=EACH)
+def _inference_problem(token: str, loss: str, _given: Scores, _loss: RankingLoss) -> InferenceProblem:
+    from ranking.explain.inference_steps import InferenceProblem
+
+    return InferenceProblem.of(_given.scores, _given.relevant, _loss)
+
+
+def inference_trace(token: str, problem: InferenceProblem, algorithm: str) -> Trace:
+    """All steps of an algorithm on the problem whose scores have this token."""
+    return _inference_trace(token, problem.loss.key, algorithm, problem)
+
+
+@st.cache_resource(show_spinner="Searching for the most violated ranking …", max_entries=64)
+def _inference_trace(token: str, loss: str, algorithm: str, _problem: InferenceProblem) -> Trace:
+    from ranking.explain.inference_steps import trace_of
+
+    return trace_of(_problem, algorithm)

@@ -14,12 +14,14 @@ from PIL import Image
 from pages.parts.app import cache, figures_file, home, keys
 from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import errors_in_place, escaped
+from pages.parts.app.home import of_home
 from pages.parts.charts import plots
 from ranking.core import Floats, ImageSet, Ints
 from ranking.explain.strokes import Strokes, strokes
 from ranking.features import feature_columns
 from ranking.features.colour import Colour
 from ranking.features.hog import HOG
+from ranking.methods import score_direction
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 
@@ -60,7 +62,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking) -> None:
     if not folded.open:
         return
     with folded, errors_in_place():
-        direction = cache.direction(run)
+        direction = direction_of(run)
         if direction is None:
             method = run.settings["method"]
             st.caption(f"{method} is not linear in the features, so it has no weights to plot.")
@@ -206,3 +208,12 @@ def average_of(encoded: Sequence[bytes]) -> Ints:
         with Image.open(io.BytesIO(file)) as image:
             total += np.asarray(image.convert("RGB").resize((SIDE, SIDE), Image.Resampling.BILINEAR))
     return np.round(total / len(encoded)).astype(np.uint8)
+
+
+@of_home(needs="model")
+def direction_of(run: Run) -> Floats | None:
+    """(d,) direction in which the scores of a run's method increase; None if the method has no weights."""
+    # In the feature space before any projection.
+    direction = score_direction(cache.method_of(run))
+    through = cache.projection(run)
+    return direction if direction is None or through is None else through.before(direction)

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import streamlit as st
 
 from pages.parts.app import address, cache, controls, home, keys
+from pages.parts.app.home import SOME, of_home
 from pages.parts.components.film import Frame, Strip
 from pages.parts.training import playback, run_steps, runs, sets
 from ranking import method_names
 from ranking.core import ImageSet, Ints
 from ranking.core.text import written
 from ranking.datasets.sequences import HIGHEST
-from ranking.experiments.order_task import make_drawing
+from ranking.experiments.order_task import Ordered, held_out_sequences, make_drawing
+from ranking.features.projection import projected
 from ranking.reports.markup import data_url
 from ranking.storage.run import Run
+from ranking.storage.run_files import read_scores
 from ranking.storage.run_settings import OrderTrainSettings
 from ranking.storage.sets import ImageSetRow
+
+# these imports would load compiled modules before the first page is shown
+if TYPE_CHECKING:
+    from ranking.core import Features
+    from ranking.explain.tree_search import TreeSearch
+    from ranking.methods.mid_rank import MidRank
 
 OWN, BASELINE = "MidRank", "RankSVM"
 PICKER = run_steps.Picker(
@@ -42,14 +52,14 @@ def choose_set() -> ImageSetRow:
 
 def _criteria(row: ImageSetRow) -> tuple[str, ...]:
     try:
-        return cache.criteria(row.key)
+        return criteria(row.key)
     except home.Gone:
         return ()
 
 
 def choose_criterion(row: ImageSetRow) -> str:
     """Choose the criterion by which samples are ordered; there is no control if there is only one."""
-    names = cache.criteria(row.key)
+    names = criteria(row.key)
     run, first = PICKER.named(), sets.first_of(names)
     if run is not None and run.settings["set"] == row.key and run.settings["criterion"] in names:
         first = run.settings["criterion"]
@@ -148,3 +158,42 @@ def true_strip(run: Run, order: tuple[int, ...]) -> Strip:
 def show_new(row: ImageSetRow, criterion: str) -> None:
     """Show the running training runs, and the result of the last started run."""
     PICKER.show_new(by_criterion(row, criterion))
+
+
+# ---------------------------------------------------------------------------------------------------------
+# Cached models
+# ---------------------------------------------------------------------------------------------------------
+
+
+@of_home()
+def criteria(key: str) -> tuple[str, ...]:
+    """The criteria of an image set; () if it has none."""
+    # Not the cached image set: this reads all sets, the cache holds few.
+    return home.store().sets.get(key).criteria
+
+
+@of_home(spinner="Reading the test sequences …", needs="scores")
+def ordered(run: Run) -> Ordered:
+    """The test sequences of a sequence-ranking run in the predicted order."""
+    settings = OrderTrainSettings.from_json(run.settings)
+    held_out = held_out_sequences(cache.image_set(settings.set), settings)
+    scores = read_scores(run.scores_file, f"run {run.id}", len(held_out.sequences.members))
+    return Ordered.of(held_out, scores, make_drawing(settings.drawing))
+
+
+@of_home(entries=SOME, needs="model")
+def mid_rank(run: Run) -> tuple[MidRank, Features]:
+    """The MidRank model of a sequence-ranking run, and the (n, d) features of its pool of test samples."""
+    settings = OrderTrainSettings.from_json(run.settings)
+    features = projected(cache.projection(run), cache.features_of(run, settings.features))
+    held_out = held_out_sequences(cache.image_set(settings.set), settings, features)
+    return cache.method_of(run), held_out.sequences.features
+
+
+@of_home(spinner="Searching …")
+def tree_search(run: Run, number: int, length: int, trees: int) -> TreeSearch:
+    """The search of MidRank's ranker of one length for the best order of a test sequence."""
+    from ranking.explain.tree_search import tree_search as search
+
+    method, features = mid_rank(run)
+    return search(method, length, features[ordered(run).sampled.sequences.sequence(number)], trees)

@@ -11,6 +11,7 @@ from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from pages.parts.charts.plots import line, points
 from ranking.core import Ints
 from ranking.explain.tree_search import TreeSearch, places, shown_nodes
+from ranking.inference.best_permutation import SearchTrees
 
 # of trees: each differs from the others in colour, dash and symbol
 STYLES = (
@@ -43,12 +44,7 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
         own = nodes[trees.trees[nodes] == tree]
         colour, dash, symbol = STYLES[tree % len(STYLES)]
         for on_path in (False, True):
-            x: list[float | None] = []
-            y: list[float | None] = []
-            for node in own[(trees.path[own] == on_path) & (trees.parents[own] >= 0)].tolist():
-                parent = int(trees.parents[node])
-                x += [across[parent], across[node], None]
-                y += [float(trees.values[parent]), float(trees.values[node]), None]
+            x, y = _edges(trees, own[trees.path[own] == on_path], across)
             style = (colour, 4, dash) if on_path else (GREY, 1, "solid")
             line(figure, x, y, *style, opacity=1 if on_path else 0.35)
         for on_path in (False, True):
@@ -83,3 +79,16 @@ def figure_of(search: TreeSearch, chosen: int, words: list[str]) -> go.Figure:
     figure.update_xaxes(visible=False)
     figure.update_yaxes(title_text="value of the order, eq. 3")
     return figure
+
+
+def _edges(
+    trees: SearchTrees, nodes: Ints, across: dict[int, float]
+) -> tuple[list[float | None], list[float | None]]:
+    """Return x and y of the lines from the parents of nodes to the nodes, with None between two lines."""
+    x: list[float | None] = []
+    y: list[float | None] = []
+    for node in nodes[trees.parents[nodes] >= 0].tolist():
+        parent = int(trees.parents[node])
+        x += [across[parent], across[node], None]
+        y += [float(trees.values[parent]), float(trees.values[node]), None]
+    return x, y

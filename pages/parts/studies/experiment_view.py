@@ -13,7 +13,7 @@ from pages.parts.app.frame import errors_in_place, escaped
 from pages.parts.charts import plots
 from pages.parts.components import tiles
 from pages.parts.components.strip import strip
-from pages.parts.studies import experiment_form, experiment_tables
+from pages.parts.studies import experiment_form, experiment_results, experiment_tables
 from pages.parts.studies.experiment_tables import as_markdown
 from ranking.core.spreadsheets import rows_csv
 from ranking.experiments.cross_validation.comparisons import SIGNIFICANT
@@ -82,7 +82,7 @@ def show_progress(findings: Findings) -> None:
 
 def show_tables(run: Run, findings: Findings) -> None:
     """Show Tables 1 and 2 of the high-order paper for this image set."""
-    results, rows = findings.results, cache.differences(run)
+    results, rows = findings.results, experiment_results.differences(run)
     table = signed_validation_table(results, rows)
     st.markdown(f"### {escaped(table.title)}")
     st.markdown(as_markdown(table))
@@ -135,7 +135,7 @@ def show_differences(run: Run, findings: Findings) -> None:
     place = frame.picture("difference")
     pair = place.selectbox("Gain of one method over another", list(names), **bound)
     left, right = names[pair]
-    apart = cache.differences(run)
+    apart = experiment_results.differences(run)
     rows = [row for row in apart if (row.left, row.right) == (left, right)]
     measure, style = findings.results.protocol.measure, of_compared(findings.results.compared_methods)[left]
     figure = experiment_charts.difference_bars(rows, style, measure, experiment_charts.reach_of(apart))
@@ -268,7 +268,7 @@ def offer_files(run: Run, findings: Findings) -> None:
     st.markdown("### Downloads")
     with errors_in_place():
         thumbnails = cache.thumbnails(findings.images.key)
-        results, name, apart = findings.results, run.name, cache.differences(run)
+        results, name, apart = findings.results, run.name, experiment_results.differences(run)
         with st.container(horizontal=True):
             for label, make, file in (
                 (

@@ -17,7 +17,7 @@ from pages.parts.app.frame import escaped
 from pages.parts.components import tiles
 from pages.parts.components.play_bar import Lane, play_bar
 from pages.parts.components.tile import Tile
-from pages.parts.training import run_steps, runs
+from pages.parts.training import recordings, run_steps, runs
 from ranking.core.text import written
 from ranking.features.windows.settings import GIVEN
 from ranking.storage.run import SAMPLES, Run
@@ -57,14 +57,14 @@ class Recorded(NamedTuple):
 
 def show(run: Run) -> bool:
     """The playback of a run and of another run beside it; returns whether there is a recording."""
-    if not runs.set_is_here(run) or not (frames := _read(cache.frames, run)):
+    if not runs.set_is_here(run) or not (frames := _read(recordings.frames, run)):
         return False
     recorded = [Recorded(run, frames)]
     if listed := comparable(run):
         names = {NONE: "no run", **runs.labels(listed)}
         chosen = controls.select("Compare with", keys.PLAYED, names, opposite(run, listed) or NONE)
         for candidate in listed:
-            second = _read(cache.frames, candidate) if candidate.id == chosen else ()
+            second = _read(recordings.frames, candidate) if candidate.id == chosen else ()
             if second:
                 recorded.append(Recorded(candidate, second))
     images = cache.image_set(run.settings["set"])
@@ -95,7 +95,9 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
     """The playback of the orders of a test sequence by the first LANES runs that recorded it."""
     # number: the index of the sequence. A note is shown if only other sequences are recorded.
     known = [
-        Recorded(run, frames) for run in listed if (frames := _read(cache.frames_of_sequence, run, number))
+        Recorded(run, frames)
+        for run in listed
+        if (frames := _read(recordings.frames_of_sequence, run, number))
     ]
     recorded = known[:LANES]
     if not recorded:
@@ -121,12 +123,12 @@ def show_sequence(listed: Sequence[Run], number: int) -> None:
 def show_images(run: Run, split: str) -> bool:
     """The playback of a localisation run, by rounds; returns whether there is a recording."""
     # It shows the images of a split that are on top in the end, with their ranks and best windows.
-    if not (frames := _read(cache.frames_of_images, run, split)):
+    if not (frames := _read(recordings.frames_of_images, run, split)):
         return False
     images, query = cache.image_set(run.settings["set"]), run.settings["query"]
     shown = {image: image for image in sorted({int(image) for frame in frames for image in frame.top})}
-    objects, relevance = cache.objects(images.key, query), images.image_relevance(query)
-    located = f"CorLoc, {cache.PARTS[split]}"
+    objects, relevance = recordings.objects(images.key, query), images.image_relevance(query)
+    located = f"CorLoc, {recordings.PARTS[split]}"
     curves = ("objective",) if objects is None else ("objective", located)
     play_bar(
         [Lane(runs.short_name(run), frames, curves=curves)],
