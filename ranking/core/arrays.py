@@ -42,7 +42,8 @@ def check_features(features: npt.ArrayLike, name: str = "features", half: bool =
         rows, least = np.flatnonzero(outside.any(axis=1)), array[outside][0]
         first = "NaN" if np.isnan(least) else f"{least:g}"
         got = f"others in {len(rows):,} rows, the first of them {rows[0]:,} with {first}"
-        raise InputError(name, f"finite numbers from {-LARGEST:g} to {LARGEST:g}", got)
+        remedy = "impute them, for example with SimpleImputer" if np.isnan(least) else ""
+        raise InputError(name, f"finite numbers from {-LARGEST:g} to {LARGEST:g}", got, remedy)
     return array
 
 

@@ -181,5 +181,7 @@ def _not_binary(y: AnyArray, classes: int) -> InputError:
     if classes == 1:
         return InputError("y", "two classes, relevant and irrelevant", "one class")
     kind = type_of_target(y, input_name="y", raise_unknown=True)
-    remedy = "pass whether a sample is relevant, such as y > 0. Only binary classification is supported."
+    remedy = (
+        "pass whether a sample is relevant, such as y > 0 or y == 2. Only binary classification is supported."
+    )
     return InputError("y", "two classes, relevant and irrelevant", f"a {kind} target", remedy)

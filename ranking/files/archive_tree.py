@@ -12,7 +12,15 @@ from ranking.core.text import counted, listed, readable
 from ranking.files.archive_names import AS_FOUND, decoded
 from ranking.files.files import INSIDE, NOTHING, unread
 from ranking.files.limits import Limits, variable
-from ranking.files.tree import FileTree, Unusable, bare_name, hidden_images, is_left_over, parent
+from ranking.files.tree import (
+    FileTree,
+    Unusable,
+    bare_name,
+    hidden_files,
+    hidden_images,
+    is_left_over,
+    parent,
+)
 
 # the remedy for a file that begins well
 CUT = "its end may be missing: download, copy or create it again"
@@ -63,6 +71,7 @@ class ArchiveTree(FileTree):
             else:
                 self._files[name] = entry.item
         self.names, self.folders = tuple(sorted(self._files)), _with_parents(folders, self._files)
+        self.decisions = (*self.decisions, *hidden_files(hidden))
         left_out = (
             *_row(others, "files, no links or devices", "ignored"),
             *_row(again, "every name once", "the first is used"),

@@ -9,7 +9,7 @@ from ranking.core.errors import InputError
 from ranking.core.text import readable
 from ranking.files.files import INSIDE, NOTHING, plain, refusal, unread
 from ranking.files.limits import Limits, variable
-from ranking.files.tree import FileTree, Unusable, hidden_images, is_left_over
+from ranking.files.tree import MAC, FileTree, Unusable, hidden_files, hidden_images, is_left_over
 
 
 class FolderTree(FileTree):
@@ -26,6 +26,7 @@ class FolderTree(FileTree):
         except (OSError, RuntimeError) as error:
             raise unread(readable(str(folder), 255), error) from error
         self.names, self.folders = tuple(sorted(self._names)), tuple(sorted(self._folders))
+        self.decisions = hidden_files(self._hidden)
         self.closed, self.problems = self._closed, hidden_images(self._hidden)
 
     def head(self, name: str, size: int) -> bytes:
@@ -78,5 +79,10 @@ class FolderTree(FileTree):
     def _hide(self, path: Path, name: str) -> None:
         """Record a hidden file, or the files in a hidden folder."""
         with contextlib.suppress(OSError):
-            inside = path.iterdir() if path.is_dir() else ()
-            self._hidden += [f"{name}/{inner.name}" for inner in inside] or [name]
+            if not path.is_dir():
+                self._hidden.append(name)
+                return
+            inside = path.rglob("*") if path.name == MAC else path.iterdir()
+            self._hidden += [
+                f"{name}/{inner.relative_to(path)}" + "/" * inner.is_dir() for inner in sorted(inside)
+            ]

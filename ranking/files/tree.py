@@ -17,6 +17,9 @@ from ranking.core.text import counted, listed, readable
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.limits import megabytes
 
+# the folder of resources that macOS adds to archives
+MAC = "__MACOSX"
+
 
 class Unusable(Exception):
     """Why a file cannot be used: `expected` and `came`, the two middle columns of its row in the import report."""
@@ -176,7 +179,18 @@ def bare_name(name: str) -> str:
 
 def is_left_over(part: str) -> bool:
     """Return whether file managers create such a name, and annotation tools do not (._000001.xml)."""
-    return part.startswith(".") or part == "__MACOSX"
+    return part.startswith(".") or part == MAC or part.lower() in ("thumbs.db", "desktop.ini")
+
+
+def hidden_files(names: Sequence[str]) -> tuple[Decision, ...]:
+    """Return the decision about the files among `names`, which are hidden or left over.
+
+    >>> [row.evidence for row in hidden_files(["a/", "__MACOSX/._1.jpg", ".DS_Store"])]
+    ['2 files of the operating system or with a leading dot: __MACOSX/._1.jpg, .DS_Store']
+    """
+    files = [readable(name) for name in names if not name.endswith("/")]
+    evidence = f"{counted(len(files), 'file')} of the operating system or with a leading dot: {listed(files)}"
+    return (Decision("hidden files", "not read", evidence),) if files else ()
 
 
 def hidden_images(names: Sequence[str]) -> tuple[Problem, ...]:
@@ -189,7 +203,7 @@ def hidden_images(names: Sequence[str]) -> tuple[Problem, ...]:
     images = [
         readable(name)
         for name in names
-        if suffix(name) in IMAGE_SUFFIXES and not base(name).startswith("._") and "__MACOSX" not in name
+        if suffix(name) in IMAGE_SUFFIXES and not base(name).startswith("._") and MAC not in name
     ]
     if not images:
         return ()

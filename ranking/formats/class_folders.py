@@ -24,6 +24,8 @@ MASK_SUFFIXES = (".png", ".gif", ".bmp", ".tif", ".tiff")
 MASK_STEM = re.compile(r"[-_ ](?:mask|seg|gt|labels?)$", re.IGNORECASE)
 # the bytes of a PNG file up to its kind of colours; grey and palette, as of masks
 COLOURS, FEW = 26, (0, 3)
+# names of folders that are shown of each level
+NAMES = 5
 
 
 class ClassPaths(NamedTuple):
@@ -153,6 +155,9 @@ def level_of(found: ClassPaths) -> tuple[str, str, bool]:
         return PATH, f"{evidence}, below folders of their initials", False
     if depth < 2:
         return "1", evidence, False
+    for level in range(1, min(depth, 3) + 1):
+        shown = sorted({readable(class_at(path, str(level)), 30) for path in paths if len(path) >= level})
+        evidence += f"; level {level}: {listed(shown, NAMES)}"
     if 2 * numbered > len(inner):
         of_all = f"{numbered:,} of {counted(len(inner), 'folder')} at level 2"
         return "1", f"{evidence}; {of_all} are numbered, as videos are", False

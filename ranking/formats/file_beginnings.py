@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from ranking.core import Problem
 from ranking.core.text import listed, readable
@@ -29,8 +29,18 @@ TOOL_FORMATS = (
     ("Labelbox", ".json", re.compile(rb'\s*\[\s*\{.*?"data_row"\s*:', re.DOTALL)),
     ("V7 Darwin", ".json", re.compile(rb'\s*\{.*?"slots"\s*:', re.DOTALL)),
     ("Label Studio", ".csv", re.compile(rb"(?=[^\r\n]*\bannotation_id\b)(?=[^\r\n]*\blead_time\b)")),
+    ("VIA 3", ".json", re.compile(rb'\s*\{\s*"project"\s*:\s*\{\s*"pid"\s*:')),
     ("CVAT", ".xml", re.compile(rb"(?s:.*?)<annotations[\s>]")),
 )
+
+# files that hold arrays, images or labels, and how their suffixes begin
+CONTAINERS = {
+    "MATLAB": (".mat",),
+    "TFRecord": (".tfrecord", ".record"),
+    "HDF5": (".h5", ".hdf"),
+    "LMDB": (".mdb",),
+}
+UNPACK = "write the images as files, and their labels as a table (CSV)"
 
 
 def beginning(tree: FileTree, names: Iterable[str], size: int, known: Callable[[bytes], object]) -> list[str]:
@@ -49,8 +59,15 @@ def with_suffix(names: Iterable[str], ending: str) -> list[str]:
     return [name for name in names if suffix(name) == ending]
 
 
-def tool_formats(tree: FileTree, names: Iterable[str]) -> Iterator[Problem]:
-    """Yield a report row for each annotation tool whose native format some of `names` have; these are not read."""
+def tool_formats(tree: FileTree, names: Sequence[str]) -> Iterator[Problem]:
+    """Yield a report row for each annotation tool or kind of container whose native format some of `names` have; these
+    are not read."""
+    for kind, endings in CONTAINERS.items():
+        if own := [name for name in names if suffix(name).startswith(endings)]:
+            for name in own:
+                tree.note_opened(name)
+            shown = listed([readable(name, 255) for name in own])
+            yield Problem(shown, "images and labels as files", f"{kind}; {UNPACK}", "ignored")
     for tool, ending, pattern in TOOL_FORMATS:
         if own := beginning(tree, with_suffix(names, ending), TOOL_HEAD, pattern.match):
             for name in own:

@@ -13,12 +13,14 @@ from ranking.core.settings import GivenJson, GivenSettings, Json, Settings
 from ranking.core.text import listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, Upload, open_tree
+from ranking.files.archive_tree import ArchiveTree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.opening import TABLES
 from ranking.files.tree import suffix
-from ranking.formats.file_beginnings import tool_formats
+from ranking.formats.file_beginnings import beginning, tool_formats
+from ranking.formats.file_names import is_image
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
-from ranking.formats.svmlight import SvmLight, graded_files
+from ranking.formats.svmlight import EXTRACT, HEAD, MAX_LISTED, SvmLight, begins_graded, graded_files
 from ranking.formats.table_file import read_table
 from ranking.formats.tree_source import Recognised, detect, tree_sources
 
@@ -87,15 +89,14 @@ def preview_import(
     """
     report = on_step or (lambda _: None)
     report("Listing the files")
-    # never in an upload, because the settings of this source name files of the computer that runs the app
-    graded = None if isinstance(place, Upload) else graded_files(place)
-    if graded is not None and source in (None, SvmLight.name):
+    graded = _graded_at(place, source)
+    if graded is not None:
         names, detected = tuple(graded.settings.values()), {SvmLight.name: graded}
     else:
         tree = open_tree(place)
         names, detected = tree.names, detect(tree)
         if source is None and not detected:
-            return ImportPreview(len(names), {}, refused=unknown(names) + _reasons(tree))
+            return ImportPreview(len(names), {}, refused=_graded(tree) or unknown(names) + _reasons(tree))
     chosen = source or next(iter(detected))
     if chosen not in (*detected, *tree_sources()):
         expected = f"one that reads folders and ZIP files: {', '.join(tree_sources())}"
@@ -126,6 +127,25 @@ def undecided(preview: ImportPreview, option: str) -> InputError:
     row = preview.open_decisions[0]
     choices = " or ".join(f"{row.setting}={value}" for value in (row.value, *row.alternatives))
     return InputError(row.about, "one way to read the files", row.evidence, f"choose by {option}: {choices}")
+
+
+def _graded_at(place: str, source: str | None) -> Recognised | None:
+    """Return how graded samples at a typed place are read, or whatever is there by the choice of that source."""
+    # never in an upload, because the settings of this source name files of the computer that runs the app
+    if isinstance(place, Upload) or source not in (None, SvmLight.name):
+        return None
+    chosen = None if source is None else Recognised(0.0, "chosen by you", {"file": place})
+    return graded_files(place) or chosen
+
+
+def _graded(tree: FileTree) -> str:
+    """Return a text about files of graded samples in a tree without images; "" if there are none."""
+    names = [] if any(map(is_image, tree.names)) else tree.names[:MAX_LISTED]
+    if not (graded := beginning(tree, names, HEAD, begins_graded)):
+        return ""
+    shown = listed([readable(name, 255) for name in graded])
+    step = EXTRACT if isinstance(tree, ArchiveTree) else "choose the format SVMlight and one of these files"
+    return f"{shown}: graded samples in svmlight format; {step}"
 
 
 def unknown(names: Collection[str]) -> str:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from ranking.core import Problem
 from ranking.core.text import counted, listed, readable
+from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Unusable
-from ranking.files.tree import base, parent, suffix
+from ranking.files.tree import base, parent, stem, suffix
 from ranking.formats.file_names import part_in_name
-from ranking.formats.image_names import ImageNames
+from ranking.formats.image_names import NO_IMAGE, ImageNames
 
 MAX_BYTES = 16 * 2**20
 SUFFIXES = (".txt", ".lst", ".list")
@@ -20,49 +23,186 @@ LEAST_NAMED, MANY_NAMED = 0.5, 20
 # The words of a line after the name, such as a class or 1 and -1, are ignored; a row of more words is no list.
 MAX_WORDS = 4
 WHICH = {"test": 2, "val": 1, "train": 0}
+# files that state the part of every image by a value: words of their names, and suffixes of those that may name parts
+SPLIT_WORDS = {"split", "splits", "partition", "partitions"}
+MAY_SPLIT = (*SUFFIXES, ".csv", ".tsv", ".mat", ".npy", ".npz")
+# a key and a value, and how it is said which part the value 1 means
+PAIR = re.compile(r"(.+?)[\s,;]+([^\s,;]+)")
+MEANS_ONE = re.compile(r"is_?(train|test)")
+# lists of ids that are looked at for one list of parts, and bytes of a text that says what values mean
+MAX_LISTS, MAX_TEXT = 50, 65_536
 
 
 class SplitLists(NamedTuple):
     """files: the lists, by name in the tree. parts: the part of each image that they name. both: images in lists of
-    several parts; they count for test before val before train."""
+    several parts; they count for test before val before train. missing: the file of each line that names no image, and
+    the line. how: what the values of the lists mean, and why. is_open: whether they may mean the opposite."""
 
     files: tuple[str, ...]
     parts: dict[str, str]
     both: tuple[str, ...]
+    missing: tuple[tuple[str, str], ...] = ()
+    how: str = ""
+    is_open: bool = False
 
     def in_words(self) -> str:
-        return listed([readable(name) for name in dict.fromkeys(self.files)])
+        return listed([readable(name) for name in dict.fromkeys(self.files)]) + self.how
 
     def rows(self) -> Iterator[Problem]:
+        if self.missing:
+            yield missing_row(self.missing)
         if self.both:
             came = f"{counted(len(self.both), 'image')} in several lists: {listed(list(self.both))}"
             yield Problem(self.in_words(), "an image in one list", came, "test goes before val before train")
 
 
+def missing_row(missing: Sequence[tuple[str, str]]) -> Problem:
+    """Return the report row about lines that name no image, each with its file: several lists may repeat them."""
+    files, lines = (list(dict.fromkeys(map(readable, column))) for column in zip(*missing, strict=True))
+    came = f"{counted(len(missing), 'line')} without one: {listed(lines)}"
+    return Problem(listed(files), NO_IMAGE, came, "line ignored")
+
+
 def split_lists(tree: FileTree, index: ImageNames) -> SplitLists:
     """Return the lists of the folder whose lists name most images, the uppermost of equals.
 
-    A list is a text file whose name contains a word such as train, and whose lines begin with the names of images.
+    A list is a text file whose name contains a word such as train, and whose lines begin with the names of images; or a
+    file with the part of each image (`coded_list`).
     """
     folders: dict[str, list[tuple[str, str, list[str]]]] = {}
+    missing: dict[str, list[tuple[str, str]]] = {}
+    found = []
     for name in tree.names:
+        if suffix(name) not in SUFFIXES or not names_split(name):
+            continue
         part = part_in_name(name)
-        if part is not None and suffix(name) in SUFFIXES and (images := named_images(tree, name, index)):
-            folders.setdefault(parent(name), []).append((name, part, images))
-    found = [joined(lists) for _, lists in sorted(folders.items(), key=lambda item: item[0].count("/"))]
+        if (coded := coded_list(tree, name, index)) is not None:
+            found.append(coded)
+        elif part is not None and (named := named_images(tree, name, index)).images:
+            folders.setdefault(parent(name), []).append((name, part, named.images))
+            missing.setdefault(parent(name), []).extend((name, line) for line in named.missing)
+    found += [joined(lists)._replace(missing=tuple(missing[folder])) for folder, lists in folders.items()]
+    found.sort(key=lambda lists: lists.files[0].count("/"))
     best = max(found, key=lambda lists: len(lists.parts), default=joined([]))
     for name in best.files:
         tree.note_opened(name)
     return best
 
 
-def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
-    """Return the images that the lines of a file name; [] if it is no list."""
+def names_split(name: str) -> bool:
+    """Return whether the name of a file says that it divides images into parts.
+
+    >>> names_split("lists/train_list.mat"), names_split("eval_partition.txt"), names_split("split/names.txt")
+    (True, True, False)
+    """
+    return part_in_name(name) is not None or not SPLIT_WORDS.isdisjoint(_words(name))
+
+
+def _words(name: str) -> list[str]:
+    return re.findall("[a-z]+", stem(name).lower())
+
+
+def coded_list(tree: FileTree, name: str, index: ImageNames) -> SplitLists | None:
+    """Return the part of each image by a file whose lines are an image, or its id in a list beside it, and a value: a
+    word such as train, or a number; None for any other file, or if nothing tells what the numbers mean."""
+    words = {PARTS.get(word, word) for word in _words(name)}
+    is_of_all = {"train", "test"} <= words or not SPLIT_WORDS.isdisjoint(words)
+    pairs = _pairs(tree, name) if is_of_all or MEANS_ONE.search(stem(name).lower()) else []
+    values = Counter(value.lower() for _, value in pairs)
+    of_words = {word: PARTS[word] for word in values if word in PARTS}
+    numbers = {value for value in values if value.isdecimal()}
+    meaning, why, is_open = of_words, "", False
+    if not of_words and numbers in ({"0", "1"}, {"0", "1", "2"}):
+        text = " ".join([stem(name), *pairs[0], *_explanations(tree, name)]).lower()
+        means = {match[1] for match in MEANS_ONE.finditer(text)}
+        if len(numbers) == 3:
+            meaning, why = (
+                {"0": "train", "1": "val", "2": "test"},
+                "0 is train, 1 is val, 2 is test, as is usual",
+            )
+        elif len(means) == 1:
+            one = means.pop()
+            meaning = {"1": one, "0": "test" if one == "train" else "train"}
+            why = f"1 is {one}, as “is {one}” says"
+        elif {"train", "test"} <= words:
+            meaning, why = {"1": "train", "0": "test"}, "1 is train, as is usual in lists of train and test"
+            is_open = values["1"] < values["0"]
+        why = f" ({why}; {listed([f'{count:,} times {value}' for value, count in sorted(values.items())])})"
+    if len(set(meaning.values())) < 2:
+        return None
+    # a header
+    pairs = pairs[MEANS_ONE.search(" ".join(pairs[0]).lower()) is not None :]
+    by_id = _names_by_id(tree, name, index)
+    lists: dict[str, list[str]] = {}
+    missing, files = [], {name: None}
+    for key, value in pairs:
+        try:
+            part, image = meaning[value.lower()], index.find(by_id.get(key, ("", key))[1], parent(name))
+        except (KeyError, Unusable):
+            missing.append((name, f"{key} {value}"))
+            continue
+        lists.setdefault(part, []).append(image)
+        files |= {by_id[key][0]: None} if key in by_id else {}
+    if sum(map(len, lists.values())) < min(LEAST_NAMED * len(pairs), MANY_NAMED):
+        return None
+    whole = joined([(name, part, images) for part, images in lists.items()])
+    return whole._replace(files=tuple(files), missing=tuple(missing), how=why, is_open=is_open)
+
+
+def _pairs(tree: FileTree, name: str) -> list[tuple[str, str]]:
+    """Return the first words and the last word of each line of a text file; [] if a line has one word only."""
+    try:
+        matches = [PAIR.fullmatch(line) for line in text_lines(tree, name)]
+    except Unusable:
+        return []
+    pairs = [(match[1].strip(" \"'"), match[2].strip("\"'")) for match in matches if match]
+    return pairs if len(pairs) == len(matches) else []
+
+
+def _names_by_id(tree: FileTree, beside: str, index: ImageNames) -> dict[str, tuple[str, str]]:
+    """Return the names of images by the ids that a text file in the same folder gives them, and that file."""
+    lists = [name for name in _in_folder_of(tree, beside) if suffix(name) in SUFFIXES and name != beside]
+    for name in lists[:MAX_LISTS]:
+        try:
+            cells = [re.split(r"[\s,;]+", line, maxsplit=1) for line in text_lines(tree, name)]
+        except Unusable:
+            continue
+        named = {row[0]: (name, row[1]) for row in cells if len(row) == 2 and index.knows(row[1])}
+        if len(named) >= max(1, min(LEAST_NAMED * len(cells), MANY_NAMED)):
+            return named
+    return {}
+
+
+def _in_folder_of(tree: FileTree, name: str) -> list[str]:
+    """Return the names of the files in the folder of a file."""
+    return [other for other in tree.names if parent(other) == parent(name)]
+
+
+def _explanations(tree: FileTree, name: str) -> Iterator[str]:
+    """Yield the texts beside a list that may say what its values mean."""
+    for other in _in_folder_of(tree, name):
+        if "readme" in base(other).lower():
+            try:
+                yield tree.head(other, MAX_TEXT).decode("utf-8", "replace")
+            except Unusable:
+                continue
+
+
+class NamedImages(NamedTuple):
+    """The images that the lines of a list name, and the lines that name none."""
+
+    images: list[str]
+    missing: list[str]
+
+
+def named_images(tree: FileTree, name: str, index: ImageNames) -> NamedImages:
+    """Return the images that the lines of a file name; none if it is no list."""
+    nothing = NamedImages([], [])
     try:
         lines = text_lines(tree, name)
     except Unusable:
-        return []
-    images = []
+        return nothing
+    images, missing = [], []
     for line in lines:
         words = line.split()
         texts = [line, words[0], line.partition(",")[0]] if len(words) <= MAX_WORDS else [line]
@@ -70,7 +210,11 @@ def named_images(tree: FileTree, name: str, index: ImageNames) -> list[str]:
             # several images may have this name
             with contextlib.suppress(Unusable):
                 images.append(index.find(text, parent(name)))
-    return images if len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED) else []
+        else:
+            missing.append(line)
+    return (
+        NamedImages(images, missing) if len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED) else nothing
+    )
 
 
 def text_lines(tree: FileTree, name: str) -> list[str]:

@@ -26,7 +26,9 @@ from ranking.datasets.sequences import GRADE
 from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import random_part
 from ranking.files.limits import Limits, variable
+from ranking.files.tar_tree import MAGIC, MAGIC_AT
 from ranking.files.typed_path import in_file, read_typed, typed_file, typed_path
+from ranking.files.zip_tree import FIRST
 from ranking.formats.file_names import is_image, part_in_name
 from ranking.formats.tree_source import Recognised
 
@@ -36,9 +38,14 @@ MAX_CELLS = 100_000_000
 # bytes of a row
 LONGEST_ROW = 2**22
 LARGEST = float(np.finfo(np.float32).max)
+# the largest float32 and double, which mark missing values
+MARKS = np.array([LARGEST, np.finfo(np.float64).max])
 # rows from which the cards of samples show the grade only, so that few are drawn
 MANY = 20_000
 EXPECTED = "a file of graded samples in svmlight format"
+EXTRACT = "extract it, and give the path of the folder"
+GZIP = b"\x1f\x8b"
+ARCHIVE_HEAD = 512
 ROW = "grade qid:query feature:value ..."
 FILLED = "the least value of the feature in the same query; 0 if that has none"
 PAIRS = re.compile(rb"(\s*[0-9]+:[^\s:]+)*\s*")
@@ -46,6 +53,7 @@ ZERO = re.compile(rb"\s0+:")
 # files of a folder, and bytes of each, by which graded samples are recognised
 MAX_LISTED, HEAD = 50, 2**16
 BEGINS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?\s+(?:qid:\S+\s+)?[0-9]+:[-+0-9.NnaA]")
+INFINITE = re.compile(rb":[-+]?inf", re.IGNORECASE)
 # how LETOR writes a value that is missing
 MISSING = re.compile(rb":null\b", re.IGNORECASE)
 
@@ -54,7 +62,7 @@ class Graded(NamedTuple):
     """The rows of a file. grades: (n,) finite. queries: of each row; [] if no row names one. lines: (n,) the line
     number of each row. features: (n, highest number + 1) float32 with the numbers of the file; NaN where missing.
     first: the number of the first feature, 0 if a row has it. origin: where the queries are from. filled: how many
-    values were missing."""
+    values were missing; huge: of these, the largest number. kind: train, validation or test."""
 
     name: str
     grades: Floats
@@ -63,7 +71,14 @@ class Graded(NamedTuple):
     features: npt.NDArray[np.float32]
     first: int
     origin: str
+    huge: int = 0
     filled: int = 0
+    kind: str = "train"
+
+    def gaps(self) -> str:
+        """Return in words how missing values are written."""
+        ways = ((self.filled - self.huge, "NULL or NaN"), (self.huge, "the largest number"))
+        return " and ".join(f"{count:,} times {way}" for count, way in ways if count)
 
 
 @SOURCES.register("SVMlight")
@@ -74,7 +89,8 @@ class SvmLight(Source):
     If rows name no query, a file beside them with the suffix .query or .group gives the number of rows per query, which
     are then consecutive, as in LightGBM and XGBoost, or the query of each row. The query is the group, the grade is the
     criterion. There are no images, so cards replace them. The first feature is number 0 if a row has it, otherwise
-    number 1. A missing value (NULL) becomes the least value of the feature in its query.
+    number 1. A missing value (NULL, or the largest number) becomes the least value of the feature in its
+    query.
     """
 
     order: ClassVar[int] = 1
@@ -90,6 +106,12 @@ class SvmLight(Source):
         label="Test file",
         help="A second file of this format with the test samples, such as rank.test. Empty: a random share of the "
         "queries in the first file is held out.",
+        advanced=True,
+    )
+    validation_file: str = setting(
+        "",
+        label="Validation file",
+        help="A further file of this format, such as vali.txt. Its samples are training samples.",
         advanced=True,
     )
     test_share: float = share_of_test(
@@ -110,10 +132,8 @@ class SvmLight(Source):
         first, width = self._columns
         for part in self._parts:
             if part.filled:
-                yield Problem(
-                    part.name, "a value for every feature", f"{part.filled:,} times NULL or NaN", FILLED
-                )
-        given = {typed_path(file, EXPECTED) for file in (self.file, self.test_file) if file.strip()}
+                yield Problem(part.name, "a value for every feature", part.gaps(), FILLED)
+        given = {typed_path(file, EXPECTED) for file in self._files.values()}
         for file in sorted(next(iter(given)).parent.iterdir()):
             if file not in given and part_in_name(file.name.replace(".", " ")) and _begins_graded(file):
                 yield Problem(
@@ -123,11 +143,11 @@ class SvmLight(Source):
                     "not read",
                 )
         several, many = len(self._parts) > 1, len(self) > MANY
-        for part, split in zip(self._parts, ("train ", "test "), strict=False):
+        for part in self._parts:
             # queries of two files are different even if their names are equal
-            of = split if several else ""
-            tests = set(part.queries) if split == "test " else set[str]()
-            if not several:
+            of = f"{part.kind} " if several else ""
+            tests = set(part.queries) if part.kind == "test" else set[str]()
+            if "test" not in self._files:
                 tests = self._random_tests(part.queries)
             for row, query in enumerate(part.queries):
                 grade, line = float(part.grades[row]), int(part.lines[row])
@@ -145,15 +165,26 @@ class SvmLight(Source):
         first, parts, rows = self._columns[0], self._parts, counted(len(self), "row")
         grades = np.unique(np.concatenate([part.grades for part in parts]))
         filled = sum(part.filled for part in parts)
-        held_out = f"a random {self.test_share:g} of the queries" if len(parts) == 1 else parts[1].name
+        held_out = next(
+            (part.name for part in parts if part.kind == "test"),
+            f"a random {self.test_share:g} of the queries",
+        )
         decisions = [
             *(Decision("queries", counted(len(set(part.queries)), "query"), part.origin) for part in parts),
             Decision("first feature", f"number {first}", f"{'a' if first == 0 else 'no'} row has feature 0"),
             Decision("grades", f"{grades[0]:g} to {grades[-1]:g}", f"{len(grades):,} different in {rows}"),
             Decision("test split", held_out, f"{counted(len(parts), 'file')} given", "test_file"),
         ]
+        decisions += [
+            Decision(
+                "validation rows", "training rows", f"{counted(len(part.queries), 'row')} of {part.name}"
+            )
+            for part in parts
+            if part.kind == "validation"
+        ]
         if filled:
-            decisions.append(Decision("missing values", FILLED, f"{filled:,} values are NULL or NaN"))
+            gaps = "; ".join(f"{part.name}: {part.gaps()}" for part in parts if part.filled)
+            decisions.append(Decision("missing values", FILLED, gaps))
         if len(self) > MANY:
             decisions.append(Decision("cards", "one for each grade", f"{rows}, more than {MANY:,}"))
         return decisions
@@ -163,10 +194,14 @@ class SvmLight(Source):
         chosen = random_part(len(names), self.test_share, self.seed)
         return {name for name, test in zip(names, chosen.tolist(), strict=True) if test}
 
+    @property
+    def _files(self) -> dict[str, str]:
+        further = {"validation": self.validation_file, "test": self.test_file}
+        return {"train": self.file, **{kind: file for kind, file in further.items() if file.strip()}}
+
     @cached_property
     def _parts(self) -> list[Graded]:
-        files = [self.file, self.test_file] if self.test_file.strip() else [self.file]
-        return [_part(file) for file in files]
+        return [_part(file)._replace(kind=kind) for kind, file in self._files.items()]
 
     @cached_property
     def _columns(self) -> tuple[int, int]:
@@ -179,29 +214,42 @@ def graded_files(place: str) -> Recognised | None:
     """Return how this source reads a file of graded samples, or a folder of them and no images; None for anything
     else."""
     try:
-        files = [Path(place.strip()).expanduser()]
-        while len(files) == 1 and files[0].is_dir():
-            files = sorted(files[0].iterdir())
+        there = [Path(place.strip()).expanduser()]
+        while len(there) == 1 and there[0].is_dir():
+            there = sorted(there[0].iterdir())
     except (OSError, RuntimeError, ValueError):
         # whoever opens the tree says why it cannot be read
         return None
-    if any(is_image(file.name) for file in files[:MAX_LISTED]):
+    if any(is_image(file.name) for file in there[:MAX_LISTED]):
         return None
-    graded = [file for file in files[:MAX_LISTED] if file.is_file() and _begins_graded(file)]
+    graded = [file for file in there[:MAX_LISTED] if file.is_file() and _begins_graded(file)]
     parts = {part_in_name(file.name.replace(".", " ")): file for file in reversed(graded)}
-    test = parts.get("test", parts.get("val"))
-    train = parts.get("train", next((file for file in graded if file != test), None))
+    validation = parts.get("val")
+    test = parts.get("test", validation)
+    train = parts.get("train", next((file for file in graded if file not in (test, validation)), None))
     if train is None:
         return None
-    settings = {"file": str(train)} | ({} if test is None else {"test_file": str(test)})
+    validation = None if validation == test else validation
+    files = {"file": train, "validation_file": validation, "test_file": test}
+    settings = {name: str(file) for name, file in files.items() if file is not None}
     return Recognised(0.9, f"{readable(train.name)} begins as {ROW}", settings)
 
 
 def _begins_graded(file: Path) -> bool:
     try:
-        with gzip.open(file) if file.suffix.lower() == ".gz" else file.open("rb") as stream:
-            lines = stream.read(HEAD).decode("utf-8-sig").splitlines()
-    except (OSError, EOFError, ValueError):
+        with file.open("rb") as stream:
+            return begins_graded(stream.read(HEAD))
+    except OSError:
+        return False
+
+
+def begins_graded(head: bytes) -> bool:
+    """Return whether a file with these first bytes has graded samples; it may be compressed by gzip."""
+    try:
+        if head.startswith(GZIP):
+            head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD)
+        lines = head.decode("utf-8-sig", "ignore").splitlines()
+    except zlib.error:
         return False
     first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
     return BEGINS.match(first) is not None
@@ -211,9 +259,12 @@ def _part(file: str) -> Graded:
     path = typed_file(file, EXPECTED)
     name = readable(path.name)
     with path.open("rb") as stream:
-        packed = stream.peek(2)[:2] == b"\x1f\x8b"
+        packed = stream.peek(2)[:2] == GZIP
         try:
             lines: Any = gzip.GzipFile(fileobj=stream) if packed else stream
+            head = lines.peek(ARCHIVE_HEAD)[:ARCHIVE_HEAD]
+            if head.startswith(FIRST) or head[MAGIC_AT:].startswith(MAGIC):
+                raise InputError(name, EXPECTED, "an archive", EXTRACT)
             rows = read_graded(lines, name)
         except (OSError, EOFError, zlib.error) as error:
             raise in_file(name, "an intact gzip file" if packed else EXPECTED, error) from error
@@ -271,20 +322,20 @@ def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> G
     limits = Limits.from_environment() if limits is None else limits
     grades, queries, lines = array("d"), [], array("q")
     vectors: list[npt.NDArray[np.float32]] = []
-    width, first = 0, 1
+    width, huge, first = 0, 0, 1
     for number, line in enumerate(iter(lambda: stream.readline(LONGEST_ROW), b""), 1):
         content = line.removeprefix(codecs.BOM_UTF8).partition(b"#")[0]
         if not content.strip():
             continue
         try:
-            grade, query, vector = _row(content)
+            grade, query, vector, beyond = _row(content)
         except (ValueError, OverflowError) as error:
             raise InputError(f"{file}, line {number}", ROW, readable(str(error), 200)) from error
         grades.append(grade)
         lines.append(number)
         vectors.append(vector)
         queries += [] if query is None else [query]
-        width = max(width, len(vector))
+        width, huge = max(width, len(vector)), huge + beyond
         first = 0 if first == 0 or ZERO.search(content) else 1
         if len(grades) > limits.samples:
             raise InputError(file, f"at most {limits.samples:,} rows ({variable('samples')})", "more")
@@ -300,12 +351,12 @@ def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> G
     for row, vector in enumerate(vectors):
         features[row, : len(vector)] = vector
     origin = f"qid: in {counted(len(lines), 'row')}"
-    return Graded(file, np.array(grades), queries, np.array(lines), features, first, origin)
+    return Graded(file, np.array(grades), queries, np.array(lines), features, first, origin, huge)
 
 
-def _row(content: bytes) -> tuple[float, str | None, npt.NDArray[np.float32]]:
-    """Return the grade, the query, None if it is not named, and the features (highest number + 1,) of a row; ValueError
-    if it cannot be read."""
+def _row(content: bytes) -> tuple[float, str | None, npt.NDArray[np.float32], int]:
+    """Return the grade, the query, None if it is not named, the features (highest number + 1,) of a row, and how many
+    of them are the largest number, which marks what is missing; ValueError if it cannot be read."""
     grade, rest = [*content.split(None, 1), b""][:2]
     query = None
     if rest.startswith(b"qid:"):
@@ -320,9 +371,12 @@ def _row(content: bytes) -> tuple[float, str | None, npt.NDArray[np.float32]]:
         raise ValueError(f"feature {columns.max():.0f}, expected numbers below {MAX_FEATURES:,}")
     if len(np.unique(columns)) < len(columns):
         raise ValueError("a feature that occurs twice")
-    # not a number where it is missing
-    if not abs(float(grade)) <= LARGEST or (np.abs(values) > LARGEST).any():
+    # the largest double becomes infinite where its last digit was rounded up
+    huge = np.isinf(values) | np.isclose(np.abs(values)[:, None], MARKS, rtol=1e-4).any(axis=1)
+    values[huge] = np.nan
+    is_infinite = INFINITE.search(rest) is not None
+    if is_infinite or not abs(float(grade)) <= LARGEST or (np.abs(values) > LARGEST).any():
         raise ValueError("infinity, a number too large, or no grade")
     vector = np.zeros(int(columns.max(initial=0)) + 1, np.float32)
     vector[columns.astype(np.int64)] = values
-    return float(grade), query, vector
+    return float(grade), query, vector, int(huge.sum())

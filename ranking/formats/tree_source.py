@@ -22,7 +22,7 @@ from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, part_folders, shared_folder
 from ranking.formats.image_names import ImageNames
-from ranking.formats.split_lists import split_lists
+from ranking.formats.split_lists import MAY_SPLIT, names_split, split_lists
 
 # examples in a row that stands for many problems
 SHOWN = 3
@@ -166,16 +166,15 @@ class TreeSource(Source):
             evidence = f"{self.test_share:.0%} of {count} held out at random, seed {self.seed}"
             if self.split != RANDOM:
                 named = {part for _, parts in found.values() for part in parts if part is not None}
-                came = listed(sorted(named)) or "none"
-                rows = [Problem("parts", "a training part and a test part", came, evidence), *rows]
-                evidence += ", because nothing names a test split"
+                row, why = self._without_split(listed(sorted(named)), evidence)
+                rows, evidence = [row, *rows], f"{evidence}, because {why}"
             self._decide_split(tested, RANDOM, evidence, list(tests))
             return tested, rows
         (by, parts), tested = found[way], tests[way]
         evidence = f"{by} name the part of {counted(sum(part is not None for part in parts), 'image')}"
         differ = [other for other in tests if tests[other] != tested]
         evidence += f"; {found[differ[0]][0]} name another test split" if differ else ""
-        is_open = self.split == FOUND and bool(differ)
+        is_open = self.split == FOUND and (bool(differ) or (way == LISTS and lists.is_open))
         self._decide_split(
             tested, way, evidence, [*(other for other in tests if other != way), RANDOM], is_open
         )
@@ -186,6 +185,24 @@ class TreeSource(Source):
             tested, more = moved_whole(tested, groups)
             return tested, [*rows, *more]
         return tested, [*rows, *_on_both_sides(tested, groups)]
+
+    def _without_split(self, named: str, held: str) -> tuple[Problem, str]:
+        """Return the report row about a random split that nobody chose, and why it is random. named: the parts."""
+        unread = [
+            name
+            for name in self._tree.names
+            if suffix(name) in MAY_SPLIT and names_split(name) and name not in self._tree.opened
+        ]
+        if not unread:
+            why = f"all parts that are named are {named}" if named else "nothing names a test split"
+            return Problem("parts", "a training part and a test part", named or "none", held), why
+        for name in unread:
+            self._tree.note_opened(name)
+        shown = listed([readable(name) for name in unread])
+        came = f"{counted(len(unread), 'file')} whose names say so: {shown}"
+        expected = "lists of the images of a part as text, a name in each line"
+        why = f"{shown} may name a test split, but cannot be read as lists of images"
+        return Problem("split", expected, came, "not read; the split is random"), why
 
     def _leave_out(self, names: Sequence[str]) -> Iterator[Problem]:
         """Leave out images that no list names, where lists name the images of each part; yield a report row."""
@@ -248,11 +265,7 @@ def _kinds(names: Sequence[str]) -> str:
 def _has_no_data(name: str) -> bool:
     """Return whether a file is known to have no labels."""
     last = base(name).lower()
-    return (
-        suffix(name) in NO_DATA
-        or last.startswith(("readme", "license"))
-        or last in ("thumbs.db", "desktop.ini")
-    )
+    return suffix(name) in NO_DATA or last.startswith(("readme", "license"))
 
 
 def _tested(parts: Sequence[str | None]) -> list[bool] | None:

@@ -18,7 +18,7 @@ from ranking.formats.file_beginnings import with_suffix
 from ranking.formats.file_names import is_image
 from ranking.formats.image_names import ImageNames
 from ranking.formats.listed_images import Entry, ListedImages
-from ranking.formats.split_lists import SplitLists, joined, named_images, text_lines
+from ranking.formats.split_lists import SplitLists, joined, missing_row, named_images, text_lines
 from ranking.formats.tree_source import FOUND, Recognised
 from ranking.formats.yolo_names import NamesFile, ending_alike, files_of_folders, may_list_names, read_names
 from ranking.formats.yolo_rows import (
@@ -210,9 +210,12 @@ class Yolo(ListedImages):
         """Return the images in a folder or list that a YAML file names."""
         if suffix(path) == ".txt":
             file = ending_alike(path, self._tree.names)
-            images = named_images(self._tree, file, self._index) if file else []
+            images, missing = named_images(self._tree, file, self._index) if file else ([], [])
             if images:
                 self._tree.note_opened(file)
+            if missing:
+                row = missing_row([(file, line) for line in missing])
+                self._problems.add(row.file, row.expected, row.came, row.done)
             return images
         folder = ending_alike(path, self._tree.folders)
         return [name for name in self._images if name.startswith(folder + "/")] if folder else []

@@ -297,3 +297,8 @@ def test_a_solver_that_reads_rows_says_so():
 def test_importing_the_estimators_loads_no_streamlit():
     code = "import sys, ranking.estimators; sys.exit('streamlit' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_missing_numbers_are_refused_with_the_step():
+    with pytest.raises(ValueError, match="SimpleImputer"):
+        made("APSVM").fit([[1.0], [np.nan]], [True, False])

@@ -122,6 +122,9 @@ def test_threads_read_at_the_same_time(tmp_path):
 def test_hidden_files_of_file_managers_are_ignored(make_tree):
     tree = make_tree(["._a.txt", "__MACOSX/b/._c.jpg", "b/.DS_Store", ".git/config"])
     assert (tree.names, tree.folders, tree.problems) == (tuple(sorted(FILES)), ("", "b", "b/d"), ())
+    [row] = tree.decisions
+    assert (row.about, row.chosen) == ("hidden files", "not read")
+    assert row.evidence.startswith("4 files of the operating system")
 
 
 def test_paths_that_cannot_be_opened_are_refused():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import os
+import shutil
 
 import numpy as np
 import pytest
@@ -15,9 +16,11 @@ from import_folders import images_and_problems, lay
 from refusals import refusal, refused
 
 from ranking.datasets import build_image_set, make_source
+from ranking.features.opened import open_image_set
 from ranking.files import Limits
 from ranking.formats.corel5k import read_corel5k
-from ranking.formats.svmlight import read_graded
+from ranking.formats.import_preview import preview_import
+from ranking.formats.svmlight import EXTRACT, read_graded
 
 
 def built(tmp_path, source, file=None, **settings):
@@ -148,7 +151,40 @@ def test_svmlight_in_the_forms_of_its_publishers(tmp_path):
     assert decisions["first feature"][0] == "number 1"
     assert decisions["grades"] == ("-1 to 2", "4 different in 4 rows")
     assert "least value" in decisions["missing values"][0]
-    assert decisions["missing values"][1].startswith("4 values")
+    assert decisions["missing values"][1] == "train.txt.gz: 4 times NULL or NaN"
+
+
+@pytest.mark.parametrize("mark", ["1.7976931348623157E308", "-1.79769313486232e+308", "3.4028235E38"])
+def test_svmlight_files_of_a_folder_are_train_validation_and_test(tmp_path, mark):
+    row = "{} qid:{} 1:{} 2:NULL #docid = GX000\n"
+    files = {"train.txt": row.format(1, 1, 5) + row.format(0, 1, mark), "Vali.txt": row.format(2, 1, 3)}
+    folder = lay(tmp_path / "x", {f"Fold1/{name}": rows for name, rows in files.items()})
+    (folder / "Fold1/test.txt.gz").write_bytes(gzip.compress(row.format(0, 1, 7).encode()))
+    opened = open_image_set(folder)
+    assert opened.images.image_names.tolist() == [
+        "train 000001",
+        "train 000002",
+        "validation 000001",
+        "test 000001",
+    ]
+    assert opened.images.image_test.tolist() == [False, False, False, True]
+    assert opened.images.image_features[:, 0].tolist() == [5, 5, 3, 7]
+    decisions = {row.about: row for row in opened.reading.decisions}
+    assert decisions["validation rows"].evidence == "1 row of Vali.txt"
+    assert opened.problems[0].came == "2 times NULL or NaN and 1 times the largest number"
+    (folder / "Fold1/test.txt.gz").unlink()
+    assert open_image_set(folder).images.image_test.tolist() == [False, False, True]
+
+
+@pytest.mark.parametrize("ending", ["zip", "gztar"])
+def test_an_archive_of_svmlight_files_is_refused_with_the_step(tmp_path, ending):
+    folder = lay(tmp_path / "x", {"Fold1/train.txt": "1 qid:1 1:1\n" * 9})
+    archive = shutil.make_archive(str(tmp_path / "x"), ending, folder)
+    for source in (None, "SVMlight"):
+        with refused(archive if source is None else os.path.basename(archive)) as caught:
+            open_image_set(archive, source=source)
+        assert caught.value.remedy.endswith(EXTRACT)
+    assert preview_import(archive, None, {}).refused.endswith(EXTRACT)
 
 
 @pytest.mark.parametrize("beside", ["a.train.query", "a.train.group", "a.group", "a.query"])

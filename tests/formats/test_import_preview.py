@@ -17,6 +17,7 @@ from refusals import refused
 from ranking.datasets import make_source
 from ranking.files import Upload
 from ranking.formats import source_preview as previews
+from ranking.formats.file_beginnings import UNPACK
 from ranking.formats.import_preview import ImportPreview, preview_import, unknown
 from ranking.formats.source_preview import preview_source
 
@@ -165,7 +166,12 @@ CVAT = '<?xml version="1.0"?>\n<annotations><image name="1.jpg"/></annotations>'
 
 @pytest.mark.parametrize(
     ("name", "content", "tool"),
-    [("a.json", TASKS, "Label Studio"), ("a.csv", REGIONS, "Label Studio"), ("a.xml", CVAT, "CVAT")],
+    [
+        ("a.json", TASKS, "Label Studio"),
+        ("a.csv", REGIONS, "Label Studio"),
+        ("a.xml", CVAT, "CVAT"),
+        ("a.json", {"project": {"pid": "x"}}, "VIA 3"),
+    ],
 )
 def test_native_formats_of_tools_are_refused_with_the_formats_that_they_export(tmp_path, name, content, tool):
     """Beside images of which nothing is known, and beside images that another format knows."""
@@ -179,6 +185,23 @@ def test_native_formats_of_tools_are_refused_with_the_formats_that_they_export(t
     row = beside.content.reading.problems[-1]
     assert (row.file, row.done) == (name, "ignored")
     assert f"the native format of {tool}" in row.came
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("labels.mat", "MATLAB"),
+        ("a.tfrecord-00000-of-00002", "TFRecord"),
+        ("a.hdf5", "HDF5"),
+        ("data.mdb", "LMDB"),
+    ],
+)
+def test_containers_are_refused_by_name_with_the_step(tmp_path, name, kind):
+    said = f"{kind}; {UNPACK}"
+    assert said in preview_import(str(lay(tmp_path / "x", {name: b"x"})), None, {}).refused
+    beside = {name: b"x", "cat/1.jpg": None, "dog/2.jpg": None}
+    row = preview_import(str(lay(tmp_path / "y", beside)), None, {}).content.reading.problems[-1]
+    assert (row.file, row.came) == (name, said)
 
 
 def test_previews_of_an_earlier_version_or_of_a_removed_format_are_refused(zoo):

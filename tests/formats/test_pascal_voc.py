@@ -190,6 +190,7 @@ def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
         problems,
         ("annotations", "2 times: Annotations/b.XML: ", "Annotations/g.xml: "),
         ("annotations", "Annotations/c.xml: Annotations/c: none"),
+        ("ImageSets/Main/trainval.txt", "2 lines without one: c, ../../../etc/passwd"),
         ("1 image", "in no list: JPEGImages/e.jpg"),
         ("3 images", "none for JPEGImages/d.jpg, JPEGImages/f.jpg, JPEGImages/g.jpg"),
         ("1 .txt", "Annotations/notes.txt"),
@@ -237,6 +238,7 @@ def test_links_that_leave_and_pipes_are_rows(voc, secret):
     check_rows(
         problems,
         ("annotations", f"2 times: Annotations/c.xml: {LEADS_OUT}; Annotations/e.xml: "),
+        ("ImageSets/Main/trainval.txt", "1 line without one: e"),
         ("JPEGImages/d.jpg", LEADS_OUT),
         ("1 image", "none for JPEGImages/c.jpg"),
     )

@@ -14,6 +14,7 @@ from PIL import Image
 from refusals import refused
 
 from ranking.datasets import make_source
+from ranking.features.opened import open_image_set
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
 from ranking.files.tree import base
@@ -373,6 +374,76 @@ def test_masks_are_no_samples(tmp_path):
     for mode, count in (("RGB", 2), ("L", 0)):
         names = {"mask/1.png": png(mode), "face/1.png": png("RGB")}
         assert len(detect(open_tree(lay(tmp_path / mode, names)))) == (count == 2), mode
+
+
+def test_the_question_about_levels_shows_the_folders_of_each(tmp_path):
+    folder = lay(tmp_path / "x", class_tree(*(f"{place}/{kind}" for place in "pqr" for kind in "ab")))
+    with refused("classes") as caught:
+        open_image_set(folder)
+    assert "level 1: p, q, r; level 2: a, b" in caught.value.came
+
+
+def test_the_split_counts_the_images_that_are_kept(tmp_path):
+    files = {f"{part}/{label}/{n}.jpg": None for part in ("train", "test") for label in "ab" for n in "12"}
+    opened = open_image_set(lay(tmp_path / "x", files | {"test/a/1.jpg": b"broken"}))
+    [split] = [row for row in opened.reading.decisions if row.about == "split"]
+    assert split.chosen == "3 of 7 images for testing"
+
+
+def birds(tmp_path, files, **settings):
+    """The test images of eight in two folders, the decision about the split, and the problems."""
+    images = {f"im/{'ab'[number % 2]}/{number}.jpg": None for number in range(1, 9)}
+    source = make_source("Class folders", folder=str(lay(tmp_path / "x", images | files)), **settings)
+    found, problems = images_and_problems(source)
+    return sorted(image.data.name for image in found if image.test), decided(source)["split"], problems
+
+
+IDS = "".join(f"{10 * number} {'ab'[number % 2]}/{number}.jpg\n" for number in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "files", "test", "why"),
+    [
+        ("train_test_split.txt", "11011101", {}, "37", "1 is train, as is usual"),
+        (
+            "train_test_split.txt",
+            "00100010",
+            {"README": "1 if is_test_image"},
+            "37",
+            "1 is test, as “is test” says",
+        ),
+        ("is_train.lst", "11011101", {}, "37", "1 is train, as “is train” says"),
+        ("split.txt", "0120120x", {}, "36", "0 is train, 1 is val, 2 is test"),
+        ("split.txt", ["train", "Test", "val", *["training"] * 5], {}, "2", "name the part of 8 images"),
+    ],
+)
+@pytest.mark.parametrize("by_id", [True, False])
+def test_lists_of_parts_by_image_or_id(tmp_path, name, values, files, test, why, by_id):
+    keys = [line.split()[not by_id] for line in IDS.splitlines()]
+    rows = "".join(f"{key} {value}\n" for key, value in zip(keys, values, strict=True))
+    files = {**files, name: rows} | ({"images.txt": IDS} if by_id else {})
+    tested, decision, problems = birds(tmp_path, files)
+    assert [base(image)[0] for image in sorted(tested, key=base)] == list(test)
+    assert why in decision.evidence
+    assert not decision.is_open
+    left_out = [f"1 line without one: {keys[-1]} x", "in no list: im/a/8.jpg"] if "x" in values else []
+    assert [row.came for row in problems] == left_out
+
+
+def test_few_of_one_kind_may_be_either_part(tmp_path):
+    rows = "".join(f"{number}.jpg {int(number < 3)}\n" for number in range(1, 9))
+    _, decision, _ = birds(tmp_path, {"train_test.txt": rows})
+    assert (decision.is_open, decision.alternatives) == (True, ("random",))
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [("lists/test_list.mat", b"MATLAB"), ("split.txt", "1.jpg 0\n2.jpg 1\n"), ("val.csv", "x,y\n1,2\n")],
+)
+def test_files_that_may_name_the_split_but_are_not_read(tmp_path, name, content):
+    _, decision, problems = birds(tmp_path, {name: content})
+    check_rows(problems, ("split", name))
+    assert f"because {name} may name a test split" in decision.evidence
 
 
 def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):

@@ -27,6 +27,7 @@ MAX_PROBLEMS = 200
 # rows that a column has to number to be no feature
 FEWEST = 5
 BY_ORDER = "by order"
+NOT_CHECKED = "row 1 belongs to the first sample: this cannot be checked"
 LIST = "the list of samples (CSV) contains ids and order"
 # numbers that are in memory at a time
 BLOCK = 2**24
@@ -68,7 +69,8 @@ def by_order(images: ImageSet, count: int) -> Match:
             f"expected one row per sample, {len(images):,}, got {count:,}: {images.title} has {which}{of_images}. Add "
             f"ids to the vectors, or put all rows in the order of the samples; {LIST}"
         )
-    return Match(None, BY_ORDER)
+    came = f"{counted(count, 'row')} and {counted(len(images), 'sample')}, matched {BY_ORDER}"
+    return Match(None, BY_ORDER, [Problem("ids", "a column that names the samples", came, NOT_CHECKED)])
 
 
 def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:

@@ -14,7 +14,7 @@ from refusals import refusal
 from ranking.core.errors import InputError
 from ranking.features.uploaded_vectors import MAX_COLUMNS, vectors_name
 from ranking.features.uploads.array_files import ALL_NUMBERS, array_info, pickled_texts
-from ranking.features.uploads.vector_matrix import BY_ORDER, IDS
+from ranking.features.uploads.vector_matrix import BY_ORDER, IDS, NOT_CHECKED
 from ranking.features.uploads.vector_plot import agreement, principal_components
 from ranking.files import Limits
 
@@ -33,7 +33,9 @@ def test_rows_in_order_are_kept(desk):
         rows[:, 0] += 1
         preview = desk.npy(rows)
         assert (preview.vectors, preview.ids, preview.matched) == ("array", BY_ORDER, BY_ORDER), dtype
-        assert (preview.samples, preview.columns, preview.size, preview.problems) == (9, 5, 5, []), dtype
+        assert (preview.samples, preview.columns, preview.size) == (9, 5, 5), dtype
+        (row,) = preview.problems
+        assert (row.came, row.done) == ("9 rows and 9 samples, matched by order", NOT_CHECKED), dtype
         assert desk.matrix().dtype == np.float32
         assert desk.matrix() == pytest.approx(rows.astype(np.float64), rel=1e-6), dtype
         assert preview.name == vectors_name(desk.matrix()), dtype
@@ -112,8 +114,9 @@ def test_ids_that_cannot_be_read_are_reported_where_rows_are_taken_by_order(desk
     ):
         preview = desk.npz(x=vectors_of(desk.images), ids=unreadable)
         assert preview.ids == BY_ORDER, came
-        (row,) = preview.problems
+        row = preview.problems[0]
         assert (row.file, came in row.came) == ("array ids", True), row
+        assert [row.file for row in preview.problems[1:]] == ["ids"]
 
 
 def test_rows_of_other_samples_are_ignored_and_reported(desk):
@@ -132,8 +135,8 @@ def test_constant_columns_are_dropped_and_rows_of_0_stay(desk):
     preview = desk.npy(rows)
     assert (preview.columns, preview.size) == (5, 3)
     assert not desk.matrix()[4].any()
-    assert [row.file for row in preview.problems] == ["columns 2, 4", "1 row"]
-    assert desk.images.ids[4] in preview.problems[1].came
+    assert [row.file for row in preview.problems] == ["ids", "columns 2, 4", "1 row"]
+    assert desk.images.ids[4] in preview.problems[2].came
 
 
 def test_a_table_of_columns_or_of_lists(desk):
@@ -192,12 +195,13 @@ def test_ids_never_are_features_also_where_they_are_numbers(tmp_path):
     preview = desk.parquet({"photo_number": np.arange(9) + 3, **columns})
     assert (preview.columns, preview.size) == (6, 5)
     assert [(row.file, row.done) for row in preview.problems] == [
-        ("column 1", "dropped, because it numbers the rows")
+        ("ids", NOT_CHECKED),
+        ("column 1", "dropped, because it numbers the rows"),
     ]
     preview = desk.parquet({"__index_level_0__": np.arange(9) + 7, "frame": order % 3, **columns})
     assert (preview.ids, preview.matched) == (BY_ORDER, "by order: no column names images")
     assert preview.columns == 6
-    assert [row.file for row in preview.problems] == ["column __index_level_0__"]
+    assert [row.file for row in preview.problems] == ["column __index_level_0__", "ids"]
 
 
 def test_names_that_match_no_image_are_no_reason_to_take_the_order(desk):
