@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -20,6 +21,9 @@ from ranking.formats.tree_source import FOUND, Recognised, TreeSource
 
 LAYOUT = "one folder of images per class, optionally inside folders train, val and test"
 PATH = "all"
+# classes by the words before the numbers in file names, each with some images
+WORDS, LEAST_IMAGES, MAX_WORDS = "file names", 3, 200
+WORD = re.compile(r"([^\W\d_]+(?:[-_ ][^\W\d_]+)*)[-_. ]*\(?\d+\)?")
 MASK_SUFFIXES = (".png", ".gif", ".bmp", ".tif", ".tiff")
 MASK_STEM = re.compile(r"[-_ ](?:mask|seg|gt|labels?)$", re.IGNORECASE)
 # the bytes of a PNG file up to its kind of colours; grey and palette, as of masks
@@ -55,8 +59,9 @@ class ClassFolders(TreeSource):
     level: str = setting(
         FOUND,
         label="Level of classes",
-        help="Which folders are the classes, counted from the top without those of parts, or the names of all levels.",
-        choices=(FOUND, "1", "2", "3", PATH),
+        help="Which folders are the classes, counted from the top without those of parts, or the names of all levels; "
+        "or the words before the numbers in the names of files.",
+        choices=(FOUND, "1", "2", "3", PATH, WORDS),
         advanced=True,
     )
 
@@ -66,6 +71,8 @@ class ClassFolders(TreeSource):
         found = class_paths(tree)
         level, _, _ = level_of(found)
         classes = sorted({readable(class_at(path, level)) for path in found.paths.values()})
+        if len(classes) < 2 and (words := sorted(set(words_in_names(tree).values()))):
+            return Recognised(0.2, f"names of files begin with {listed(words)}, and a number")
         if len(classes) < 2:
             return None
         return Recognised(
@@ -78,7 +85,10 @@ class ClassFolders(TreeSource):
     def _records(self) -> Iterator[SourceImage | Problem]:
         paths, level = self._found.paths, self._level
         labels = {name: class_at(path, level) for name, path in paths.items()}
-        groups = {name: _group(path, level, labels[name]) for name, path in paths.items()}
+        groups = {
+            name: None if level == WORDS else _group(path, level, labels[name])
+            for name, path in paths.items()
+        }
         units = [[group] if group else [] for group in groups.values()]
         tested, rows = self._which_test(list(paths), groups=units)
         yield from rows
@@ -90,6 +100,9 @@ class ClassFolders(TreeSource):
     @cached_property
     def _found(self) -> ClassPaths:
         found = class_paths(self._tree)
+        if self._by_words:
+            words = words_in_names(self._tree)
+            found = found._replace(paths={name: (word,) for name, word in words.items()})
         if not found.paths:
             remedy = "put the images of each class into a folder with the name of the class"
             raise InputError(self._shown_place(), LAYOUT, "no folder with images", remedy)
@@ -102,7 +115,27 @@ class ClassFolders(TreeSource):
         return found
 
     @cached_property
+    def _by_words(self) -> bool:
+        """Whether the names of files state the classes: by choice, or because folders do not."""
+        if self.level == FOUND:
+            found = class_paths(self._tree)
+            level, _, _ = level_of(found)
+            few = len({class_at(path, level) for path in found.paths.values()}) < 2
+            return few and bool(words_in_names(self._tree))
+        return self.level == WORDS
+
+    @cached_property
     def _level(self) -> str:
+        if self._by_words:
+            counts = Counter(word for (word,) in self._found.paths.values())
+            chosen = f"words in the names of files: {listed([readable(word) for word in sorted(counts)])}"
+            shown = listed([f"{counts[word]:,} with {readable(word)}" for word in sorted(counts)], 8)
+            evidence = (
+                f"no folder or table states the labels; names of files begin {shown}, and a number. If these "
+            )
+            evidence += "are not the classes, make a folder for each class"
+            self._decide(Decision("classes", chosen, evidence, "level", WORDS, (), self.level == FOUND))
+            return WORDS
         value, evidence, is_open = level_of(self._found)
         if self.level != FOUND:
             value, is_open = self.level, False
@@ -122,7 +155,19 @@ def class_at(path: Sequence[str], level: str) -> str:
     >>> class_at(["a", "b"], "1"), class_at(["a", "b"], "3"), class_at(["a", "b"], "all")
     ('a', 'b', 'a/b')
     """
-    return "/".join(path) if level == PATH else path[min(int(level), len(path)) - 1]
+    return "/".join(path) if level in (PATH, WORDS) else path[min(int(level), len(path)) - 1]
+
+
+def words_in_names(tree: FileTree) -> dict[str, str]:
+    """Return the word before the number in the name of each image, such as cat.0.jpg; {} unless there are several words
+    with some images each, in at least half of all images."""
+    images = list(filter(is_image, tree.names))
+    matches = {name: WORD.fullmatch(stem(name)) for name in images}
+    words = {name: match[1].casefold() for name, match in matches.items() if match is not None}
+    counts = Counter(words.values())
+    kept = {name: word for name, word in words.items() if counts[word] >= LEAST_IMAGES}
+    is_likely = 1 < len(set(kept.values())) <= MAX_WORDS and 2 * len(kept) >= len(images)
+    return kept if is_likely else {}
 
 
 def _group(path: Sequence[str], level: str, label: str) -> str | None:

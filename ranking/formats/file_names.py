@@ -22,6 +22,8 @@ MASKS = re.compile(
     r"masks?|trimaps?|segmentations?|segmentation(?:class|object)|gt|groundtruth|labels?|annotations?"
 )
 
+TRAIN_AND_VAL = re.compile(r"train[-_ ]?val(?![a-z])")
+
 
 def is_image(name: str) -> bool:
     """Return whether a file name has the suffix of an image format that can be decoded."""
@@ -104,10 +106,11 @@ def part_of(name: str) -> str | None:
 def part_in_name(name: str) -> str | None:
     """Return the part that the name of a file contains, without its folders.
 
-    >>> part_in_name("ImageSets/train_1.txt"), part_in_name("dog_trainval.txt"), part_in_name("test/list.txt")
+    >>> part_in_name("ImageSets/train_1.txt"), part_in_name("train_val_list.txt"), part_in_name("test/list.txt")
     ('train', 'train', None)
     """
-    words = [PARTS[word] for word in re.findall("[a-z]+", stem(name).lower()) if word in PARTS]
+    text = TRAIN_AND_VAL.sub("trainval", stem(name).lower())
+    words = [PARTS[word] for word in re.findall("[a-z]+", text) if word in PARTS]
     return words[-1] if words else None
 
 

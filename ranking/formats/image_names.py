@@ -62,15 +62,20 @@ class ImageNames:
         same `part` of the set, then an image outside of folders of masks, then an image below `beside`. Unusable if
         there is no image, or more than one remains.
         """
-        writing, path, names = self._written_as(text, self.fills_zeros)
+        names = self.nearest(text, beside, part)
+        if len(names) != 1:
+            raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} images' if names else 'none'}")
+        self._written[self._written_as(text, self.fills_zeros)[0]] += 1
+        return names[0]
+
+    def nearest(self, text: str, beside: str = "", part: str | None = None) -> list[str]:
+        """Return the images that `find` cannot tell apart."""
+        _, path, names = self._written_as(text, self.fills_zeros)
         if len(names) > 1:
             if id(names) not in self._alike:
                 self._alike[id(names)] = Alike(names)
             names = self._alike[id(names)].nearest(path, beside, part)
-        if len(names) != 1:
-            raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} images' if names else 'none'}")
-        self._written[writing] += 1
-        return names[0]
+        return names
 
     def of_annotation(self, file: str) -> str:
         """Return the image of an annotation file with the same stem: in the folder that differs only in words such as

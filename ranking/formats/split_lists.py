@@ -13,7 +13,7 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, parent, stem, suffix
-from ranking.formats.file_names import part_in_name
+from ranking.formats.file_names import TRAIN_AND_VAL, part_in_name
 from ranking.formats.image_names import NO_IMAGE, ImageNames
 
 MAX_BYTES = 16 * 2**20
@@ -231,10 +231,10 @@ def joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:
     parts: dict[str, str] = {}
     both: dict[str, None] = {}
     # trainval repeats the images of train and val
-    for name, part, images in sorted(lists, key=lambda one: "trainval" in base(one[0]).lower()):
+    for name, part, images in sorted(lists, key=lambda one: bool(TRAIN_AND_VAL.search(base(one[0]).lower()))):
         for image in images:
             before = parts.setdefault(image, part)
-            if before != part and ("trainval" not in base(name).lower() or before == "test"):
+            if before != part and (not TRAIN_AND_VAL.search(base(name).lower()) or before == "test"):
                 both[image] = None
                 parts[image] = max(before, part, key=WHICH.__getitem__)
-    return SplitLists(tuple(name for name, _, _ in lists), parts, tuple(both))
+    return SplitLists(tuple(dict.fromkeys(name for name, _, _ in lists)), parts, tuple(both))

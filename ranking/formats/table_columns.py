@@ -9,16 +9,18 @@ import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ranking.core import Decision, Floats
 from ranking.core.settings import setting
-from ranking.core.text import listed
+from ranking.core.text import listed, readable
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS, part_word
 from ranking.files import Unusable
+from ranking.files.tree import stem
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_file import (
     EXTENT,
@@ -46,6 +48,14 @@ LABELS = (
     "labels", "tags", "label", "classes", "class", "concepts", "classname", "category", "categories",
     "categoryname", "labelname", "target", "species", "name", "classid", "categoryid", "labelid",
 )  # fmt: skip
+# the words of a name that say so, in several languages
+LABEL_WORDS = {
+    "label", "labels", "class", "classes", "category", "categories", "finding", "findings", "tag", "tags", "species",
+    "breed", "breeds", "diagnosis", "diagnoses", "klasse", "klassen", "kategorie", "kategorien", "rasse", "diagnose",
+    "etiquette", "étiquette", "étiquettes", "classe", "catégorie", "espèce", "etiqueta", "etiquetas", "clase",
+    "categoría", "especie", "raza", "diagnóstico", "etichetta", "specie", "razza", "класс", "метка", "категория",
+    "порода", "标签", "类别", "ラベル", "クラス",
+}  # fmt: skip
 GROUP = (
     "group", "groupid", "video", "videoid", "track", "trackid", "patient", "patientid", "subject", "subjectid",
     "sequence", "clip", "session", "scene",
@@ -53,6 +63,11 @@ GROUP = (
 # words of a split column for rows without a part
 NO_PART = ("", "unassigned", "none", "unused")
 SPLIT = ("split", "subset", "part", "set", "partition", "usage")
+# words in names of columns and files whose whole numbers may stand for parts, of which there are few
+NUMBERED_SPLIT, MAX_PARTS = (
+    {"partition", "partitions", "split", "splits", "subset", "subsets", "fold", "folds", "kfold"},
+    20,
+)
 # columns of 0 and 1, and the part that 1 stands for
 FLAGS = {name: "test" for name in ("istest", "test", "testset")} | {
     name: "train" for name in ("istrain", "istraining", "istrainingimage")
@@ -96,12 +111,39 @@ def may_order(column: str) -> bool:
     return plain_name(column) not in NO_NUMBERS and not ENDS_AS_ID.search(column)
 
 
-def part_in_cell(column: str, cell: str) -> str | None:
-    """Return the part that a cell of a split column names; None if it names none.
-
-    >>> part_in_cell("split", "PrivateTest"), part_in_cell("is_test", "0"), part_in_cell("is_test", "yes")
-    ('test', 'train', 'test')
+def words_of(name: str) -> list[str]:
     """
+    >>> words_of("Finding Labels"), words_of("subCategory"), words_of("train_test_split2")
+    (['finding', 'labels'], ['sub', 'category'], ['train', 'test', 'split'])
+    """
+    return [word.casefold() for word in re.findall(r"[^\W\d_][^\W\d_A-Z]*|[A-Z]+", name)]
+
+
+def parts_of(column: str, cells: Collection[str]) -> dict[str, str | None]:
+    """Return the part that each cell of a split column names; None if it names none.
+
+    Of whole numbers the largest is test and, of 0, 1 and 2, 1 is validation.
+
+    >>> parts_of("split", ["PrivateTest"]), parts_of("is_test", ["0"]), parts_of("fold", ["0", "1", "2"])
+    ({'PrivateTest': 'test'}, {'0': 'train'}, {'0': 'train', '1': 'val', '2': 'test'})
+    """
+    numbers = _part_numbers(cells)
+    if plain_name(column) in FLAGS or not numbers:
+        return {cell: _part_in_cell(column, cell) for cell in cells}
+    three = sorted(numbers.values()) == [0, 1, 2]
+    parts = {max(numbers.values()): "test", **({1: "val"} if three else {})}
+    return {cell: parts.get(numbers[cell], "train") if cell in numbers else None for cell in cells}
+
+
+def _part_numbers(cells: Collection[str]) -> dict[str, int]:
+    """Return the whole numbers in all known cells, if there are several and few; otherwise {}."""
+    known = [cell for cell in cells if cell.lower() not in UNKNOWN]
+    numbers = {cell: int(float(cell)) for cell in known if re.fullmatch(r"\d{1,3}(?:\.0)?", cell, re.ASCII)}
+    several = 1 < len(set(numbers.values())) <= MAX_PARTS
+    return numbers if several and len(numbers) == len(known) else {}
+
+
+def _part_in_cell(column: str, cell: str) -> str | None:
     flag, mark = FLAGS.get(plain_name(column)), cell.lower()
     if flag is not None and mark in (*YES, *NO):
         return flag if mark in YES else "test" if flag == "train" else "train"
@@ -125,6 +167,7 @@ BOX_NUMBER = re.compile(
 # the text of a setting for a role without a column, and of one that leaves the choice to this module
 NONE, FROM_FILE = "-", "as found"
 HEADER, NO_HEADER = "names the columns", "is data"
+BY_NAME = "by name and contents"
 
 
 class Role(NamedTuple):
@@ -195,7 +238,7 @@ class Cells:
 
     def __init__(self, table: Table, without_names: bool = False) -> None:
         self._table, self.without_names, self.images = table, without_names, table.images
-        self.unread = table.unread
+        self.states_parts = without_names and is_numbered_split(stem(table.name))
         self.counts = {name: Counter[str]() for name in table.header}
         self.rows = 0
         whole = self._whole()
@@ -261,6 +304,15 @@ class Cells:
                 raise
 
 
+def distinct(table: Table, column: str) -> set[str]:
+    """Return the cells of a column, each once, up to where the file is damaged."""
+    place, found = table.header.index(column), set[str]()
+    with contextlib.suppress(Unusable):
+        for _, cells in table.rows():
+            found.update(cell.strip() for cell in cells[place : place + 1])
+    return found
+
+
 class Columns:
     """The columns of each role: as the settings choose or, where they are empty, from names and all cells. A column has
     one role. Unusable if no column names images, or none describes them.
@@ -273,6 +325,8 @@ class Columns:
         Those of the source, by name.
     size_of
         Returns the size of the image that a text names.
+    further
+        Other tables with the same columns, which decide as well.
 
     Attributes
     ----------
@@ -286,11 +340,23 @@ class Columns:
         The marks that mean no, if each column of `labels` stands for one label; () if they contain labels.
     group, split
         "" if there is none.
+    parts
+        The part of the data set for each cell of the split column.
+    standing
+        How surely the table describes images: 2 if names say what its columns are, 1 if their contents do, 0 if it has
+        only numbers.
     decisions
         How the columns were chosen.
     """
 
-    def __init__(self, table: Table, index: ImageNames, settings: Mapping[str, str], size_of: SizeOf) -> None:
+    def __init__(
+        self,
+        table: Table,
+        index: ImageNames,
+        settings: Mapping[str, str],
+        size_of: SizeOf,
+        further: Sequence[Table] = (),
+    ) -> None:
         self._settings, self._size_of, self.decisions = settings, size_of, list[Decision]()
         why = first_row_is_data(table, index) if table.first else ""
         row = NO_HEADER if why else HEADER
@@ -304,28 +370,40 @@ class Columns:
         self._chosen = {
             name: chosen_columns(settings[role.setting], header, role) for name, role in ROLES.items()
         }
-        cells = Cells(self.table, row == NO_HEADER)
+        tables = [self.table, *further]
+        rows = lambda: itertools.chain.from_iterable(each.rows() for each in tables)  # noqa: E731
+        cells = Cells(replace(self.table, rows=rows), row == NO_HEADER)
         for names in self._chosen.values():
             cells.take(names or ())
         found, count = _image(cells, index)
         counted_names = f"{count:,} of {cells.rows:,} rows name images of this folder"
         self.image = "".join(self._take(cells, "image", found, counted_names)[:1])
-        self.split = "".join(self._take(cells, "split", _split(cells)))
+        split = _split(cells, may_ask=not cells.states_parts)
+        unclear = [NONE] if split and _is_unclear(cells, split[0]) else []
+        why = "two numbers, of which the larger is in most rows: test if you say so" if unclear else BY_NAME
+        self.split = "".join(self._take(cells, "split", split, why, unclear))
+        self.parts = self._parts(cells)
         named, four = _named_box(cells)
         self.box = self._take(cells, "box", four)
         self.size = self._take(cells, "size", _size(cells, self.box))
         self.group = "".join(self._take(cells, "group", [*cells.named(GROUP)][:1]))
         self.form, self.unit = self._form(cells, named) if self.box and self.image else (CORNERS, PIXELS)
         is_chosen = self._chosen["labels"] is not None
-        self.labels = self._take(cells, "labels", () if is_chosen else _labels(cells, bool(self.box)))
+        proposed, others, why = Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
+        self.labels = self._take(cells, "labels", proposed, why, list(map(_quoted, others)))
         self.no = self._marks(cells)
         self.separator, why = separator_of(sum((cells.known(name) for name in self.labels), Counter[str]()))
         if self.labels and not self.no:
             self.separator = self._decide("separator of labels", "separator", self.separator, SEPARATORS, why)
-        self.numbers = self._take(cells, "numbers", () if cells.without_names else _numbers(cells))
-        rest = [*(name for name in cells.free if not cells.is_empty(name)), *self.table.unread]
-        if rest:
-            self.decisions.append(Decision("other columns", "not read", listed(rest, 20)))
+        constant = self._take_numbers(cells)
+        rest = [name for name in cells.free if not cells.is_empty(name) and name not in constant]
+        if rest or self.table.unread:
+            lost = listed([*rest, *self.table.unread], 20)
+            why = f"{lost}: their names do not say labels, and they have no numbers to order by"
+            self.decisions.append(Decision("other columns", "not read", why))
+        is_named = bool(self.no) or is_chosen or any(map(_is_label, self.labels))
+        is_text = bool(self.box) or not all(map(cells.is_numeric, self.labels))
+        self.standing = 2 if is_named else int(is_text)
         if not self.image or not (self.box or self.labels or self.numbers):
             came = "" if row == HEADER else "; the first row is data: add a header such as image,label"
             raise Unusable("columns that name images and describe them", ", ".join(table.header) + came)
@@ -352,17 +430,50 @@ class Columns:
         self.decisions.append(Decision(about, in_words or value, why, setting, value, others, is_open))
         return value
 
+    def _take_numbers(self, cells: Cells) -> list[str]:
+        """Take the criteria; return the columns of numbers that are none because they have one value."""
+        is_one = not self.image or len(cells.known(self.image)) < 2
+        numeric = [] if cells.without_names else _numbers(cells)
+        constant = [name for name in numeric if len(cells.known(name)) < 2 and not is_one]
+        varied = [name for name in numeric if name not in constant]
+        self.numbers = self._take(cells, "numbers", varied[:MAX_CRITERIA])
+        constant = [name for name in constant if name in cells.free]
+        if constant:
+            why = f"the same in all rows: {listed(constant, 20)}"
+            self.decisions.append(Decision("columns with one value", "no criterion", why))
+        return constant
+
+    def _parts(self, cells: Cells) -> dict[str, str | None]:
+        """Return the part that each cell of the split column stands for; decide what numbers stand for."""
+        if not self.split:
+            return {}
+        known, parts = cells.known(self.split), parts_of(self.split, cells.counts[self.split])
+        if _part_numbers(known) and plain_name(self.split) not in FLAGS:
+            words = ", ".join(f"{cell} is {parts[cell]}" for cell in sorted(known, key=float))
+            counts = ", ".join(f"{cell} in {known[cell]:,} rows" for cell in sorted(known, key=float))
+            self.decisions.append(Decision("parts", words, f"the largest number is test: {counts}"))
+        return parts
+
     def _take(
-        self, cells: Cells, role: str, proposed: Iterable[str], evidence: str = "by name and contents"
+        self,
+        cells: Cells,
+        role: str,
+        proposed: Iterable[str],
+        evidence: str = BY_NAME,
+        as_good: Sequence[str] = (),
     ) -> tuple[str, ...]:
-        """Return the columns of a role, `proposed` unless they are chosen, and add a decision about them."""
+        """Return the columns of a role, `proposed` unless they are chosen, and add a decision about them. as_good:
+        values of the setting that fit as well."""
         item, names = ROLES[role], self._chosen[role]
         names = cells.take(proposed) if names is None else names
         if names or role not in RARE:
             shown, why = ", ".join(names) or "none", evidence if names else "no such column"
             why = why if self._chosen[role] is None else "chosen by you"
-            others = tuple(cells.free) if 1 in item.counts and max(item.counts) == 1 else ()
-            self.decisions.append(Decision(item.label, shown, why, item.setting, as_setting(names), others))
+            is_one = 1 in item.counts and max(item.counts) == 1
+            others = tuple(as_good) or (tuple(cells.free) if is_one else ())
+            is_open = bool(as_good) and self._chosen[role] is None
+            row = Decision(item.label, shown, why, item.setting, as_setting(names), others, is_open)
+            self.decisions.append(row)
         return names
 
     def _form(self, cells: Cells, named: str) -> tuple[str, str]:
@@ -435,12 +546,16 @@ def _form_that_fits(boxes: Floats, limits: Floats, slack: float, likely: str) ->
 
 def stated_parts(table: Table, index: ImageNames) -> dict[str, str | None]:
     """Return the part of each image that a table of images and parts states; {} for another table."""
-    cells = Cells(table.without_header() if first_row_is_data(table, index) else table)
-    split, (image, _) = _split(cells), _image(cells, index)
+    is_data = bool(first_row_is_data(table, index))
+    cells = Cells(table.without_header() if is_data else table, is_data)
+    image, _ = _image(cells, index)
+    cells.take(image)
+    split = _split(cells)
     if not split or not image:
         return {}
+    parts = parts_of(split[0], cells.counts[split[0]])
     rows = cells.texts([*image, *split])
-    return {index.find(text): part_in_cell(split[0], cell) for text, cell in rows if index.knows(text)}
+    return {index.find(text): parts[cell] for text, cell in rows if index.knows(text)}
 
 
 def class_names(table: Table, labels: Collection[str], index: ImageNames) -> dict[str, str]:
@@ -560,10 +675,23 @@ def box_numbers(cells: Sequence[str]) -> list[float] | None:
     return numbers if len(numbers) == 4 else None
 
 
-def _split(cells: Cells) -> list[str]:
-    """Return a column with a usual name and words such as train, or one with nothing else but several of them."""
+def _split(cells: Cells, may_ask: bool = False) -> list[str]:
+    """Return a column with a usual name and words such as train, or one with nothing else but several of them, or
+    whole numbers in a column or file whose name says so.
+
+    Unusable if the numbers fit two readings, unless the user may be asked.
+    """
     words = {name: {cell.lower() for cell in cells.known(name)} for name in cells.free}
     named = [name for name in cells.named(SPLIT) if any(map(part_word, cells.known(name)))]
+    numbered = [
+        name
+        for name in cells.free
+        if (cells.states_parts or is_numbered_split(name)) and _part_numbers(cells.known(name))
+    ]
+    if numbered[:1] and not may_ask and _is_unclear(cells, numbered[0]):
+        came = f"two numbers in {readable(numbered[0])}, of which the larger is in most rows"
+        raise Unusable("a split whose largest number is test; write train and test instead", came)
+    named += numbered[:1]
     named += [name for name in cells.named(FLAGS) if cells.is_marks(name)]
     named += [
         name for name in cells.free if len(words[name] & {*PARTS}) > 1 and words[name] <= {*PARTS, *NO_PART}
@@ -582,21 +710,59 @@ def _size(cells: Cells, box: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(numeric) if len(numeric) == 2 and are_sizes else ()
 
 
-def _labels(cells: Cells, has_box: bool) -> list[str]:
-    """Return a column with a usual name, otherwise the columns of marks, otherwise the first with repeated texts.
+def _is_unclear(cells: Cells, split: str) -> bool:
+    """Return whether the larger of two numbers may stand for train: the test part is rarely the larger one."""
+    known = cells.known(split)
+    numbers = _part_numbers(known)
+    if plain_name(split) in FLAGS or len(numbers) != 2:
+        return False
+    return 2 * known[max(numbers, key=numbers.__getitem__)] > known.total()
+
+
+def is_numbered_split(name: str) -> bool:
+    """Return whether the name of a column or file says that it states parts or folds."""
+    return not NUMBERED_SPLIT.isdisjoint(words_of(name))
+
+
+def _is_label(column: str) -> bool:
+    """Return whether the name of a column says that it contains labels."""
+    return plain_name(column) in LABELS or not LABEL_WORDS.isdisjoint(words_of(column))
+
+
+class Labels(NamedTuple):
+    """The columns of labels, others that fit as well, and the evidence."""
+
+    columns: list[str]
+    as_good: list[str]
+    why: str
+
+
+def _labels(cells: Cells, has_box: bool) -> Labels:
+    """Return a column whose name says labels, otherwise the columns of marks, otherwise the first with repeated texts.
 
     Unusable if it contains JSON, such as the regions in CSV files of Label Studio.
     """
     named = list(cells.named(LABELS))
     if (json := next(filter(cells.is_json, named), None)) is not None:
         raise Unusable("labels that are texts", f"JSON objects in {json}")
-    if named:
-        return ([column for column in named if not cells.is_numeric(column)] or named)[:1]
+    # the last word of a name says what it is
+    ends = [name for name in cells.free if (words_of(name) or [""])[-1] in LABEL_WORDS]
+    contains = [name for name in cells.free if not LABEL_WORDS.isdisjoint(words_of(name))]
+    texts_of = [
+        [name for name in names if not cells.is_numeric(name) and not cells.is_empty(name)]
+        for names in (named, ends, contains)
+    ]
+    said = list(dict.fromkeys([*texts_of[0], *texts_of[1]]))
+    if likely := said or named[:1] or texts_of[2]:
+        others = [name for name in likely[1:] if not LABEL_WORDS.isdisjoint(words_of(name))]
+        as_good = [name for name in others if not _is_same(cells, likely[0], name)]
+        why = f"its name says labels{f', as do those of {listed(as_good)}' if as_good else ''}"
+        return Labels(likely[:1], as_good, why)
     if cells.without_names and not has_box and len(cells.free) == 1:
-        return cells.free
+        return Labels(cells.free, [], "the only other column")
     marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
-        return marks
+        return Labels(marks, [], "columns of marks, yes or no")
     texts = [
         column
         for column in cells.free
@@ -604,9 +770,15 @@ def _labels(cells: Cells, has_box: bool) -> list[str]:
     ]
     repeated = [name for name in texts if 2 * len(cells.known(name)) <= cells.known(name).total()]
     # beside a box in a table without names, the only text is what the box shows
-    return (repeated or (texts if cells.without_names and has_box else []))[:1]
+    found = repeated or (texts if cells.without_names and has_box else [])
+    return Labels(found[:1], [], "the first column of texts that are repeated")
+
+
+def _is_same(cells: Cells, column: str, other: str) -> bool:
+    """Return whether two columns say the same in different words."""
+    pairs = Counter((left, right) for left, right in cells.texts([column, other]))
+    return len(pairs) == len({left for left, _ in pairs}) == len({right for _, right in pairs})
 
 
 def _numbers(cells: Cells) -> list[str]:
-    numeric = [column for column in cells.free if may_order(column) and cells.is_numeric(column)]
-    return numeric[:MAX_CRITERIA]
+    return [column for column in cells.free if may_order(column) and cells.is_numeric(column)]

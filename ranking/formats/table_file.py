@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import codecs
+import contextlib
 import csv
 import io
 import itertools
@@ -32,6 +33,11 @@ from ranking.formats.parquet_images import class_names, image_column
 
 MAX_COLUMNS = 1_002
 DECIMAL = re.compile(r"\s*[-+]?\d*,\d+(?:[eE][-+]?\d+)?\s*", re.ASCII)
+# a number with points between thousands and a decimal comma, and one without the comma
+THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:\.\d{3})+,\d+\s*", re.ASCII)
+WHOLE_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:\.\d{3})+\s*", re.ASCII)
+# rows that decide whether the header lacks a name
+MAX_ROWS = 1_000
 # the form of boxes of x, y, width and height
 EXTENT = "left, top, width, height"
 # cells without a value
@@ -45,7 +51,7 @@ class Table:
     Unusable where the file is damaged. first: the cells of the first
     line where it may be data; () where names of columns are certain. by_convention: the form of boxes that a file of
     this kind states, "" if it states none. images: the column of images that the table contains. unread: columns that
-    cannot be read. decisions: how the file was read.
+    cannot be read. decisions: how the file was read. name: of the file.
     """
 
     header: tuple[str, ...]
@@ -55,6 +61,7 @@ class Table:
     images: str = ""
     unread: tuple[str, ...] = ()
     decisions: tuple[Decision, ...] = ()
+    name: str = ""
 
     def without_header(self) -> Table:
         """Return the table whose first line is data."""
@@ -78,20 +85,24 @@ def read_table(tree: FileTree, name: str, limits: Limits, encoding: str = AS_FOU
     if suffix(name) == ".parquet":
         # images in it are read later, each on its own
         source = tree.seekable(name, limits.vector_bytes, "a table with images", "vector_bytes")
-        return parquet_table(source, limits, name)
+        return replace(parquet_table(source, limits, name), name=name)
     data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
     readers = {".jsonl": lambda: json_lines(data), ".xlsx": lambda: spreadsheet_table(data)}
-    return readers.get(suffix(name), lambda: text_table(data, name, encoding=encoding))()
+    table = readers.get(suffix(name), lambda: text_table(data, name, encoding=encoding))()
+    return replace(table, name=name)
 
 
 def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_FOUND) -> Table:
     """Return the CSV or TSV in `data`, whose first line names the columns unless `without_header` says otherwise.
 
     mark: the separator of cells; "": comma, semicolon or tab, whichever gives the most cells in the first line. With
-    semicolons or tabs, numbers may have a decimal comma, as spreadsheets write them.
+    semicolons or tabs, numbers may have a decimal comma, as spreadsheets write them. A first line with the number of
+    rows is skipped; if all rows have a cell more than the header, their first cell has no name.
 
     >>> list(text_table(b"image;year\\na.jpg;1957").rows())
     [(2, ['a.jpg', '1957'])]
+    >>> text_table(b"1\\nold big \\na.jpg 1  -1", mark=" ").header
+    ('column 1', 'old', 'big')
     """
     is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     chosen: tuple[Decision, ...] = ()
@@ -100,26 +111,74 @@ def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_F
     except UnicodeDecodeError:
         read, chosen = decoded(data.split(b"\n"), encoding, "encoding")
         text = "\n".join(read)
-    mark = mark or _mark(text[: text.find("\n")] if "\n" in text else text, name)
-
-    def lines() -> Rows:
-        is_spaced = mark == " "
-        reader = csv.reader(
-            io.StringIO(text, newline=""), delimiter=mark, strict=not is_spaced, skipinitialspace=is_spaced
+    chosen = tuple(replace(row, about=f"encoding of {readable(name)}") for row in chosen)
+    count, _, below = text.partition("\n")
+    is_counted = count.strip().isdecimal() and len(_cells(below, mark or _mark(below, name))) > 1
+    if is_counted:
+        text = below
+        evidence = (
+            f"the first line holds only a number; {len(below.splitlines()) - 1:,} lines follow the header"
         )
+        chosen += (
+            Decision(f"first line of {readable(name)}", f"{count.strip()}, the number of rows", evidence),
+        )
+    mark = mark or _mark(text, name)
+
+    def raw() -> Rows:
+        is_spaced = mark == " "
+        # spaces at the end of a line are no cell
+        source = map(str.strip, text.splitlines()) if is_spaced else io.StringIO(text, newline="")
+        reader = csv.reader(source, delimiter=mark, strict=not is_spaced, skipinitialspace=is_spaced)
         try:
             for cells in reader:
-                yield reader.line_num, cells if mark == "," else [_with_point(cell) for cell in cells]
+                yield reader.line_num + is_counted, cells
         except csv.Error as error:
             raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
+    grouped: set[int] = set()
+    if mark != "," and THOUSANDS.search(text):
+        grouped = {place for _, row in raw() for place, cell in enumerate(row) if THOUSANDS.fullmatch(cell)}
+
+    def lines() -> Rows:
+        for line, cells in raw():
+            if mark != ",":
+                cells = [_with_point(cell, place in grouped) for place, cell in enumerate(cells)]
+            # a row of empty cells is an empty line
+            if any(map(str.strip, cells)):
+                yield line, cells
+
     first = next((cells for _, cells in lines()), [])
-    return Table(
-        _header(first),
-        lambda: (row for row in itertools.islice(lines(), 1, None) if row[1]),
-        first=tuple(first),
-        decisions=tuple(replace(row, about=f"encoding of {readable(name)}") for row in chosen),
-    )
+    header = _header(_spread(first))
+    sample = [row for _, row in itertools.islice(_undamaged(lines()), 1, MAX_ROWS)]
+    if {len(row) for row in sample} == {len(header) + 1} and not any(row[-1].strip() for row in sample):
+        # each row ends with a separator
+        header = (*header, "")
+    elif {len(row) for row in sample} == {len(header) + 1} and all(header):
+        header = ("column 1", *header)
+        evidence = f"the header has {len(first):,} names, and every row has {len(header):,} cells"
+        chosen += (Decision(f"first column of {readable(name)}", "without a name", evidence),)
+    return Table(header, lambda: itertools.islice(lines(), 1, None), first=tuple(first), decisions=chosen)
+
+
+def _undamaged(rows: Rows) -> Rows:
+    """Yield rows up to where the file is damaged; reading them reports it."""
+    with contextlib.suppress(Unusable):
+        yield from rows
+
+
+def _spread(names: Sequence[str]) -> list[str]:
+    """Return the names of columns where commas in brackets have parted them.
+
+    >>> _spread(["image", "Box [x", "y", "w", "h]", "year"]), _spread(["a (b", "c"])
+    (['image', 'Box x', 'Box y', 'Box w', 'Box h', 'year'], ['a (b', 'c'])
+    """
+    spread, before = [], ""
+    for name in names:
+        if opened := re.fullmatch(r"(.+?)\s*[\[(]([^\])]*)", name):
+            before, name = opened.groups()
+        spread.append(f"{before} {name.rstrip('])')}".strip() if before else name)
+        before = "" if name.endswith(("]", ")")) else before
+    return list(names) if before else spread
 
 
 def spreadsheet_table(data: bytes) -> Table:
@@ -211,25 +270,28 @@ def _header(names: Sequence[str]) -> tuple[str, ...]:
     return tuple(map(unique_name, names))
 
 
-def _with_point(cell: str) -> str:
+def _with_point(cell: str, is_grouped: bool = False) -> str:
+    """Return a number with a decimal comma as one with a point. is_grouped: whether points part thousands.
+
+    >>> _with_point(" -1,5"), _with_point("1,5 km"), _with_point("1.250,5", True), _with_point("9.800", True)
+    (' -1.5', '1,5 km', '1250.5', '9800')
     """
-    >>> _with_point(" -1,5"), _with_point("1,5 km")
-    (' -1.5', '1,5 km')
-    """
+    if is_grouped and (THOUSANDS.fullmatch(cell) or WHOLE_THOUSANDS.fullmatch(cell)):
+        cell = cell.replace(".", "")
     return cell.replace(",", ".") if DECIMAL.fullmatch(cell) else cell
 
 
-def _mark(first: str, name: str) -> str:
+def _mark(text: str, name: str) -> str:
     marks = {".tsv": "\t,;", ".txt": ",;\t "}.get(suffix(name), ",;\t")
+    return max(marks, key=lambda mark: len(_cells(text, mark)))
 
-    def cells(mark: str) -> int:
-        try:
-            return len(next(csv.reader([first], delimiter=mark), []))
-        except csv.Error:
-            # the import reports the reason
-            return 0
 
-    return max(marks, key=cells)
+def _cells(text: str, mark: str) -> list[str]:
+    """Return the cells of the first line; [] if it is damaged: the import reports the reason."""
+    try:
+        return next(csv.reader([text.partition("\n")[0].strip("\r ")], delimiter=mark), [])
+    except csv.Error:
+        return []
 
 
 def parquet_table(source: Path | IO[bytes], limits: Limits, name: str = "") -> Table:

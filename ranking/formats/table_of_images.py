@@ -21,8 +21,8 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.archive_names import ENCODINGS
-from ranking.files.tree import suffix
-from ranking.formats.file_names import part_of_annotations
+from ranking.files.tree import parent, stem, suffix
+from ranking.formats.file_names import is_image, part_of, part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.listed_images import Entry, ListedImages
 from ranking.formats.parquet_images import with_table_images
@@ -39,7 +39,10 @@ from ranking.formats.table_columns import (
     SizeOf,
     box_numbers,
     class_names,
-    part_in_cell,
+    distinct,
+    first_row_is_data,
+    is_numbered_split,
+    plain_name,
     role_setting,
     stated_parts,
 )
@@ -50,6 +53,7 @@ from ranking.formats.table_file import (
     Table,
     listed_labels,
     number,
+    plain_number,
     read_table,
     table_names,
     unknown_mark,
@@ -60,6 +64,14 @@ from ranking.formats.tree_source import Recognised
 HEAD = 2**17
 MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "unknown, and no label"
 MAX_TABLES = 50
+# why forms for predictions are not read
+NO_TRUTH = Unusable(
+    "a table of true labels",
+    "a submission, by its name; if its labels are true, choose it by the setting table",
+)
+ALIKE = Unusable(
+    "a table of true labels", "the same number as label for all images, which are those of the test folder"
+)
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
 
@@ -73,15 +85,30 @@ class Tables(NamedTuple):
     reasons: dict[str, Unusable]
 
 
+class Candidate(NamedTuple):
+    """Tables with the same columns, by name; their columns; and the images that their rows name."""
+
+    tables: dict[str, Table]
+    columns: Columns
+    images: frozenset[str]
+
+    def of_each(self) -> dict[str, Columns]:
+        """Return the columns with each of the tables."""
+        columns = {name: copy(self.columns) for name in self.tables}
+        for name, table in self.tables.items():
+            columns[name].table = table
+        return columns
+
+
 @SOURCES.register("Table of images")
 @dataclass
 class TableOfImages(ListedImages):
     """Tables of spreadsheets and data frames, as published by Roboflow, OpenImages and Kaggle in many forms.
 
-    The rows of an image are its boxes, or all describe the whole image. Tables with the same columns as the first, such
-    as train.csv and test.csv, are read too. What a column is, all rows decide. An image is found by its name, with or
-    without suffix; the name is never used as a path. Boxes count pixels from 0 and are half open. Images with a common
-    group are on the same side of a random split.
+    The rows of an image are its boxes, or all describe the whole image. The table with labels of most images is read,
+    and those with the same columns, such as train.csv and test.csv, or with labels of other images. What a column is,
+    all rows decide. An image is found by its name, with or without suffix; the name is never used as a path. Boxes
+    count pixels from 0 and are half open. Images with a common group are on the same side of a random split.
     """
 
     kind: ClassVar[str] = "a table"
@@ -90,8 +117,8 @@ class TableOfImages(ListedImages):
     table: str = setting(
         "",
         label="Table",
-        help="The name of the table in the folder or ZIP file. Empty: the first table that names images, and all "
-        "tables with the same columns.",
+        help="The name of the table with the labels; those with the same columns are read too. Empty: the one with "
+        "labels of most images.",
         advanced=True,
     )
     encoding: str = setting(
@@ -158,6 +185,8 @@ class TableOfImages(ListedImages):
             except Unusable:
                 # the import reports the reason; here it is only not recognised
                 continue
+            if is_submission(name) or _is_form(name, columns.table, columns, index):
+                continue
             # text files of other formats also name images
             sure = 0.3 if suffix(name) == ".txt" else 0.8
             return Recognised(sure, f"in {readable(name, 255)}, {columns.in_words()}")
@@ -177,50 +206,115 @@ class TableOfImages(ListedImages):
 
     @cached_property
     def _tables(self) -> Tables:
-        limits, found, read = Limits.from_environment(), Tables({}, {}, {}, {}), dict[str, Table]()
-        names = [name for name in self.files(self._tree) if self.table.strip() in ("", name)]
+        limits, found = Limits.from_environment(), Tables({}, {}, {}, {})
+        names = self.files(self._tree) if self.table.strip() in ("", *self.files(self._tree)) else []
         if len(names) > MAX_TABLES:
             expected = f"at most {MAX_TABLES} tables"
-            raise InputError(self._shown_place(), expected, len(names), "name one of them")
+            raise InputError(self._shown_place(), expected, len(names), "leave the others out of the folder")
+        read: dict[str, Table] = {}
         for name in names:
             try:
-                table = read[name] = read_table(self._tree, name, limits, self.encoding)
-                for decision in table.decisions:
+                read[name] = read_table(self._tree, name, limits, self.encoding)
+                for decision in read[name].decisions:
                     self._decide(decision)
-                found.images[name] = self._columns_of(found.images, name, table)
             except Unusable as error:
                 found.reasons[name] = error
+        candidates = self._candidates(read, found.reasons)
+        if candidates:
+            self._choose(candidates, found)
         for name, table in read.items() if found.images else ():
-            if name in found.reasons and self._adds_to_others(found, name, table):
-                del found.reasons[name]
+            try:
+                if name in found.reasons and self._adds_to_others(found, name, table):
+                    del found.reasons[name]
+            except Unusable as error:
+                found.reasons[name] = error
         return found
 
-    def _columns_of(self, images: Mapping[str, Columns], name: str, table: Table) -> Columns:
-        """Return the columns of a table that describes images, all of which have boxes or none has; Unusable if it does
-        not."""
-        first = next(iter(images.values()), None)
-        # a further part of the same table may have no header either
-        for part in (table, table.without_header()):
-            if first is not None and part.header == first.table.header:
-                columns = copy(first)
-                columns.table = part
-                return columns
-        columns = Columns(table, self._index, vars(self), _sizes(self._tree, self._index))
-        if first is None:
-            for decision in columns.decisions:
-                self._decide(decision)
-        elif (bool(columns.box), bool(columns.labels)) != (bool(first.box), bool(first.labels)):
-            raise Unusable("boxes and labels as in the first table", ", ".join(table.header))
-        else:
-            why = "they differ from those of the first table"
-            self._decide(Decision(f"columns of {readable(name, 255)}", columns.in_words(), why))
-        return columns
+    def _candidates(self, read: Mapping[str, Table], reasons: dict[str, Unusable]) -> list[Candidate]:
+        """Return the tables that describe images, those with the same columns together; add why others do not."""
+        shaped: dict[tuple[str, ...], dict[str, Table]] = {}
+        for name, table in read.items():
+            if is_submission(name) and name != self.table.strip():
+                reasons[name] = NO_TRUTH
+                continue
+            bare = table.without_header()
+            is_data = {HEADER: False, NO_HEADER: True}.get(self.first_row)
+            is_data = bool(first_row_is_data(table, self._index)) if is_data is None else is_data
+            as_found = bare if is_data and table.first else table
+            # a further part of the same table may begin with an image that the tree lacks
+            is_row = any(is_image(cell.strip()) for cell in table.first)
+            same = bare if is_row and bare.header in shaped and table.header not in shaped else as_found
+            is_split = is_numbered_split(stem(name))
+            shaped.setdefault((*same.header, name) if is_split else same.header, {})[name] = same
+        candidates = []
+        for tables in shaped.values():
+            first, *others = tables
+            further, size_of = [tables[name] for name in others], _sizes(self._tree, self._index)
+            try:
+                columns = Columns(read[first], self._index, vars(self), size_of, further)
+            except Unusable as error:
+                reasons |= dict.fromkeys(tables, error)
+                continue
+            for name in [name for name in tables if name != self.table.strip()]:
+                if _is_form(name, tables[name], columns, self._index):
+                    reasons[name] = ALIKE
+                    del tables[name]
+            if tables:
+                candidates.append(Candidate(tables, columns, _images_in(tables, columns.image, self._index)))
+        return candidates
+
+    def _choose(self, candidates: Sequence[Candidate], found: Tables) -> None:
+        """Choose the tables to read: those with labels of most images, and those about other images; add the reason why
+        others are not read."""
+        most = max(
+            len(one.images) for one in candidates if _describes(one) or not any(map(_describes, candidates))
+        )
+
+        def rank(one: Candidate) -> tuple[bool, bool, bool, int]:
+            columns = one.columns
+            covers = 2 * len(one.images) >= most
+            return self.table.strip() in one.tables, _describes(one), covers, columns.standing
+
+        main = max(candidates, key=lambda one: (*rank(one), len(one.images)))
+        name = next(iter(main.tables))
+        for decision in main.columns.decisions:
+            self._decide(decision)
+        found.images.update(main.of_each())
+        covered, as_good = set(main.images), list[str]()
+        for other in candidates:
+            kinds = [(bool(one.columns.box), bool(one.columns.labels)) for one in (main, other)]
+            if other is main:
+                continue
+            new = other.images - covered
+            if kinds[0] == kinds[1] and 2 * len(new) > len(other.images):
+                covered |= other.images
+                found.images.update(other.of_each())
+                words = other.columns.in_words()
+                about = f"columns of {listed([readable(file, 255) for file in other.tables])}"
+                self._decide(Decision(about, words, "they differ from those of the first table"))
+                continue
+            if rank(other) == rank(main) and not new:
+                as_good.append(next(iter(other.tables)))
+            what = "boxes" if other.columns.box else "labels" if other.columns.labels else "numbers"
+            came = f"{what} of {counted(len(other.images), 'image')}, {len(other.images) - len(new):,} of them in it"
+            expected = f"labels of other images than those in {readable(name, 255)}"
+            found.reasons.update(dict.fromkeys(other.tables, Unusable(expected, came)))
+        if len(candidates) > 1:
+            evidence = f"it describes {counted(len(main.images), 'image')}"
+            evidence += f", as {listed(as_good)} does in other columns" if as_good else ""
+            row = Decision("table", listed(list(main.tables)), evidence, "table", name)
+            others = as_good or [next(iter(one.tables)) for one in candidates if one is not main]
+            self._decide(replace(row, alternatives=tuple(others), is_open=bool(as_good) and not self.table))
 
     def _adds_to_others(self, found: Tables, name: str, table: Table) -> bool:
         """Add what a table states about the images or labels of others; return whether it does."""
         columns = next(iter(found.images.values()))
         if not columns.split and (parts := stated_parts(table, self._index)):
             found.parts[name] = parts
+            counts = Counter(parts.values())
+            words = ", ".join(f"{counts[part]:,} {part}" for part in ("train", "val", "test") if counts[part])
+            why = "its numbers or words name parts; of numbers, the largest is test and the middle of three is val"
+            self._decide(Decision(f"parts in {readable(name, 255)}", words, why))
             return True
         if found.classes or columns.no or len(columns.labels) != 1:
             return False
@@ -287,6 +381,35 @@ class TableOfImages(ListedImages):
         return row | {name: self._tables.classes.get(row[name], row[name]) for name in columns.labels}
 
 
+def _images_in(tables: Mapping[str, Table], column: str, index: ImageNames) -> frozenset[str]:
+    """Return the images that a column of tables with the same columns names."""
+    return frozenset(
+        image
+        for name, table in tables.items()
+        for cell in distinct(table, column)
+        for image in index.nearest(cell, parent(name), part_of_annotations(name))
+    )
+
+
+def _describes(candidate: Candidate) -> bool:
+    return bool(candidate.columns.box or candidate.columns.labels)
+
+
+def is_submission(name: str) -> bool:
+    """Return whether the name of a file says that it is a form for predictions."""
+    return "submission" in plain_name(stem(name))
+
+
+def _is_form(name: str, table: Table, columns: Columns, index: ImageNames) -> bool:
+    """Return whether a table gives all images of the test part the same number as label, and there are others."""
+    is_one = len(columns.labels) == 1 and not columns.box
+    labels = distinct(table, columns.labels[0]) if is_one else set()
+    if len(labels) != 1 or plain_number(*labels) is None:
+        return False
+    images = _images_in({name: table}, columns.image, index)
+    return len(images) < index.count and {part_of(image) for image in images} == {"test"}
+
+
 def _sizes(tree: FileTree, index: ImageNames) -> SizeOf:
     """Return a function from a text to the size in the header of the image that it names; to None if that cannot be
     read."""
@@ -303,7 +426,7 @@ def _sizes(tree: FileTree, index: ImageNames) -> SizeOf:
 
 def _entry(file: str, row: Mapping[str, str], columns: Columns) -> Entry:
     """Return what a row says about its image, without boxes."""
-    part = part_in_cell(columns.split, row[columns.split]) if columns.split else part_of_annotations(file)
+    part = columns.parts.get(row[columns.split]) if columns.split else part_of_annotations(file)
     if columns.split and part is None:
         raise Unusable("a split of train, val or test", readable(row[columns.split]) or "an empty cell")
     texts = [row[name] for name in columns.size]

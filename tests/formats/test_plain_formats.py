@@ -464,3 +464,30 @@ def test_images_outside_of_folders_are_a_row(tmp_path):
     images, problems = read("Class folders", folder)
     assert list(images) == ["cat/1", "dog/1"]
     check_rows(problems, ("2 images", "cover.png, stray.jpg"))
+
+
+def test_classes_in_the_names_of_files_are_left_to_a_person(tmp_path):
+    names = [
+        f"train/{name}.jpg"
+        for name in ("cat.0", "cat.1", "Cat_002", "tabby cat-3", "dog (1)", "dog-12", "dog3")
+    ]
+    folder = lay(
+        tmp_path / "x", dict.fromkeys([*names, "test1/1.jpg"]) | {"a_submission.csv": "id,label\n1,0\n"}
+    )
+    assert list(detect(open_tree(folder))) == ["Class folders"]
+    source = make_source("Class folders", folder=str(folder))
+    list(source.records())
+    row = decided(source)["classes"]
+    assert (row.is_open, row.value) == (True, "file names")
+    assert "3 with cat, 3 with dog" in row.evidence
+    images, problems = images_and_problems(
+        make_source("Class folders", folder=str(folder), level="file names")
+    )
+    assert [image.boxes[0].classes for image in images] == [("cat",)] * 3 + [("dog",)] * 3
+    check_rows(
+        [row for row in problems if row.file != "parts"],
+        ("2 images", "test1/1.jpg, train/tabby cat-3.jpg"),
+        ("1 .csv", "a_submission.csv"),
+    )
+    few = lay(tmp_path / "few", dict.fromkeys(("cat.0.jpg", "cat.1.jpg", "dog.0.jpg", "IMG_20200101_1.jpg")))
+    assert detect(open_tree(few)) == {}

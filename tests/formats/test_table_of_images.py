@@ -613,3 +613,126 @@ def test_tables_in_other_encodings(tmp_path):
         assert problems == []
     with refused("encoding", "cp932"):
         len(of(tmp_path / "cp1252", "image,label\na.jpg,Käfer é\n".encode("cp1252"), encoding="cp932"))
+
+
+# --------------------------------------------------------------------------------- Several tables of the same images
+
+
+MARKS = "2\nold big wet \n0007.jpg -1  1 -1\n0012.jpg  1 -1 -1\n"
+
+
+def test_a_count_of_rows_and_a_column_without_a_name(tmp_path):
+    for number, text in enumerate((MARKS, MARKS[2:], MARKS.replace("\n", "\r\n"), MARKS.replace("  ", " "))):
+        source = folder_of(tmp_path / f"{number}", {"list.txt": text}, ("0007.jpg", "0012.jpg"))
+        images, problems = read(source)
+        assert [image.boxes[0].classes for image in images.values()] == [("big",), ("old",)], text
+        assert problems == []
+        rows = decided(source)
+        assert "every row has 4 cells" in rows["first column of list.txt"].evidence
+        assert ("first line of list.txt" in rows) == text.startswith("2")
+    source = of(tmp_path / "trailing", "image,label,year\na.jpg,cat,1950,\nb.jpg,dog,1960,\n")
+    images, problems = read(source)
+    assert [(image.boxes[0].classes, image.boxes[0].numbers) for image in images.values()] == [
+        (("cat",), {"year": 1950}),
+        (("dog",), {"year": 1960}),
+    ]
+    assert problems == []
+
+
+def test_numbers_of_parts_are_the_split_and_other_numbers_no_classes(tmp_path):
+    names = [f"{number}.jpg" for number in (11, 12, 13, 14)]
+    labels = as_text({"": ["", *names], "a": ["a", -1, 1, 1, -1], "b": ["b", 1, 1, -1, -1]}, " ").split(
+        "\n", 1
+    )[1]
+    people = "11.jpg 2880\n12.jpg 91\n13.jpg 7\n14.jpg 5\n"
+    for number, (name, parts, tested) in enumerate(
+        (
+            ("eval_partition.txt", (0, 0, 1, 2), [False, False, False, True]),
+            ("folds.txt", (1, 2, 4, 3), [False, False, True, False]),
+            ("split.txt", (1, 0, 0, 0), [True, False, False, False]),
+        )
+    ):
+        lines = "".join(f"{image} {part}\n" for image, part in zip(names, parts, strict=True))
+        source = folder_of(
+            tmp_path / f"{number}", {"a_people.txt": people, "list.txt": labels.strip(), name: lines}, names
+        )
+        images, problems = read(source)
+        assert [image.test for image in images.values()] == tested, name
+        assert [image.boxes[0].classes for image in images.values()] == [("b",), ("a", "b"), ("a",), ()]
+        check_rows(problems, ("a_people.txt", "labels of 4 images, 4 of them in it"))
+    unclear = "".join(f"{image} {part}\n" for image, part in zip(names, (1, 1, 1, 0), strict=True))
+    source = folder_of(tmp_path / "unclear", {"list.txt": labels.strip(), "split.txt": unclear}, names)
+    check_rows(read(source)[1], ("split.txt", "the larger is in most rows"))
+    table = as_text({"image": names, "label": "abba", "fold": [1, 2, 3, 2]})
+    assert [image.test for image in read(folder_of(tmp_path / "f", {"t.csv": table}, names))[0].values()] == [
+        False,
+        False,
+        True,
+        False,
+    ]
+    table = as_text({"image": names, "label": "abba", "split": [1, 1, 1, 0]})
+    source = folder_of(tmp_path / "open", {"t.csv": table}, names)
+    len(source)
+    assert decided(source)["Split column"].is_open
+
+
+def test_the_table_that_describes_most_images_is_read(tmp_path):
+    boxes = "Image Index,Finding Label,Bbox [x,y,w,h]\na.jpg,wet,1,2,5,6\n"
+    entries = "Image Index,Finding Labels,Again,Sex,Size[Width,Height],\na.jpg,wet|dry,0,F,9,9,\nb.jpg,none,1,M,9,9,\n"
+    entries += "c.jpg,dry,1,M,9,9,\n"
+    source = folder_of(tmp_path, {"BBox.csv": boxes, "Entries.csv": entries})
+    images, problems = read(source)
+    assert [image.boxes[0].classes for image in images.values()] == [("wet", "dry"), ("none",), ("dry",)]
+    check_rows(problems, ("BBox.csv", "boxes of 1 image, 1 of them in it"))
+    rows = decided(source)
+    assert (rows["table"].alternatives, rows["table"].is_open) == (("BBox.csv",), False)
+    assert rows["Image column"].evidence.startswith("3 of 3 rows")
+    assert "Size Width, Size Height" in rows["columns with one value"].evidence
+    assert "Sex" in rows["other columns"].evidence
+    of_boxes = make_source("Table of images", folder=str(tmp_path / "x"), table="BBox.csv")
+    assert read(of_boxes)[0]["a"].boxes[0].box == (1, 2, 6, 8)
+
+
+def test_labels_in_several_tables_or_columns_are_left_to_a_person(tmp_path):
+    tables = {
+        "breed.csv": "image,breed\na.jpg,pug\nb.jpg,pug\n",
+        "tag.csv": "image,mood,tag\na.jpg,1,sad\nb.jpg,2,glad\n",
+    }
+    source = folder_of(tmp_path / "tables", tables)
+    len(source)
+    row = decided(source)["table"]
+    assert (row.is_open, {row.value, *row.alternatives}) == (True, set(tables))
+    columns = "image,label_name,species,breed\na.jpg,1,cat,tom\nb.jpg,2,dog,pug\nc.jpg,1,dog,tom\n"
+    source = folder_of(tmp_path / "columns", {"t.csv": columns})
+    images, _ = read(source)
+    row = decided(source)["Label columns"]
+    assert (images["a"].boxes[0].classes, row.is_open, row.alternatives) == (("cat",), True, ("breed",))
+    same = "image,category,category_label\na.jpg,x,1 x\nb.jpg,y,2 y\n"
+    source = folder_of(tmp_path / "same", {"t.csv": same})
+    len(source)
+    assert not decided(source)["Label columns"].is_open
+
+
+def test_a_submission_is_no_truth(tmp_path):
+    images = ("train/a.jpg", "train/b.jpg", "test/1.jpg", "test/2.jpg")
+    for number, name in enumerate(("sampleSubmission.csv", "answers.csv")):
+        tables = {name: "id,label\n1,0.5\n2,0.5\n", "labels.csv": "id,breed\na,x\nb,y\n"}
+        source = folder_of(tmp_path / f"{number}", tables, images)
+        read_images, problems = read(source)
+        assert sorted(image.boxes[0].classes for image in read_images.values()) == [("x",), ("y",)]
+        check_rows(problems, (name, "submission" if number == 0 else "the same number as label"))
+    tables = {"test.csv": "id,label\n1,0\n2,0\n", "train.csv": "id,label\na,1\nb,0\n"}
+    read_images, problems = read(folder_of(tmp_path / "same columns", tables, images))
+    assert sorted(image.boxes[0].classes for image in read_images.values()) == [("0",), ("1",)]
+    check_rows(problems, ("test.csv", "the same number as label"))
+
+
+def test_points_between_thousands(tmp_path):
+    table = "image;price;size\na.jpg;1.250,75;4,25\nb.jpg;9.800;3.5\nc.jpg;1.031.000,00;1\n"
+    images, problems = read(of(tmp_path, table))
+    assert [image.boxes[0].numbers for image in images.values()] == [
+        {"price": 1250.75, "size": 4.25},
+        {"price": 9800, "size": 3.5},
+        {"price": 1031000, "size": 1},
+    ]
+    assert problems == []
