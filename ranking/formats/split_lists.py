@@ -29,6 +29,7 @@ MAY_SPLIT = (*SUFFIXES, ".csv", ".tsv", ".mat", ".npy", ".npz")
 # a key and a value, and how it is said which part the value 1 means
 PAIR = re.compile(r"(.+?)[\s,;]+([^\s,;]+)")
 MEANS_ONE = re.compile(r"is_?(train|test)")
+THREE_PARTS = {"0": "train", "1": "val", "2": "test"}
 # lists of ids that are looked at for one list of parts, and bytes of a text that says what values mean
 MAX_LISTS, MAX_TEXT = 50, 65_536
 
@@ -108,26 +109,11 @@ def coded_list(tree: FileTree, name: str, index: ImageNames) -> SplitLists | Non
     words = {PARTS.get(word, word) for word in _words(name)}
     is_of_all = {"train", "test"} <= words or not SPLIT_WORDS.isdisjoint(words)
     pairs = _pairs(tree, name) if is_of_all or MEANS_ONE.search(stem(name).lower()) else []
+    if not pairs:
+        return None
     values = Counter(value.lower() for _, value in pairs)
-    of_words = {word: PARTS[word] for word in values if word in PARTS}
-    numbers = {value for value in values if value.isdecimal()}
-    meaning, why, is_open = of_words, "", False
-    if not of_words and numbers in ({"0", "1"}, {"0", "1", "2"}):
-        text = " ".join([stem(name), *pairs[0], *_explanations(tree, name)]).lower()
-        means = {match[1] for match in MEANS_ONE.finditer(text)}
-        if len(numbers) == 3:
-            meaning, why = (
-                {"0": "train", "1": "val", "2": "test"},
-                "0 is train, 1 is val, 2 is test, as is usual",
-            )
-        elif len(means) == 1:
-            one = means.pop()
-            meaning = {"1": one, "0": "test" if one == "train" else "train"}
-            why = f"1 is {one}, as “is {one}” says"
-        elif {"train", "test"} <= words:
-            meaning, why = {"1": "train", "0": "test"}, "1 is train, as is usual in lists of train and test"
-            is_open = values["1"] < values["0"]
-        why = f" ({why}; {listed([f'{count:,} times {value}' for value, count in sorted(values.items())])})"
+    said = " ".join([stem(name), *pairs[0], *_explanations(tree, name)]).lower()
+    meaning, why, is_open = _meaning(values, said, {"train", "test"} <= words)
     if len(set(meaning.values())) < 2:
         return None
     # a header
@@ -147,6 +133,29 @@ def coded_list(tree: FileTree, name: str, index: ImageNames) -> SplitLists | Non
         return None
     whole = joined([(name, part, images) for part, images in lists.items()])
     return whole._replace(files=tuple(files), missing=tuple(missing), how=why, is_open=is_open)
+
+
+def _meaning(values: Counter[str], said: str, is_of_both: bool) -> tuple[dict[str, str], str, bool]:
+    """Return the part that each value stands for, why, and whether it may stand for the opposite; {} if nothing tells.
+    said: the text of the name, the header and the readme. is_of_both: whether the name has train and test."""
+    if words := {word: PARTS[word] for word in values if word in PARTS}:
+        return words, "", False
+    numbers = {value for value in values if value.isdecimal()}
+    means = {match[1] for match in MEANS_ONE.finditer(said)}
+    is_open = False
+    if numbers == {"0", "1", "2"}:
+        meaning, why = THREE_PARTS, "0 is train, 1 is val, 2 is test, as is usual"
+    elif numbers == {"0", "1"} and len(means) == 1:
+        [one] = means
+        meaning = {"1": one, "0": "test" if one == "train" else "train"}
+        why = f"1 is {one}, as “is {one}” says"
+    elif numbers == {"0", "1"} and is_of_both:
+        meaning, why = {"1": "train", "0": "test"}, "1 is train, as is usual in lists of train and test"
+        is_open = values["1"] < values["0"]
+    else:
+        return {}, "", False
+    counts = listed([f"{count:,} times {value}" for value, count in sorted(values.items())])
+    return meaning, f" ({why}; {counts})", is_open
 
 
 def _pairs(tree: FileTree, name: str) -> list[tuple[str, str]]:
