@@ -62,10 +62,10 @@ class ArchiveTree(FileTree):
             name = "/".join(parts)
             if any(map(is_left_over, parts)):
                 hidden.append(name)
-            elif entry.is_other:
-                others.append(readable(original))
             elif entry.is_folder:
                 folders.add(name)
+            elif entry.is_other or not name:
+                others.append(readable(original))
             elif name in self._files:
                 again.append(readable(original))
             else:
@@ -73,7 +73,7 @@ class ArchiveTree(FileTree):
         self.names, self.folders = tuple(sorted(self._files)), _with_parents(folders, self._files)
         self.decisions = (*self.decisions, *hidden_files(hidden))
         left_out = (
-            *_row(others, "files, no links or devices", "ignored"),
+            *_row(others, "files with a name, no links or devices", "ignored"),
             *_row(again, "every name once", "the first is used"),
         )
         self.problems = (*rows, *left_out, *hidden_images(hidden))

@@ -57,7 +57,7 @@ class ZipTree(ArchiveTree):
         entries = self._zip.infolist()
         self._check_count(len(entries))
         self._check_expanded(sum(entry.file_size for entry in entries))
-        unusual = [_unusual(entry) for entry in entries if not entry.is_dir()]
+        unusual = [_unusual(entry) for entry in entries if not _is_folder(entry)]
         if unusual and all(unusual):
             raise InputError(self._shown, USUAL, unusual[0], EXTRACT)
         return [_entry(item) for item in entries], []
@@ -91,9 +91,14 @@ def _unusual(entry: zipfile.ZipInfo) -> str:
     return "" if entry.compress_type in METHODS else f"compression method {entry.compress_type}"
 
 
+def _is_folder(item: zipfile.ZipInfo) -> bool:
+    # zipfile's own is_dir fails for an entry without a name
+    return item.filename.endswith("/")
+
+
 def _entry(item: zipfile.ZipInfo) -> Entry:
     # as zipfile decoded it, if it is not marked as UTF-8
     name = item.filename if item.flag_bits & UTF8 else item.filename.encode("cp437")
     # 0 if it was packed on Windows
     is_other = stat.S_IFMT(item.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR)
-    return Entry(name, item.is_dir(), is_other, item)
+    return Entry(name, _is_folder(item), is_other, item)

@@ -292,6 +292,13 @@ def test_names_of_another_encoding_are_read_by_the_one_that_fits_all(tmp_path):
         ZipTree(written(tmp_path / "x.zip", [(b"\xff\xff.jpg", b"")]), name_encoding="cp949")
 
 
+def test_a_zip_entry_without_a_name_has_a_row(tmp_path):
+    zipped = ZipTree(written(tmp_path / "x.zip", [(b"", b"x"), (b"1.jpg", b"y")]))
+    assert zipped.names == ("1.jpg",)
+    [row] = zipped.problems
+    assert row.done == "ignored"
+
+
 def written(path, entries):
     """A ZIP file of names in bytes, which zipfile does not write."""
     table, data = b"", b""

@@ -56,7 +56,7 @@ PAGES = {
     "interactive_labelling": "label_run={label}",
     "label_interactions": "label_run={label}",
     "sequences": "order_run={order}",
-    "orders?order_view=own": "order_run={order}",
+    "sequences?order_view=own": "order_run={order}",
 }
 
 

@@ -27,7 +27,7 @@ def test_a_folder_is_imported_previewed_and_kept(visit: Visit, tmp_path: Path) -
     page = visit("/image_sets")
     page.locator(".tile").first.wait_for()
     import_folder(page, write_shapes(tmp_path / "shapes"))
-    page.get_by_text("Problems and how each was handled").wait_for()
+    page.get_by_text("how each was handled").wait_for()
     page.get_by_role("heading", name="Image photo_00").wait_for()
     page.get_by_role("button", name="Train on this image set").click()
     train(page, HOSTILE[:20])
