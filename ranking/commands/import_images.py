@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
     print(counted(len(reading.problems), "problem"), file=sys.stderr)
     for problem in reading.problems[:MAX_SHOWN]:
         print(
-            f"  {problem.file}: expected {problem.expected}, got {problem.came}: {problem.done}",
+            f"  {problem.file}: expected {problem.expected}, got {problem.came}. Action: {problem.done}",
             file=sys.stderr,
         )
     if len(reading.problems) > MAX_SHOWN:

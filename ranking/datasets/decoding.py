@@ -137,7 +137,7 @@ def _heic() -> tuple[str, ...]:
     try:
         from pillow_heif import register_heif_opener
     except ImportError as error:
-        came = "HEIC, for which a package is missing: pip install pillow-heif, and import again"
+        came = "HEIC, which needs a package: run pip install pillow-heif, then import again"
         raise Unusable("an image that can be read here", came) from error
     register_heif_opener()
     return ("HEIF",)

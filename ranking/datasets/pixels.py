@@ -77,7 +77,7 @@ def _with_8_bits(picture: Image.Image) -> tuple[Image.Image, Change]:
     if getattr(picture, "tag_v2", {}).get(PHOTOMETRIC) == WHITE_IS_ZERO:
         scaled = 255 - scaled
     grey = Image.fromarray((scaled + 0.5).astype(np.uint8))
-    return grey.convert("RGB"), Change("8 bits per channel", "grey levels of more bits", done)
+    return grey.convert("RGB"), Change("8 bits per channel", "grey levels with more bits", done)
 
 
 def change_rows(images: Iterable[tuple[str, tuple[Change, ...]]]) -> list[Problem]:

@@ -75,11 +75,11 @@ def moved_whole(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> tupl
     moved = after != before
     if not moved.any():
         return list(tested), []
-    expected = "a group on one side of the split"
+    expected = "each group on one side of the split"
     if len(set(after.tolist())) < 2:
-        return list(tested), [Problem("groups", expected, "too few groups", "kept as named")]
+        return list(tested), [Problem("groups", expected, "too few groups", "kept as stated")]
     shared = {group for of_image, changed in zip(groups, moved, strict=True) if changed for group in of_image}
-    came = f"{counted(len(shared), 'group')} on both: {listed(sorted(shared))}"
+    came = f"{counted(len(shared), 'group')} on both sides: {listed(sorted(shared))}"
     return after.tolist(), [Problem("groups", expected, came, moved_words(before, moved))]
 
 
@@ -155,7 +155,7 @@ def moved_words(test: Bools, moved: Bools) -> str:
     # test: (m,) the split before. moved: (m,) which images changed.
     parts = [
         f"{counted(int((moved & side).sum()), name)} moved to {to}"
-        for side, name, to in ((test, "test image", "training"), (~test, "training image", "the test"))
+        for side, name, to in ((test, "test image", "training"), (~test, "training image", "test"))
         if (moved & side).any()
     ]
     return "kept on one side" + (f": {' and '.join(parts)}" if parts else "")

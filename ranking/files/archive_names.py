@@ -65,7 +65,7 @@ def decoded(
     decision = Decision(
         "encoding of file names",
         f"{chosen}: {listed([readable(_text(name, chosen)) for name in unknown])}",
-        f"{counted(len(unknown), 'text')} without a stated encoding; readable text in {', '.join(likely)}",
+        f"{counted(len(unknown), 'text')} without a stated encoding; readable as {', '.join(likely)}",
         setting,
         chosen,
         others,

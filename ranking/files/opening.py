@@ -62,7 +62,7 @@ def open_tree(typed: str | Path, expected: str = ANYTHING, name_encoding: str = 
     if is_file:
         file_name = typed.file_name if isinstance(typed, Upload) else path.name
         return _archive_class(path, shown)(path, file_name=file_name, name_encoding=name_encoding)
-    raise InputError(shown, expected, "no folder or archive")
+    raise InputError(shown, expected, "no such file or folder")
 
 
 def _archive_class(path: Path, shown: str) -> type[ArchiveTree]:

@@ -52,7 +52,7 @@ class ZipTree(ArchiveTree):
         try:
             self._zip = zipfile.ZipFile(self.place)
         except DAMAGED as error:
-            came = None if str(error) == NO_ZIP else readable(str(error))
+            came = "another kind of file" if str(error) == NO_ZIP else readable(str(error))
             raise InputError(self._shown, READABLE, came, self._remedy()) from error
         entries = self._zip.infolist()
         self._check_count(len(entries))

@@ -54,13 +54,13 @@ class ClassFolders(TreeSource):
     """
 
     layout: ClassVar[str] = LAYOUT
-    _needs: ClassVar[str] = "a folder of its class for every image"
+    _needs: ClassVar[str] = "every image in a folder of its class"
 
     level: str = setting(
         FOUND,
         label="Level of classes",
-        help="Which folders are the classes, counted from the top without those of parts, or the names of all levels; "
-        "or the words before the numbers in the names of files.",
+        help="The level of the folders that name the classes, counted from the top without folders such as train; "
+        "or all levels together; or the word before the number in each file name.",
         choices=(FOUND, "1", "2", "3", PATH, WORDS),
         advanced=True,
     )
@@ -72,7 +72,7 @@ class ClassFolders(TreeSource):
         level, _, _ = level_of(found)
         classes = sorted({readable(class_at(path, level)) for path in found.paths.values()})
         if len(classes) < 2 and (words := sorted(set(words_in_names(tree).values()))):
-            return Recognised(0.2, f"names of files begin with {listed(words)}, and a number")
+            return Recognised(0.2, f"file names begin with {listed(words)} and a number")
         if len(classes) < 2:
             return None
         return Recognised(
@@ -109,7 +109,7 @@ class ClassFolders(TreeSource):
         if found.masks:
             shown = listed([readable(name) for name in found.masks])
             evidence = (
-                f"{counted(len(found.masks), 'image')} with the names of others, in folders of masks: {shown}"
+                f"{counted(len(found.masks), 'image')} in folders of masks, named like other images: {shown}"
             )
             self._decide(Decision("masks", "no samples", evidence))
         return found
@@ -128,12 +128,10 @@ class ClassFolders(TreeSource):
     def _level(self) -> str:
         if self._by_words:
             counts = Counter(word for (word,) in self._found.paths.values())
-            chosen = f"words in the names of files: {listed([readable(word) for word in sorted(counts)])}"
-            shown = listed([f"{counts[word]:,} with {readable(word)}" for word in sorted(counts)], 8)
-            evidence = (
-                f"no folder or table states the labels; names of files begin {shown}, and a number. If these "
-            )
-            evidence += "are not the classes, make a folder for each class"
+            chosen = f"words in file names: {listed([readable(word) for word in sorted(counts)])}"
+            shown = listed([f"{counts[word]:,} with “{readable(word)}”" for word in sorted(counts)], 8)
+            evidence = "no folder or table states the labels, but file names begin with a word and a number: "
+            evidence += f"{shown}. If these words are not the classes, make a folder for each class"
             self._decide(Decision("classes", chosen, evidence, "level", WORDS, (), self.level == FOUND))
             return WORDS
         value, evidence, is_open = level_of(self._found)
@@ -195,9 +193,9 @@ def level_of(found: ClassPaths) -> tuple[str, str, bool]:
         inside.setdefault(path[0], set()).update(path[1:2])
     inner = set[str]().union(*inside.values())
     numbered = sum(any(map(str.isdigit, name)) for name in inner)
-    evidence = f"{counted(len(paths), 'image')} in folders of {counted(depth, 'level')}"
+    evidence = f"{counted(len(paths), 'image')} below {counted(depth, 'level')} of folders"
     if found.letters:
-        return PATH, f"{evidence}, below folders of their initials", False
+        return PATH, f"{evidence}; the top folders are initial letters", False
     if depth < 2:
         return "1", evidence, False
     for level in range(1, min(depth, 3) + 1):
@@ -207,10 +205,10 @@ def level_of(found: ClassPaths) -> tuple[str, str, bool]:
         of_all = f"{numbered:,} of {counted(len(inner), 'folder')} at level 2"
         return "1", f"{evidence}; {of_all} are numbered, as videos are", False
     if {path[0] for path in paths if len(path) > 1} <= {path[0] for path in paths if len(path) == 1}:
-        return "1", f"{evidence}; all folders at level 1 have images too", False
+        return "1", f"{evidence}; all folders at level 1 contain images as well", False
     if all(len(names) <= 1 for names in inside.values()):
-        return "1", f"{evidence}; each folder at level 1 has one inside at most", False
-    return "1", f"{evidence}; names do not tell which are classes", True
+        return "1", f"{evidence}; each folder at level 1 contains at most one folder", False
+    return "1", f"{evidence}; their names do not show which level names the classes", True
 
 
 def class_paths(tree: FileTree) -> ClassPaths:

@@ -102,7 +102,7 @@ class Coco(ListedImages):
             if image is None or name is None:
                 self._report(file, "images with an id and a file_name", brief(item), IMAGE_LEFT_OUT)
             elif image in entries:
-                self._report(file, "every image id once", f"{image} again", IMAGE_LEFT_OUT)
+                self._report(file, "each image id once", f"{image} again", IMAGE_LEFT_OUT)
             else:
                 size, video = size_of(row.get("width"), row.get("height")), _as_id(row.get("video_id"))
                 group = None if video is None else f"{file}: video {video}"
@@ -117,7 +117,7 @@ class Coco(ListedImages):
                 image, by_name = of_name[image], by_name + 1
             if image is None or image not in entries:
                 came = f"image_id {brief(row.get('image_id'))}"
-                self._report(file, "annotations of images that are listed", came, LEFT_OUT)
+                self._report(file, "the id of an image in the list of images", came, LEFT_OUT)
                 continue
             places[image] += 1
             try:
@@ -126,9 +126,8 @@ class Coco(ListedImages):
             except Unusable as error:
                 self._report(file, error.expected, error.came, LEFT_OUT)
         if by_name:
-            evidence = (
-                f"image_id of {counted(by_name, 'annotation')} is no listed id, but the name of one file"
-            )
+            evidence = f"in {counted(by_name, 'annotation')}, image_id is a file name and not an id of the "
+            "list of images"
             self._decide(Decision("image ids", "names of files", evidence))
         if classes is None and boxes:
             self._decide(

@@ -14,7 +14,7 @@ from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_names import bare, is_image, mask_words, part_of, place_of
 
-NO_IMAGE = "an image of that name in the folder or archive"
+NO_IMAGE = "an image for each name, in the folder or archive"
 
 
 # How annotation files write a name otherwise than the file system: in words, and what leads to the name. Tried in this
@@ -22,7 +22,7 @@ NO_IMAGE = "an image of that name in the folder or archive"
 WRITINGS: tuple[tuple[str, Callable[[str], str]], ...] = (
     ("as the files", lambda text: text),
     ("percent-encoded", unquote),
-    ("as addresses", lambda text: unquote(text.partition("?")[0])),
+    ("as URLs", lambda text: unquote(text.partition("?")[0])),
     ("with another suffix", lambda text: bare(text) if is_image(text) else ""),
     ("in other capitals", str.casefold),
     ("in other capitals, with another suffix", lambda text: bare(text.casefold()) if is_image(text) else ""),
@@ -89,7 +89,9 @@ class ImageNames:
         """Yield how names were matched that are not written as those of the files."""
         for writing, count in self._written.items():
             if writing != WRITINGS[0][0]:
-                yield Decision("image names", writing, f"{counted(count, 'name')} match an image only so")
+                yield Decision(
+                    "image names", writing, f"{counted(count, 'name')} match an image only in this form"
+                )
 
     def _search(self, text: str, fills_zeros: bool) -> tuple[str, list[str], list[str]]:
         """Return how `text` is written, the parts of the path that it names, and the images with the same last part."""

@@ -71,7 +71,7 @@ class ListedImages(TreeSource):
             return entries
         for entry, box in bare:
             came = f"{entry.image}, annotation {box.number}: none"
-            self._report(entry.file, "a box, as others have", came, LEFT_OUT)
+            self._report(entry.file, "a box, as other annotations have", came, LEFT_OUT)
         return changed(entries, lambda box: box if box.box else None)
 
     def _by_mark(
@@ -195,7 +195,9 @@ class ListedImages(TreeSource):
         if again := sum(sum(bool(entry.boxes) for entry in several) > 1 for several in entries.values()):
             before = sum(len(entry.boxes) for several in entries.values() for entry in several)
             repeated = before - sum(len(entry.boxes) for entry in images.values())
-            evidence = f"{counted(again, 'image')} with several entries; {counted(repeated, 'repeated box')} left out"
+            evidence = (
+                f"{counted(again, 'image')} with several entries; {counted(repeated, 'repeated box')} ignored"
+            )
             self._decide(Decision("images listed several times", "boxes joined", evidence))
         return images
 

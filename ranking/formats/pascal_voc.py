@@ -64,8 +64,8 @@ class PascalVoc(ListedImages):
     form: str = setting(
         "auto",
         label="Form",
-        help="Detection: a class for each box. Action: what each person does. Auto: action if there are only action "
-        "lists, otherwise detection.",
+        help="Detection: the classes of the boxes. Action: what each person does. Auto: action if all lists "
+        "are lists of actions, otherwise detection.",
         choices=("auto", "detection", "action"),
         advanced=True,
     )
@@ -175,8 +175,8 @@ class PascalVoc(ListedImages):
                 raise error from None
             self._renamed.append(image)
             of_all = f"of {counted(len(self._files), 'annotation')}"
-            evidence = f"{len(self._renamed):,} {of_all} have another name than their image"
-            self._decide(Decision("images of annotations", "by <filename> too", evidence))
+            evidence = f"{len(self._renamed):,} {of_all} are not named like their image"
+            self._decide(Decision("images of annotations", "also by <filename>", evidence))
             return image
 
     @cached_property
@@ -220,7 +220,7 @@ class PascalVoc(ListedImages):
             self._tree.note_opened(name)
         signs = {
             f"{LABELMAP} begins as in exports of CVAT": labelmaps,
-            f"the owner is {LABEL_STUDIO}": self._owners,
+            f"the <owner> is {LABEL_STUDIO}": self._owners,
             "folders data and labels, as in exports of FiftyOne": folders == [{"data"}, {"labels"}],
             f"{at_zero:,} {of_all} have a box that begins at 0": at_zero,
         }

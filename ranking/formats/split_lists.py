@@ -54,13 +54,18 @@ class SplitLists(NamedTuple):
             yield missing_row(self.missing)
         if self.both:
             came = f"{counted(len(self.both), 'image')} in several lists: {listed(list(self.both))}"
-            yield Problem(self.in_words(), "an image in one list", came, "test goes before val before train")
+            yield Problem(
+                self.in_words(),
+                "each image in one list",
+                came,
+                "test takes precedence over val, and val over train",
+            )
 
 
 def missing_row(missing: Sequence[tuple[str, str]]) -> Problem:
     """Return the report row about lines that name no image, each with its file: several lists may repeat them."""
     files, lines = (list(dict.fromkeys(map(readable, column))) for column in zip(*missing, strict=True))
-    came = f"{counted(len(missing), 'line')} without one: {listed(lines)}"
+    came = f"{counted(len(missing), 'line')} without such an image: {listed(lines)}"
     return Problem(listed(files), NO_IMAGE, came, "line ignored")
 
 

@@ -47,7 +47,7 @@ EXTRACT = "extract it, and give the path of the folder"
 GZIP = b"\x1f\x8b"
 ARCHIVE_HEAD = 512
 ROW = "grade qid:query feature:value ..."
-FILLED = "the least value of the feature in the same query; 0 if that has none"
+FILLED = "replaced by the least value of the feature in the same query, or by 0 if the query has none"
 PAIRS = re.compile(rb"(\s*[0-9]+:[^\s:]+)*\s*")
 ZERO = re.compile(rb"\s0+:")
 # files of a folder, and bytes of each, by which graded samples are recognised
@@ -138,8 +138,8 @@ class SvmLight(Source):
             if file not in given and part_in_name(file.name.replace(".", " ")) and _begins_graded(file):
                 yield Problem(
                     readable(file.name),
-                    "one file to train on and one to test on",
-                    "a further one",
+                    "one training file and one test file",
+                    "another one",
                     "not read",
                 )
         several, many = len(self._parts) > 1, len(self) > MANY
@@ -296,7 +296,10 @@ def _beside(path: Path, count: int) -> tuple[list[str], str]:
     if beside is None:
         remedy = f"write qid:QUERY after each grade, or put the sizes of queries, one per line, in {names[0]}"
         raise InputError(
-            readable(path.name), "rows that name their query (qid:)", "none, and no file of sizes", remedy
+            readable(path.name),
+            "rows that name their query (qid:)",
+            "neither qid: nor a file of sizes",
+            remedy,
         )
     name = readable(beside.name)
     texts = read_typed(beside, 2**26, "the sizes of queries").decode("utf-8", "replace").split()
@@ -341,7 +344,7 @@ def read_graded(stream: IO[bytes], file: str, limits: Limits | None = None) -> G
             raise InputError(file, f"at most {limits.samples:,} rows ({variable('samples')})", "more")
         if len(grades) * width > MAX_CELLS:
             came = f"{len(grades):,} rows and {width:,} features"
-            raise InputError("rows times features", f"at most {MAX_CELLS:,}", came, "bring fewer rows")
+            raise InputError("rows times features", f"at most {MAX_CELLS:,}", came, "import fewer rows")
     if not vectors:
         raise InputError(file, "rows of grades and features", "none")
     if 0 < len(queries) < len(vectors):

@@ -16,7 +16,7 @@ import numpy as np
 
 from ranking.core import Decision, Floats
 from ranking.core.settings import setting
-from ranking.core.text import listed, readable
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS, part_word
 from ranking.files import Unusable
@@ -208,9 +208,9 @@ def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, .
     cells = [] if text.strip() == NONE else next(csv.reader([text], skipinitialspace=True), [])
     names = tuple(filter(None, map(str.strip, cells)))
     if len(set(names)) < len(names) or not set(names) <= set(header):
-        raise Unusable(f"{role.label}: different names among {listed(list(header), 20)}", text)
+        raise Unusable(f"{role.label}: names of columns, each once, among {listed(list(header), 20)}", text)
     if role.counts and len(names) not in role.counts:
-        raise Unusable(f"{role.label}: {' or '.join(map(str, role.counts))}", f"{len(names)}")
+        raise Unusable(f"{role.label}: {' or '.join(map(str, role.counts))} of the columns", f"{len(names)}")
     return names
 
 
@@ -380,7 +380,11 @@ class Columns:
         self.image = "".join(self._take(cells, "image", found, counted_names)[:1])
         split = _split(cells, may_ask=not cells.states_parts)
         unclear = [NONE] if split and _is_unclear(cells, split[0]) else []
-        why = "two numbers, of which the larger is in most rows: test if you say so" if unclear else BY_NAME
+        why = (
+            "two numbers, the larger one in most rows: choose this column if that number means test"
+            if unclear
+            else BY_NAME
+        )
         self.split = "".join(self._take(cells, "split", split, why, unclear))
         self.parts = self._parts(cells)
         named, four = _named_box(cells)
@@ -399,7 +403,7 @@ class Columns:
         rest = [name for name in cells.free if not cells.is_empty(name) and name not in constant]
         if rest or self.table.unread:
             lost = listed([*rest, *self.table.unread], 20)
-            why = f"{lost}: their names do not say labels, and they have no numbers to order by"
+            why = f"{lost}: their names do not suggest labels, and they contain no numbers to order by"
             self.decisions.append(Decision("other columns", "not read", why))
         is_named = bool(self.no) or is_chosen or any(map(_is_label, self.labels))
         is_text = bool(self.box) or not all(map(cells.is_numeric, self.labels))
@@ -451,7 +455,9 @@ class Columns:
         if _part_numbers(known) and plain_name(self.split) not in FLAGS:
             words = ", ".join(f"{cell} is {parts[cell]}" for cell in sorted(known, key=float))
             counts = ", ".join(f"{cell} in {known[cell]:,} rows" for cell in sorted(known, key=float))
-            self.decisions.append(Decision("parts", words, f"the largest number is test: {counts}"))
+            self.decisions.append(
+                Decision("numbers of the split", words, f"the largest number is test: {counts}")
+            )
         return parts
 
     def _take(
@@ -467,7 +473,7 @@ class Columns:
         item, names = ROLES[role], self._chosen[role]
         names = cells.take(proposed) if names is None else names
         if names or role not in RARE:
-            shown, why = ", ".join(names) or "none", evidence if names else "no such column"
+            shown, why = ", ".join(names) or "none", evidence if names else "no suitable column"
             why = why if self._chosen[role] is None else "chosen by you"
             is_one = 1 in item.counts and max(item.counts) == 1
             others = tuple(as_good) or (tuple(cells.free) if is_one else ())
@@ -527,7 +533,9 @@ class Columns:
         words = "1 is yes, 0 is no"
         if minus:
             words = "-1 and empty cells are unknown" if zero else "-1 is no"
-        self.decisions.append(Decision("marks", words, f"{len(labels):,} columns of marks"))
+        self.decisions.append(
+            Decision("marks", words, f"the cells of {counted(len(labels), 'label column')}")
+        )
         return (*NO, *MINUS) if minus and not zero else NO
 
 
@@ -689,8 +697,8 @@ def _split(cells: Cells, may_ask: bool = False) -> list[str]:
         if (cells.states_parts or is_numbered_split(name)) and _part_numbers(cells.known(name))
     ]
     if numbered[:1] and not may_ask and _is_unclear(cells, numbered[0]):
-        came = f"two numbers in {readable(numbered[0])}, of which the larger is in most rows"
-        raise Unusable("a split whose largest number is test; write train and test instead", came)
+        came = f"two numbers in {readable(numbered[0])}, the larger one in most rows"
+        raise Unusable("a column whose largest number is test; write train and test instead", came)
     named += numbered[:1]
     named += [name for name in cells.named(FLAGS) if cells.is_marks(name)]
     named += [
@@ -756,13 +764,13 @@ def _labels(cells: Cells, has_box: bool) -> Labels:
     if likely := said or named[:1] or texts_of[2]:
         others = [name for name in likely[1:] if not LABEL_WORDS.isdisjoint(words_of(name))]
         as_good = [name for name in others if not _is_same(cells, likely[0], name)]
-        why = f"its name says labels{f', as do those of {listed(as_good)}' if as_good else ''}"
+        why = f"its name suggests labels{f'; also possible: {listed(as_good)}' if as_good else ''}"
         return Labels(likely[:1], as_good, why)
     if cells.without_names and not has_box and len(cells.free) == 1:
         return Labels(cells.free, [], "the only other column")
     marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
-        return Labels(marks, [], "columns of marks, yes or no")
+        return Labels(marks, [], "columns of yes and no")
     texts = [
         column
         for column in cells.free
@@ -771,7 +779,7 @@ def _labels(cells: Cells, has_box: bool) -> Labels:
     repeated = [name for name in texts if 2 * len(cells.known(name)) <= cells.known(name).total()]
     # beside a box in a table without names, the only text is what the box shows
     found = repeated or (texts if cells.without_names and has_box else [])
-    return Labels(found[:1], [], "the first column of texts that are repeated")
+    return Labels(found[:1], [], "the first text column with repeated values")
 
 
 def _is_same(cells: Cells, column: str, other: str) -> bool:

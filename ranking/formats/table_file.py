@@ -400,7 +400,7 @@ def separator_of(cells: Counter[str]) -> tuple[str, str]:
         several = len({len(labels) for labels in parted}) > 1
         again = sum(count > 1 for count in parts.values())
         if several and len(parts) < len(cells) and 2 * again >= len(parts):
-            return separator, f"separated by {sign}: {len(parts):,} names in {len(cells):,} different cells"
+            return separator, f"“{sign}” separates {len(parts):,} names in {len(cells):,} different cells"
     return WHOLE, "each cell is one label"
 
 

@@ -62,15 +62,15 @@ from ranking.formats.tree_source import Recognised
 
 # of the first bytes of an image, which contain its size
 HEAD = 2**17
-MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "unknown, and no label"
+MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "treated as unknown; no label"
 MAX_TABLES = 50
 # why forms for predictions are not read
 NO_TRUTH = Unusable(
     "a table of true labels",
-    "a submission, by its name; if its labels are true, choose it by the setting table",
+    "a form for predictions, by its name; the setting Table can choose it",
 )
 ALIKE = Unusable(
-    "a table of true labels", "the same number as label for all images, which are those of the test folder"
+    "a table of true labels", "one number as the label of all its images, which lie in a test folder"
 )
 SIDE = re.compile(r"0*([1-9][0-9]{0,8})(?:\.0*)?", re.ASCII)
 
@@ -117,8 +117,8 @@ class TableOfImages(ListedImages):
     table: str = setting(
         "",
         label="Table",
-        help="The name of the table with the labels; those with the same columns are read too. Empty: the one with "
-        "labels of most images.",
+        help="The name of the table with the labels; tables with the same columns are read too. Empty: the one that "
+        "labels the most images.",
         advanced=True,
     )
     encoding: str = setting(
@@ -165,7 +165,7 @@ class TableOfImages(ListedImages):
     group_column: str = role_setting(
         "group", "The group of the image or box, which stays on one side of the split."
     )
-    split_column: str = role_setting("split", "train, val or test.")
+    split_column: str = role_setting("split", "The split of the image: train, val or test.")
     size_columns: str = role_setting(
         "size", "The width and height of the image, which are compared with the real size."
     )
@@ -210,7 +210,7 @@ class TableOfImages(ListedImages):
         names = self.files(self._tree) if self.table.strip() in ("", *self.files(self._tree)) else []
         if len(names) > MAX_TABLES:
             expected = f"at most {MAX_TABLES} tables"
-            raise InputError(self._shown_place(), expected, len(names), "leave the others out of the folder")
+            raise InputError(self._shown_place(), expected, len(names), "move the others out of the folder")
         read: dict[str, Table] = {}
         for name in names:
             try:
@@ -296,12 +296,12 @@ class TableOfImages(ListedImages):
             if rank(other) == rank(main) and not new:
                 as_good.append(next(iter(other.tables)))
             what = "boxes" if other.columns.box else "labels" if other.columns.labels else "numbers"
-            came = f"{what} of {counted(len(other.images), 'image')}, {len(other.images) - len(new):,} of them in it"
-            expected = f"labels of other images than those in {readable(name, 255)}"
+            came = f"{what} of {counted(len(other.images), 'image')}, {len(other.images) - len(new):,} of them in both"
+            expected = f"labels of images that are not in {readable(name, 255)}"
             found.reasons.update(dict.fromkeys(other.tables, Unusable(expected, came)))
         if len(candidates) > 1:
             evidence = f"it describes {counted(len(main.images), 'image')}"
-            evidence += f", as {listed(as_good)} does in other columns" if as_good else ""
+            evidence += f"; so do other columns, in {listed(as_good)}" if as_good else ""
             row = Decision("table", listed(list(main.tables)), evidence, "table", name)
             others = as_good or [next(iter(one.tables)) for one in candidates if one is not main]
             self._decide(replace(row, alternatives=tuple(others), is_open=bool(as_good) and not self.table))
@@ -313,8 +313,8 @@ class TableOfImages(ListedImages):
             found.parts[name] = parts
             counts = Counter(parts.values())
             words = ", ".join(f"{counts[part]:,} {part}" for part in ("train", "val", "test") if counts[part])
-            why = "its numbers or words name parts; of numbers, the largest is test and the middle of three is val"
-            self._decide(Decision(f"parts in {readable(name, 255)}", words, why))
+            why = "its values are words such as train, or numbers: the largest is test, the middle one of three is val"
+            self._decide(Decision(f"split in {readable(name, 255)}", words, why))
             return True
         if found.classes or columns.no or len(columns.labels) != 1:
             return False
@@ -362,7 +362,7 @@ class TableOfImages(ListedImages):
                     first = images.setdefault(cell, entry)
                     if (first.part, first.size) != (entry.part, entry.size):
                         raise Unusable(
-                            "rows of one image with the same split and size", f"a different one for {cell}"
+                            "the same split and size in all rows of an image", f"another one for {cell}"
                         )
                     if box is not None:
                         _add(boxes.setdefault(cell, []), box)
@@ -478,7 +478,7 @@ def _add(boxes: list[SourceBox], box: SourceBox) -> None:
     pairs = {name: (value, box.numbers[name]) for name, value in first.numbers.items()}
     different = [name for name, (a, b) in pairs.items() if a != b and not math.isnan(a) and not math.isnan(b)]
     if different or first.group != box.group:
-        expected = "rows of one image with the same group, and the same value of each criterion"
+        expected = "the same group and the same value of each criterion in all rows of an image"
         raise Unusable(expected, f"another {different[0] if different else 'group'}")
     numbers = {name: b if math.isnan(a) else a for name, (a, b) in pairs.items()}
     boxes[0] = replace(first, numbers=numbers, classes=tuple(dict.fromkeys(first.classes + box.classes)))

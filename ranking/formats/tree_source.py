@@ -70,15 +70,15 @@ class TreeSource(Source):
     split: str = setting(
         FOUND,
         label="Split",
-        help="Which images form the test split: those named test, otherwise val, by the annotations, by lists such as "
-        "test.txt, or by folders; or a random share of all images.",
+        help="What states the split: the annotations, lists such as test.txt, or folders; or a random share of the "
+        "images is held out. If no image is named test, those named val form the test split.",
         choices=(FOUND, STATED, LISTS, FOLDERS, RANDOM),
         advanced=True,
     )
     name_encoding: str = setting(
         AS_FOUND,
         label="Encoding of file names",
-        help="The encoding of the names in an archive that does not state it.",
+        help="The encoding of file names in an archive that does not state it.",
         choices=(AS_FOUND, *ENCODINGS),
         advanced=True,
     )
@@ -125,7 +125,12 @@ class TreeSource(Source):
         if texts:
             self._decide(Decision("other files", "not read", f"{_kinds(texts)}: {self._listed(texts)}"))
         if files:
-            yield Problem(_kinds(files), f"files that {self.name} reads", self._listed(files), "not read")
+            yield Problem(
+                f"files: {_kinds(files)}",
+                f"only files that the format {self.name} reads",
+                self._listed(files),
+                "not read",
+            )
 
     @property
     def _unopened(self) -> list[str]:
@@ -156,7 +161,7 @@ class TreeSource(Source):
         found = {
             STATED: (stated_by, stated),
             LISTS: (lists.in_words(), [lists.parts.get(name) for name in names]),
-            FOLDERS: ("their folders", list(map(self._part_of, names))),
+            FOLDERS: ("folders", list(map(self._part_of, names))),
         }
         tests = {way: test for way, (_, parts) in found.items() if (test := _tested(parts)) is not None}
         way = next(iter(tests), RANDOM) if self.split == FOUND else self.split
@@ -171,9 +176,9 @@ class TreeSource(Source):
             self._decide_split(tested, RANDOM, evidence, list(tests))
             return tested, rows
         (by, parts), tested = found[way], tests[way]
-        evidence = f"{by} name the part of {counted(sum(part is not None for part in parts), 'image')}"
+        evidence = f"stated by {by} for {counted(sum(part is not None for part in parts), 'image')}"
         differ = [other for other in tests if tests[other] != tested]
-        evidence += f"; {found[differ[0]][0]} name another test split" if differ else ""
+        evidence += f"; another test split is stated by {found[differ[0]][0]}" if differ else ""
         is_open = self.split == FOUND and (bool(differ) or (way == LISTS and lists.is_open))
         self._decide_split(
             tested, way, evidence, [*(other for other in tests if other != way), RANDOM], is_open
@@ -194,22 +199,22 @@ class TreeSource(Source):
             if suffix(name) in MAY_SPLIT and names_split(name) and name not in self._tree.opened
         ]
         if not unread:
-            why = f"all parts that are named are {named}" if named else "nothing names a test split"
-            return Problem("parts", "a training part and a test part", named or "none", held), why
+            why = f"the files name only {named}" if named else "nothing states a split"
+            came = f"only {named}" if named else "no split"
+            return Problem("test split", "training and test images", came, held), why
         for name in unread:
             self._tree.note_opened(name)
         shown = listed([readable(name) for name in unread])
-        came = f"{counted(len(unread), 'file')} whose names say so: {shown}"
-        expected = "lists of the images of a part as text, a name in each line"
-        why = f"{shown} may name a test split, but cannot be read as lists of images"
-        return Problem("split", expected, came, "not read; the split is random"), why
+        expected = "text files of training or test images, with one name per line"
+        why = f"{shown} may state a split, but cannot be read as lists of images"
+        return Problem("split", expected, shown, "not read; the split is random"), why
 
     def _leave_out(self, names: Sequence[str]) -> Iterator[Problem]:
         """Leave out images that no list names, where lists name the images of each part; yield a report row."""
         self._unlisted.update(self._tree.file(name).name for name in names)
         if names:
             came = f"in no list: {self._listed(names)}"
-            yield Problem(counted(len(names), "image"), "every image in a list", came, "ignored")
+            yield Problem(counted(len(names), "image"), "every image in a list of the split", came, "ignored")
 
     def _part_of(self, name: str) -> str | None:
         """Return the part that the folders of a file name."""
@@ -298,9 +303,9 @@ def _on_both_sides(tested: Sequence[bool], groups: Sequence[Sequence[str]]) -> I
         for group in of_image:
             sides.setdefault(group, set()).add(test)
     if both := sorted(group for group, of_group in sides.items() if len(of_group) == 2):
-        came = f"{counted(len(both), 'group')} on both: {listed(both)}"
-        done = "kept as named; the setting Split can sample at random"
-        yield Problem("groups", "a group on one side of the split", came, done)
+        came = f"{counted(len(both), 'group')} on both sides: {listed(both)}"
+        done = "kept as stated; the setting Split offers a random split"
+        yield Problem("groups", "each group on one side of the split", came, done)
 
 
 @dataclass

@@ -55,14 +55,15 @@ class Yolo(ListedImages):
     class_names: str = setting(
         "",
         label="File of class names",
-        help="Such as data.yaml or labels/classes.txt. Empty: the nearest to each label file that fits its numbers.",
+        help="Such as data.yaml or labels/classes.txt. Empty: for each label file, the nearest that fits its "
+        "class numbers.",
         advanced=True,
     )
     rows: str = setting(
         FOUND,
         label="Rows of more than four numbers",
-        help="Outlines: their points, around which the box is. Box first: a box, and further numbers, such as a "
-        "confidence or the points of a pose.",
+        help="Outlines: the points of an outline, whose bounding box is used. Box first: a box, then other "
+        "numbers, such as a confidence or the points of a pose.",
         choices=(FOUND, OUTLINES, FIRST),
         advanced=True,
     )
@@ -80,8 +81,8 @@ class Yolo(ListedImages):
         if read.count(True) <= read.count(False):
             return None
         named = [readable(name) for name in tree.names if may_list_names(name)]
-        names = f"{listed(named)} may name the classes" if named else "no file names the classes"
-        why = f"text files contain YOLO rows for {counted(len(files), 'image')}, and {names}"
+        names = f"class names may be in {listed(named)}" if named else "there is no file of class names"
+        why = f"text files contain YOLO rows for {counted(len(files), 'image')}; {names}"
         return Recognised(0.9 if named else 0.7, why)
 
     # ---------------------------------------------------------------------------------------------- Labels
@@ -144,7 +145,7 @@ class Yolo(ListedImages):
             largest = max(map(max, beyond))
             came = f"{len(beyond):,} of {counted(len(rows), 'row')} with numbers up to {largest:g}"
             remedy = (
-                "divide them by the image's width and height, or bring boxes in pixels as a table or as COCO"
+                "divide them by the image's width and height, or import boxes in pixels as a table or as COCO"
             )
             raise InputError("labels", "shares of the image's width and height, 0 to 1", came, remedy)
         return way
@@ -239,7 +240,9 @@ def _box(row: Row, way: str, named: NamesFile | None) -> SourceBox:
     elif row.label in named.names:
         name = named.names[row.label]
     else:
-        raise Unusable(f"one of the {counted(len(named.names), 'named class')}", f"class {row.label}")
+        raise Unusable(
+            f"a number of one of the {counted(len(named.names), 'named class')}", f"class {row.label}"
+        )
     return SourceBox(edges, (name,), number=row.number, relative=row.relative)
 
 

@@ -70,11 +70,16 @@ def read_long_rows(rows: Sequence[Values], points: tuple[int, int]) -> tuple[str
     if counts == {6} and are_whole and max(last) > 1:
         return FIRST, "a box, a confidence and a track", f"the last number of {of} is whole"
     if any(all(_is_pose(values, size) for values in rows) for size in (3, 2)) and len(counts) == 1:
-        return FIRST, pose, f"{of} have {min(counts)} numbers, and all points after the fourth lie in the box"
+        return (
+            FIRST,
+            pose,
+            f"{of} with {min(counts)} numbers; in each, the points after the first four numbers lie in the box",
+        )
     odd = [values[-1] for values in rows if len(values) % 2]
     ends = ", the last with a confidence" if any(0 < value < 1 for value in odd) else ""
     words = f"boxes around {'corners' if counts == {8} else 'outlines'}{', and boxes' if 5 in counts else ''}"
-    return OUTLINES, words, f"{of} have {min(counts)} to {max(counts)} numbers{ends}"
+    several = f"{min(counts)} to {max(counts)}" if len(counts) > 1 else f"{max(counts)}"
+    return OUTLINES, words, f"{of} with {several} numbers{ends}"
 
 
 def _is_pose(values: Values, size: int) -> bool:

@@ -179,11 +179,11 @@ def test_an_import_prints_how_it_read_the_files_and_is_strict_if_asked(photograp
     for line in (
         "format: Class folders",
         "split: 14 of 36 images for testing (40%",
-        "\n1 problem\n  parts: expected a training part",
+        "\n1 problem\n  test split: expected training and test images",
     ):
         assert line in report
     _, report = command("import", photographs, "--strict", code=1)
-    assert "1 problem, the first: expected a training part and a test part" in report
+    assert "1 problem, the first: expected training and test images" in report
     assert command("import", photographs, "--strict", "--set", "split=random", "--name", "whole")[0]
 
 

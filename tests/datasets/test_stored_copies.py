@@ -214,7 +214,7 @@ def test_no_side_is_left_empty_where_there_are_two_units(tested):
 def test_groups_of_a_named_split_are_moved_with_a_row_of_the_report():
     tested, [row] = moved_whole([True, False, False, True], [["a"], ["a"], [], []])
     assert tested in ([False, False, False, True], [True, True, False, True])
-    assert "1 group on both: a" in row.came
+    assert "1 group on both sides: a" in row.came
     assert moved_whole([True, False], [["a"], ["b"]]) == ([True, False], [])
     kept, [row] = moved_whole([True, False], [["a"], ["a"]])
-    assert (kept, row.done) == ([True, False], "kept as named")
+    assert (kept, row.done) == ([True, False], "kept as stated")

@@ -56,7 +56,7 @@ def read(source, place, **settings):
     """The images of a source by name, and its problems without the rows about a split that is drawn."""
     records = list(make_source(source, folder=str(place), **settings).records())
     images = {item.name: item for item in records if isinstance(item, SourceImage)}
-    return images, [item for item in records if isinstance(item, Problem) and item.file != "parts"]
+    return images, [item for item in records if isinstance(item, Problem) and item.file != "test split"]
 
 
 def check_rows(problems, *expected):

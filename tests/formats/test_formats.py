@@ -106,7 +106,7 @@ SPOILT = {
         ("2.jpg,cat,,,,,train", "line 3: none"),
         ("2.jpg,cat,0,0,9,9,later", "line 3: later"),
         ("2.jpg,cat,0,0,9,9,", "line 3: an empty cell"),
-        ("1.jpg,cat,0,0,9,9,test", "line 3: a different one for 1.jpg"),
+        ("1.jpg,cat,0,0,9,9,test", "line 3: another one for 1.jpg"),
     ],
 }
 

@@ -81,7 +81,7 @@ def test_frames_of_many_videos_are_matched_quickly() -> None:
     ("text", "found", "written"),
     [
         ("gs://bucket/cats/one%20two.jpg", "cats/one two.jpg", "percent-encoded"),
-        ("https://host/cats/one%20two.jpg?size=big", "cats/one two.jpg", "as addresses"),
+        ("https://host/cats/one%20two.jpg?size=big", "cats/one two.jpg", "as URLs"),
         (r"D:\data\dogs\one two.jpg", "dogs/one two.jpg", ""),
         ("dogs/one two.png", "dogs/one two.jpg", "with another suffix"),
         ("Dogs/ONE TWO.JPG", "dogs/one two.jpg", "in other capitals"),

@@ -44,7 +44,7 @@ def test_uploads_are_recognised_with_a_reason_and_previewed(zoo, monkeypatch):
     assert preview.content.problem_count == 2
     assert "cat, dog" in preview.detected["Class folders"].why
     assert sorted(crop.classes for crop in preview.content.crops) == [("cat",)] * 3 + [("dog",)] * 4
-    assert [row.file for row in preview.content.reading.problems] == ["parts", "cat/1.jpg"]
+    assert [row.file for row in preview.content.reading.problems] == ["test split", "cat/1.jpg"]
     assert len(steps) == 2
     assert "Class folders" in steps[1]
     assert ImportPreview.from_json(json.loads(json.dumps(preview.to_json()))) == preview
@@ -129,7 +129,7 @@ def test_labels_are_counted_and_no_more_images_decoded_than_are_shown(tmp_path, 
     folder = classes(tmp_path / "x", "bee/4.jpg", ant=2, bee=5)
     before = sorted(tmp_path.rglob("*"))
     seen = shown(folder, crops=3)
-    assert (len(seen.crops), [row.file for row in seen.reading.problems]) == (3, ["parts"])
+    assert (len(seen.crops), [row.file for row in seen.reading.problems]) == (3, ["test split"])
     assert list(seen.classes.items()) == [("bee", 5), ("ant", 2)]
     assert (seen.train + seen.test, seen.more_classes, seen.complete) == (
         7,

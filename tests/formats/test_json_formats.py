@@ -79,7 +79,7 @@ def test_an_unreadable_file_of_several_is_reported_in_one_row(tmp_path):
         problems,
         ("annotations/instances_val2017.json",),
         ("1 image", "val2017/1.jpg"),
-        ("2 .json", "annotations/instances_test2017.json"),
+        ("files: 2 .json", "annotations/instances_test2017.json"),
     )
 
 
@@ -100,7 +100,7 @@ def test_frames_of_a_video_are_a_group_and_test_images_together(tmp_path):
     image_set, problems = build("COCO", lay(tmp_path / "x", {"a.json": content} | dict.fromkeys(names)))
     assert image_set.groups.tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]
     assert sorted(image_set.test.reshape(3, 3).sum(axis=1).tolist()) in ([0, 0, 3], [0, 3, 3])
-    check_rows(problems, ("parts",))
+    check_rows(problems, ("test split",))
     assert all(part in problems[0].done for part in ("40%", "9", "seed 0"))
 
 

@@ -158,14 +158,14 @@ def test_without_a_test_list_the_seed_chooses_the_test_images(four):
     assert sorted(train + test) == list("abcd")
     assert len(train) == len(test) == 2
     assert [(row.file, row.done) for row in problems] == [
-        ("parts", "50% of 4 images held out at random, seed 1")
+        ("test split", "50% of 4 images held out at random, seed 1")
     ]
     assert split_of(four, test_share=0.5, seed=1)[:2] == (train, test)
     assert len({split_of(four, test_share=0.5, seed=seed)[0] for seed in range(8)}) > 1
     four.list("train", *"abc")
     train, test, problems = split_of(four, test_share=0.5)
     assert (sorted(train + test), len(test)) == (list("abcd"), 2)
-    check_rows(problems, ("parts", "train"))
+    check_rows(problems, ("test split", "train"))
 
 
 # ---------------- Files that are missing, broken, doubled or elsewhere: one row each, the rest is kept
@@ -190,10 +190,10 @@ def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
         problems,
         ("annotations", "2 times: Annotations/b.XML: ", "Annotations/g.xml: "),
         ("annotations", "Annotations/c.xml: Annotations/c: none"),
-        ("ImageSets/Main/trainval.txt", "2 lines without one: c, ../../../etc/passwd"),
+        ("ImageSets/Main/trainval.txt", "2 lines without such an image: c, ../../../etc/passwd"),
         ("1 image", "in no list: JPEGImages/e.jpg"),
         ("3 images", "none for JPEGImages/d.jpg, JPEGImages/f.jpg, JPEGImages/g.jpg"),
-        ("1 .txt", "Annotations/notes.txt"),
+        ("files: 1 .txt", "Annotations/notes.txt"),
     )
 
 
@@ -238,7 +238,7 @@ def test_links_that_leave_and_pipes_are_rows(voc, secret):
     check_rows(
         problems,
         ("annotations", f"2 times: Annotations/c.xml: {LEADS_OUT}; Annotations/e.xml: "),
-        ("ImageSets/Main/trainval.txt", "1 line without one: e"),
+        ("ImageSets/Main/trainval.txt", "1 line without such an image: e"),
         ("JPEGImages/d.jpg", LEADS_OUT),
         ("1 image", "none for JPEGImages/c.jpg"),
     )
@@ -450,7 +450,7 @@ def test_batches_with_equal_names_and_images_named_by_content(tmp_path):
         "y/JPEGImages/1.jpg": ("y",),
         "z/other.jpg": ("z",),
     }
-    assert [row.file for row in problems] == ["parts"]
+    assert [row.file for row in problems] == ["test split"]
     assert "1 of 3" in {row.about: row.evidence for row in source.decisions()}["images of annotations"]
 
 

@@ -178,8 +178,8 @@ def test_classes_that_nothing_names_go_by_numbers(tmp_path, names):
     images, problems = images_and_problems(source)
     assert images[0].boxes[0].classes == ("class 3",)
     unreadable = names is None or names.startswith("names")
-    unread = ["1 .yaml"] if names and not unreadable else []
-    assert [row.file for row in problems if row.file != "parts"] == ["data.yaml"] * unreadable + unread
+    unread = ["files: 1 .yaml"] if names and not unreadable else []
+    assert [row.file for row in problems if row.file != "test split"] == ["data.yaml"] * unreadable + unread
     assert decided(source)["class names"].chosen == "classes are named by their numbers"
 
 
@@ -189,7 +189,9 @@ def test_labels_without_image_are_counted_and_an_image_without_labels_has_no_box
     images, problems = read("YOLO", lay(tmp_path / "x", files | {"images/bare.jpg": None}))
     assert {name: len(image.boxes) for name, image in images.items()} == {"0": 1, "bare": 0}
     check_rows(
-        problems, ("labels", "4", "labels/1.txt", "labels/2.txt", "labels/3.txt"), ("1 .txt", "classes.txt")
+        problems,
+        ("labels", "4", "labels/1.txt", "labels/2.txt", "labels/3.txt"),
+        ("files: 1 .txt", "classes.txt"),
     )
 
 
@@ -344,7 +346,9 @@ def test_levels_of_classes(tmp_path, folders, classes, is_open):
     assert sorted({image.boxes[0].classes[0] for image in images}) == classes.split()
     assert decided(source)["classes"].is_open == is_open
     left_out = 2 * len(folders) - len(images)
-    assert [row.file for row in problems if row.file != "parts"] == [f"{left_out} images"] * bool(left_out)
+    assert [row.file for row in problems if row.file != "test split"] == [f"{left_out} images"] * bool(
+        left_out
+    )
 
 
 @pytest.mark.parametrize(
@@ -414,7 +418,7 @@ IDS = "".join(f"{10 * number} {'ab'[number % 2]}/{number}.jpg\n" for number in r
         ),
         ("is_train.lst", "11011101", {}, "37", "1 is train, as “is train” says"),
         ("split.txt", "0120120x", {}, "36", "0 is train, 1 is val, 2 is test"),
-        ("split.txt", ["train", "Test", "val", *["training"] * 5], {}, "2", "name the part of 8 images"),
+        ("split.txt", ["train", "Test", "val", *["training"] * 5], {}, "2", "stated by split.txt"),
     ],
 )
 @pytest.mark.parametrize("by_id", [True, False])
@@ -426,7 +430,9 @@ def test_lists_of_parts_by_image_or_id(tmp_path, name, values, files, test, why,
     assert [base(image)[0] for image in sorted(tested, key=base)] == list(test)
     assert why in decision.evidence
     assert not decision.is_open
-    left_out = [f"1 line without one: {keys[-1]} x", "in no list: im/a/8.jpg"] if "x" in values else []
+    left_out = (
+        [f"1 line without such an image: {keys[-1]} x", "in no list: im/a/8.jpg"] if "x" in values else []
+    )
     assert [row.came for row in problems] == left_out
 
 
@@ -443,7 +449,7 @@ def test_few_of_one_kind_may_be_either_part(tmp_path):
 def test_files_that_may_name_the_split_but_are_not_read(tmp_path, name, content):
     _, decision, problems = birds(tmp_path, {name: content})
     check_rows(problems, ("split", name))
-    assert f"because {name} may name a test split" in decision.evidence
+    assert f"because {name} may state a split" in decision.evidence
 
 
 def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):
@@ -451,7 +457,7 @@ def test_frames_of_a_video_are_one_group_and_sampled_together(tmp_path):
     folder = lay(tmp_path / "x", dict.fromkeys([*names, "dog/2.jpg"]))
     for seed in range(2):
         image_set, problems = build("Class folders", folder, seed=seed, test_share=0.5)
-        check_rows(problems, ("parts",))
+        check_rows(problems, ("test split",))
         assert image_set.groups.tolist() == [0, 0, 0, 1, 1, 1, 2, 3, 3, 3, 4, 4, 4]
         assert image_set.classes == ("cat", "dog")
         sides = [{*image_set.test[image_set.groups == group].tolist()} for group in range(5)]
@@ -479,15 +485,15 @@ def test_classes_in_the_names_of_files_are_left_to_a_person(tmp_path):
     list(source.records())
     row = decided(source)["classes"]
     assert (row.is_open, row.value) == (True, "file names")
-    assert "3 with cat, 3 with dog" in row.evidence
+    assert "3 with “cat”, 3 with “dog”" in row.evidence
     images, problems = images_and_problems(
         make_source("Class folders", folder=str(folder), level="file names")
     )
     assert [image.boxes[0].classes for image in images] == [("cat",)] * 3 + [("dog",)] * 3
     check_rows(
-        [row for row in problems if row.file != "parts"],
+        [row for row in problems if row.file != "test split"],
         ("2 images", "test1/1.jpg, train/tabby cat-3.jpg"),
-        ("1 .csv", "a_submission.csv"),
+        ("files: 1 .csv", "a_submission.csv"),
     )
     few = lay(tmp_path / "few", dict.fromkeys(("cat.0.jpg", "cat.1.jpg", "dog.0.jpg", "IMG_20200101_1.jpg")))
     assert detect(open_tree(few)) == {}

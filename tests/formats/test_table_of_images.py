@@ -43,7 +43,7 @@ def read(source):
     """The images by name, and problems except those of images without a row and of sampled parts."""
     records = list(source.records())
     images = {item.name: item for item in records if isinstance(item, SourceImage)}
-    problems = [item for item in records if isinstance(item, Problem) and item.file != "parts"]
+    problems = [item for item in records if isinstance(item, Problem) and item.file != "test split"]
     return images, [row for row in problems if row.expected != "a row for every image"]
 
 
@@ -659,10 +659,10 @@ def test_numbers_of_parts_are_the_split_and_other_numbers_no_classes(tmp_path):
         images, problems = read(source)
         assert [image.test for image in images.values()] == tested, name
         assert [image.boxes[0].classes for image in images.values()] == [("b",), ("a", "b"), ("a",), ()]
-        check_rows(problems, ("a_people.txt", "labels of 4 images, 4 of them in it"))
+        check_rows(problems, ("a_people.txt", "labels of 4 images, 4 of them in both"))
     unclear = "".join(f"{image} {part}\n" for image, part in zip(names, (1, 1, 1, 0), strict=True))
     source = folder_of(tmp_path / "unclear", {"list.txt": labels.strip(), "split.txt": unclear}, names)
-    check_rows(read(source)[1], ("split.txt", "the larger is in most rows"))
+    check_rows(read(source)[1], ("split.txt", "the larger one in most rows"))
     table = as_text({"image": names, "label": "abba", "fold": [1, 2, 3, 2]})
     assert [image.test for image in read(folder_of(tmp_path / "f", {"t.csv": table}, names))[0].values()] == [
         False,
@@ -683,7 +683,7 @@ def test_the_table_that_describes_most_images_is_read(tmp_path):
     source = folder_of(tmp_path, {"BBox.csv": boxes, "Entries.csv": entries})
     images, problems = read(source)
     assert [image.boxes[0].classes for image in images.values()] == [("wet", "dry"), ("none",), ("dry",)]
-    check_rows(problems, ("BBox.csv", "boxes of 1 image, 1 of them in it"))
+    check_rows(problems, ("BBox.csv", "boxes of 1 image, 1 of them in both"))
     rows = decided(source)
     assert (rows["table"].alternatives, rows["table"].is_open) == (("BBox.csv",), False)
     assert rows["Image column"].evidence.startswith("3 of 3 rows")
@@ -720,11 +720,11 @@ def test_a_submission_is_no_truth(tmp_path):
         source = folder_of(tmp_path / f"{number}", tables, images)
         read_images, problems = read(source)
         assert sorted(image.boxes[0].classes for image in read_images.values()) == [("x",), ("y",)]
-        check_rows(problems, (name, "submission" if number == 0 else "the same number as label"))
+        check_rows(problems, (name, "a form for predictions" if number == 0 else "one number as the label"))
     tables = {"test.csv": "id,label\n1,0\n2,0\n", "train.csv": "id,label\na,1\nb,0\n"}
     read_images, problems = read(folder_of(tmp_path / "same columns", tables, images))
     assert sorted(image.boxes[0].classes for image in read_images.values()) == [("0",), ("1",)]
-    check_rows(problems, ("test.csv", "the same number as label"))
+    check_rows(problems, ("test.csv", "one number as the label"))
 
 
 def test_points_between_thousands(tmp_path):
