@@ -8,6 +8,7 @@ example:
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 
 from ranking.commands.naming import file_sources, import_unattended, line_of, settings_from
@@ -58,7 +59,8 @@ def run(options: argparse.Namespace) -> int:
     images, reading = store.sets.get(key), store.sets.reading(key)
     print(f"format: {reading.source}", file=sys.stderr)
     for row in reading.decisions:
-        change = f"; --set {row.setting}={'|'.join(row.alternatives)}" if row.alternatives else ""
+        others = " or ".join(map(shlex.quote, row.alternatives))
+        change = f"; --set {row.setting}={others}" if others else ""
         print(f"{row.about}: {row.chosen} ({row.evidence}{change})", file=sys.stderr)
     if (copies := stored_copies(images.folder)) is not None:
         near = copies.report_row(images)

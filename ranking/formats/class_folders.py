@@ -54,7 +54,7 @@ class ClassFolders(TreeSource):
     """
 
     layout: ClassVar[str] = LAYOUT
-    _needs: ClassVar[str] = "every image in a folder of its class"
+    _needs: ClassVar[str] = "a class folder for every image"
 
     level: str = setting(
         FOUND,

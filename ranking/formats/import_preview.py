@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
@@ -125,7 +126,7 @@ def reader_of(source: str, settings: GivenSettings, place: str) -> Source:
 def undecided(preview: ImportPreview, option: str) -> InputError:
     """Return the error for files that can be read in several ways. option: what sets a decision."""
     row = preview.open_decisions[0]
-    choices = " or ".join(f"{row.setting}={value}" for value in (row.value, *row.alternatives))
+    choices = " or ".join(f"{row.setting}={shlex.quote(value)}" for value in (row.value, *row.alternatives))
     return InputError(row.about, "one way to read the files", row.evidence, f"choose by {option}: {choices}")
 
 

@@ -547,7 +547,7 @@ def _form_that_fits(boxes: Floats, limits: Floats, slack: float, likely: str) ->
     extents = (high > 0).all(axis=1) & (low + high <= limits + slack).all(axis=1)
     fits = {CORNERS: int(corners.sum()), EXTENT: int(extents.sum())}
     form = max(fits, key=lambda form: (fits[form], form == likely))
-    counts = " and ".join(f"{fits[form]:,} of {len(boxes):,} as {form}" for form in fits)
+    counts = "; ".join(f"{fits[form]:,} of {len(boxes):,} read as “{form}”" for form in fits)
     both = fits[CORNERS] == fits[EXTENT] == len(boxes)
     return form, f"boxes inside their images: {counts}", both
 

@@ -190,7 +190,9 @@ class Yolo(ListedImages):
                 expected = f"class numbers from 0 to {len(file.names) - 1}, as in {readable(file.file)}"
                 remedy = "add a first name for class 0"
                 raise InputError("labels", expected, f"1 to {len(file.names)}", remedy)
-        evidence = f"{'names' if len(by) == 1 else 'each names'} the classes of {counted(len(chosen), 'label folder')}"
+        evidence = (
+            f"{'names' if len(by) == 1 else 'name'} the classes of {counted(len(chosen), 'label folder')}"
+        )
         evidence += f"; {listed(sorted(others))} would fit, with other names" if others else ""
         alternatives = tuple(file.file for file in self._names_files if by != [file.file])
         value, is_open = by[0] if len(by) == 1 else "", bool(others) and not self.class_names
