@@ -96,7 +96,7 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists:
 
 
 def names_split(name: str) -> bool:
-    """Return whether the name of a file says that it divides images into parts.
+    """Return whether the name of a file says that it states a split.
 
     >>> names_split("lists/train_list.mat"), names_split("eval_partition.txt"), names_split("split/names.txt")
     (True, True, False)

@@ -170,7 +170,14 @@ class SvmLight(Source):
             f"a random {self.test_share:g} of the queries",
         )
         decisions = [
-            *(Decision("queries", counted(len(set(part.queries)), "query"), part.origin) for part in parts),
+            *(
+                Decision(
+                    "queries" if len(parts) == 1 else f"queries of {part.name}",
+                    counted(len(set(part.queries)), "query"),
+                    part.origin,
+                )
+                for part in parts
+            ),
             Decision("first feature", f"number {first}", f"{'a' if first == 0 else 'no'} row has feature 0"),
             Decision("grades", f"{grades[0]:g} to {grades[-1]:g}", f"{len(grades):,} different in {rows}"),
             Decision("test split", held_out, f"{counted(len(parts), 'file')} given", "test_file"),

@@ -16,7 +16,7 @@ def core_labels(labels: Bools, size: int) -> list[int]:
     """
     # labels: (M, L). Each step adds the label c with the greatest sum over the labels i outside of the core
     # of I((t_core, t_c); t_i), the mutual information of the joint configuration and one label by the
-    # frequencies in `labels`; of equal ones the lower number. The paper gives no formula beyond "joint mutual
+    # frequencies in `labels`; of equal sums, that of the lower number. The paper gives no formula beyond "joint mutual
     # information, greedily"; this is the sum over pairs of the core and one other label.
     images, count = labels.shape
     if not 0 <= size <= count:

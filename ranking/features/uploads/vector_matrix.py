@@ -95,7 +95,7 @@ def by_ids(images: ImageSet, ids: Sequence[str], column: str) -> Match:
             unknown.append((row, text))
         elif rows[sample] >= 0:
             came = f"{readable(text)} in rows {rows[sample] + 1:,} and {row + 1:,}"
-            twice.append(Problem(f"row {row + 1}", "every id once", came, "nothing is stored"))
+            twice.append(Problem(f"row {row + 1}", "each id once", came, "nothing is stored"))
         else:
             rows[sample] = row
     if twice:
