@@ -74,7 +74,7 @@ def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
         preview = ImportPreview.from_json(question.reading)
         if preview.source is None or preview.content is None:
             formats = ", ".join([*tree_sources(), *file_sources()])
-            remedy = f"{preview.refused}. To name the format: --format with one of {formats}"
+            remedy = f"{preview.refused}. The option --format chooses one of {formats}"
             raise InputError(readable(path, 300), "images with labels", remedy=remedy)
         if preview.open_decisions:
             raise Undecided(*undecided(preview, "--set").args)

@@ -159,12 +159,14 @@ def unknown(names: Collection[str]) -> str:
     texts = [f"{count:,} {readable(ending, 20) or 'without a suffix'}" for ending, count in endings]
     there = f"{UNKNOWN}: {listed(texts, MAX_ENDINGS) or 'no files'}"
     if not any(ending in IMAGE_SUFFIXES for ending, _ in endings):
-        remedy = "Import images with their labels, and extract archives that are among them first"
+        remedy = (
+            "Import images together with their labels; if archives are among the files, extract them first"
+        )
         return f"{there}, and no images ({', '.join(IMAGE_SUFFIXES)}). {remedy}"
     return (
-        f"{there}, and no readable labels. Put the images of each class into a folder "
-        "with the name of the class, or add the label file, and import again; or choose the format. From Label Studio "
-        "and CVAT, export COCO, YOLO or PASCAL VOC"
+        f"{there}, and no readable labels. Add the label file, or put the images of each class into a folder with the "
+        "name of the class, and import again; or choose the format. From Label Studio and CVAT, export COCO, YOLO or "
+        "PASCAL VOC"
     )
 
 
