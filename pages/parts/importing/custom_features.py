@@ -71,8 +71,8 @@ def _offer(images: ImageSet, again: Run | None) -> None:
     with st.expander(label, icon=":material/upload_file:", expanded=opened):
         st.caption(
             f"One vector for each of the {counted(len(images), 'sample')}: `.npy` with one row per sample in the order "
-            f"of the list, or `.npz`, `.safetensors`, Parquet or CSV with ids{model}. You see what was read "
-            "first. No features are added before you agree."
+            f"of the list, or `.npz`, `.safetensors`, Parquet or CSV with ids{model}. You first see what "
+            "was read. No features are added before you agree."
         )
         file = f"samples-{images.key[:8]}.csv"
         downloads.offer("List of samples (CSV)", lambda: export.samples_csv(images), file)

@@ -61,7 +61,7 @@ def _offer_files(again: Run | None, ended: str) -> None:
     )
     st.caption(
         f"Images and labels in one of these formats: {', '.join(tree_sources())}. At most "
-        f"{uploads.largest()}{others if by_path else ''}. You see what was read first. No image set is added before "
+        f"{uploads.largest()}{others if by_path else ''}. You first see what was read. No image set is added before "
         "you agree."
     )
     uploads.show_refused("upload")
