@@ -174,14 +174,14 @@ def test_a_preview_shows_the_format_counts_and_problems_of_a_file(laboratory, dr
         "it is recognised"
     )
     assert "COCO" in kind.options, "another can be chosen"
-    assert [int(metric.value) for metric in dropped.metric] == [18, 39, 1], "images, files, problems"
+    assert [int(metric.value) for metric in dropped.metric] == [18, 39, 2], "images, files, problems"
     assert f"{HOSTILE} (**" in text_of(dropped)
     assert [9, 9] in counts_in(dropped.markdown), "images to train on, to test on"
     shown = tiles(dropped)
     assert len(shown) == 12
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
     assert shown[0]["src"].startswith("data:image/")
-    assert ["missing" in row for row in dropped.dataframe[0].value["came"]] == [True]
+    assert ["missing" in row for row in dropped.dataframe[0].value["came"]] == [True, True]
     assert len(laboratory.store.sets.rows()) == 3, "nothing is stored yet"
 
 

@@ -10,7 +10,7 @@ import pytest
 from filled_home import Laboratory, copy_home
 from shown import address, captions, counts_in, errors, press, text_of
 
-from pages.parts.app import cache, home, keys, menu, workspaces
+from pages.parts.app import keys, menu, workspaces
 from pages.parts.training import run_actions
 from ranking.core.errors import HomeError
 from ranking.storage import workspaces as stored
@@ -19,6 +19,7 @@ from ranking.storage.home import SHARED
 from ranking.storage.space import SERVER_LIMIT, WORKSPACE_LIMIT
 from ranking.storage.store import Store
 
+PAGES = Path(menu.__file__).parents[2]
 ANNA, BERT = "a" * 26, "b" * 26
 
 
@@ -136,7 +137,7 @@ def test_nothing_of_a_workspace_is_shown_in_another(anna, started, open_page):
 
 def test_every_cache_of_what_a_data_folder_holds_is_keyed_by_it():
     """What is cached by an id alone would be found by visitors of all workspaces."""
-    lines = [line for module in (cache, home) for line in Path(module.__file__).read_text().splitlines()]
+    lines = [line for module in sorted(PAGES.rglob("*.py")) for line in module.read_text().splitlines()]
     cached = [
         definition
         for decorator, definition in pairwise(lines)
@@ -145,7 +146,7 @@ def test_every_cache_of_what_a_data_folder_holds_is_keyed_by_it():
     ]
     assert len(cached) > 4
     # Files that come with the program; scores, by their content.
-    of_no_home = "_ready_made", "_inference_problem", "_inference_trace"
+    of_no_home = "_ready_made", "_inference_problem", "_inference_trace", "counted"
     for definition in cached:
         assert (
             "(home: str" in definition
