@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
 
 from ranking.core import Decision, Problem, Source
 from ranking.core.errors import InputError
@@ -17,7 +18,7 @@ from ranking.files import FileTree, Limits, Unusable, Upload, open_tree
 from ranking.files.archive_tree import ArchiveTree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.opening import TABLES
-from ranking.files.tree import suffix
+from ranking.files.tree import parent, suffix
 from ranking.formats.file_beginnings import beginning, tool_formats
 from ranking.formats.file_names import is_image
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
@@ -96,7 +97,8 @@ def preview_import(
     else:
         tree = open_tree(place)
         names, detected = tree.names, detect(tree)
-        if source is None and not detected:
+        is_graded = source == SvmLight.name and not isinstance(place, Upload)
+        if (source is None or is_graded) and not detected:
             return ImportPreview(len(names), {}, refused=_graded(tree) or unknown(names) + _reasons(tree))
     chosen = source or next(iter(detected))
     if chosen not in (*detected, *tree_sources()):
@@ -135,8 +137,8 @@ def _graded_at(place: str, source: str | None) -> Recognised | None:
     # never in an upload, because the settings of this source name files of the computer that runs the app
     if isinstance(place, Upload) or source not in (None, SvmLight.name):
         return None
-    chosen = None if source is None else Recognised(0.0, "chosen by you", {"file": place})
-    return graded_files(place) or chosen
+    is_file = source is not None and not Path(place.strip()).expanduser().is_dir()
+    return graded_files(place) or (Recognised(0.0, "chosen by you", {"file": place}) if is_file else None)
 
 
 def _graded(tree: FileTree) -> str:
@@ -144,6 +146,11 @@ def _graded(tree: FileTree) -> str:
     names = [] if any(map(is_image, tree.names)) else tree.names[:MAX_LISTED]
     if not (graded := beginning(tree, names, HEAD, begins_graded)):
         return ""
+    folders = list(dict.fromkeys(map(parent, graded)))
+    if len(folders) > 1:
+        shown = listed([readable(name, 255) or "." for name in folders], MAX_LISTED)
+        first = "extract the archive, and " if isinstance(tree, ArchiveTree) else ""
+        return f"{len(folders)} folders of graded samples: {shown}; {first}give the path of one of them"
     shown = listed([readable(name, 255) for name in graded])
     step = EXTRACT if isinstance(tree, ArchiveTree) else "choose the format SVMlight and one of these files"
     return f"{shown}: graded samples in svmlight format; {step}"

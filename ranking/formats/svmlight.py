@@ -52,6 +52,11 @@ PAIRS = re.compile(rb"(\s*[0-9]+:[^\s:]+)*\s*")
 ZERO = re.compile(rb"\s0+:")
 # files of a folder, and bytes of each, by which graded samples are recognised
 MAX_LISTED, HEAD = 50, 2**16
+# the setting that reads a file of each part
+SETTING = {
+    part: f"the setting {name} with its path"
+    for part, name in (("train", "file"), ("val", "validation_file"), ("test", "test_file"))
+}
 BEGINS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?\s+(?:qid:\S+\s+)?[0-9]+:[-+0-9.NnaA]")
 INFINITE = re.compile(rb":[-+]?inf", re.IGNORECASE)
 # how LETOR writes a value that is missing
@@ -135,13 +140,10 @@ class SvmLight(Source):
                 yield Problem(part.name, "a value for every feature", part.gaps(), FILLED)
         given = {typed_path(file, EXPECTED) for file in self._files.values()}
         for file in sorted(next(iter(given)).parent.iterdir()):
-            if file not in given and part_in_name(file.name.replace(".", " ")) and _begins_graded(file):
-                yield Problem(
-                    readable(file.name),
-                    "one training file and one test file",
-                    "another one",
-                    "not read",
-                )
+            named = part_in_name(file.name.replace(".", " "))
+            if file not in given and named is not None and _begins_graded(file):
+                done = f"not read; {SETTING[named]} reads it"
+                yield Problem(readable(file.name), "one training file and one test file", "another one", done)
         several, many = len(self._parts) > 1, len(self) > MANY
         for part in self._parts:
             # queries of two files are different even if their names are equal

@@ -176,6 +176,24 @@ def test_svmlight_files_of_a_folder_are_train_validation_and_test(tmp_path, mark
     assert open_image_set(folder).images.image_test.tolist() == [False, False, True]
 
 
+def test_several_folders_of_svmlight_files_are_refused_with_their_names(tmp_path):
+    row = "1 qid:1 1:1\n2 qid:1 1:2\n3 qid:2 1:2\n1 qid:2 1:5\n"
+    folder = lay(
+        tmp_path / "x",
+        {f"web/Fold{fold}/{part}.txt": row for fold in (1, 2) for part in ("train", "vali", "test")},
+    )
+    for source in (None, "SVMlight"):
+        with refused(str(folder)) as caught:
+            open_image_set(folder, source=source)
+        step = "web/Fold1, web/Fold2; give the path of one of them"
+        assert caught.value.remedy == f"2 folders of graded samples: {step}"
+    problems = open_image_set(folder / "web/Fold2/train.txt", source="SVMlight").problems
+    assert [(row.file, row.done.split()[4]) for row in problems] == [
+        ("test.txt", "test_file"),
+        ("vali.txt", "validation_file"),
+    ]
+
+
 @pytest.mark.parametrize("ending", ["zip", "gztar"])
 def test_an_archive_of_svmlight_files_is_refused_with_the_step(tmp_path, ending):
     folder = lay(tmp_path / "x", {"Fold1/train.txt": "1 qid:1 1:1\n" * 9})
