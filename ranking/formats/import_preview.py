@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import contextlib
+import re
 import shlex
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from ranking.core import Decision, Problem, Source
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenJson, GivenSettings, Json, Settings
-from ranking.core.text import listed, readable
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable, Upload, open_tree
 from ranking.files.archive_tree import ArchiveTree
@@ -21,12 +22,18 @@ from ranking.files.opening import TABLES
 from ranking.files.tree import parent, suffix
 from ranking.formats.file_beginnings import beginning, tool_formats
 from ranking.formats.file_names import is_image
+from ranking.formats.image_names import ImageNames
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
+from ranking.formats.split_lists import text_lines
 from ranking.formats.svmlight import EXTRACT, HEAD, MAX_LISTED, SvmLight, begins_graded, graded_files
 from ranking.formats.table_file import read_table
 from ranking.formats.tree_source import Recognised, detect, tree_sources
+from ranking.formats.yolo import label_files
 
 UNKNOWN = "the format was not recognised"
+CONVERT = "Convert these text files to COCO, Pascal VOC or YOLO, or to a table, and import again"
+# how rows that name objects are described; the certainty of a format that is recognised by its layout only
+NAMED, BY_LAYOUT = "a name and ", 0.4
 # the most frequent suffixes that are listed for an unknown format
 MAX_ENDINGS = 4
 # crops of each alternative of an open decision
@@ -98,8 +105,14 @@ def preview_import(
         tree = open_tree(place)
         names, detected = tree.names, detect(tree)
         is_graded = source == SvmLight.name and not isinstance(place, Upload)
-        if (source is None or is_graded) and not detected:
-            return ImportPreview(len(names), {}, refused=_graded(tree) or unknown(names) + _reasons(tree))
+        if source is None or is_graded:
+            texts = _texts_of_images(tree)
+            # folders are no classes where a text file of each image names its objects
+            if not detected or (
+                NAMED in texts and max(found.sure for found in detected.values()) <= BY_LAYOUT
+            ):
+                refused = _graded(tree) or (texts or unknown(names)) + _reasons(tree)
+                return ImportPreview(len(names), {}, refused=refused)
     chosen = source or next(iter(detected))
     if chosen not in (*detected, *tree_sources()):
         expected = f"one that reads folders and ZIP files: {', '.join(tree_sources())}"
@@ -154,6 +167,41 @@ def _graded(tree: FileTree) -> str:
     shown = listed([readable(name, 255) for name in graded])
     step = EXTRACT if isinstance(tree, ArchiveTree) else "choose the format SVMlight and one of these files"
     return f"{shown}: graded samples in svmlight format; {step}"
+
+
+def _texts_of_images(tree: FileTree) -> str:
+    """Return a text about text files that belong to images, and what is in their lines; "" if there are none."""
+    files = label_files(tree, ImageNames(tree))[0].items()
+    for image, file in sorted(files, key=lambda item: "label" not in parent(item[1]).lower()):
+        with contextlib.suppress(Unusable):
+            if lines := text_lines(tree, file):
+                came = f"{readable(file, 255)}: {_described(lines)}, beside {readable(parent(image), 255) or image}"
+                return f"{UNKNOWN}: {came}. {CONVERT}"
+    return ""
+
+
+def _described(lines: Sequence[str]) -> str:
+    """
+    >>> _described(["Car 0.5 31 10", "Tram 1 2 -3"]), _described(["1, 2", "3, 4"])
+    ('a name and 3 numbers in each line', '2 numbers in each line')
+    >>> _described(["a cat", "on a mat"])
+    'lines such as “a cat”'
+    """
+    rows = [re.split(r"[\s,;]+", line.strip(" \t,;")) for line in lines]
+    forms = {(len(row), tuple(map(_is_number, row))) for row in rows}
+    count, of_cells = forms.pop()
+    names = of_cells.count(False)
+    if forms or names > 1 or count == 1:
+        return f"lines such as “{readable(lines[0], 80)}”"
+    return f"{NAMED * names}{counted(count - names, 'number')} in each line"
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 def unknown(names: Collection[str]) -> str:

@@ -91,6 +91,26 @@ def test_uploads_of_unknown_format_are_counted_without_an_error(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("text", "came"),
+    [
+        ("Car 0.00 0 1.85 31.00 10.00\nTram -1 -1 -10 3.00 2.00\n", "a name and 5 numbers in each line"),
+        ("31,10,64,24,Car\n", "a name and 4 numbers in each line"),
+    ],
+)
+def test_text_files_of_images_that_cannot_be_read_are_described(tmp_path, text, came):
+    files = {f"label_2/{number}.txt": text for number in range(3)}
+    images = {f"image_2/{number}.png": None for number in range(3)}
+    files |= {"a/image_2/9.png": None, "a/calib/9.txt": "P0: 1 2 3"}
+    refusal = preview_import(str(lay(tmp_path / "x", {**files, **images})), None, {}).refused
+    assert f"label_2/0.txt: {came}, beside image_2" in refusal
+    assert "to COCO, Pascal VOC or YOLO" in refusal
+    assert (
+        preview_import(str(lay(tmp_path / "x", {"label_2/0.txt": "a cat\n"})), None, {}).source
+        == "Class folders"
+    )
+
+
+@pytest.mark.parametrize(
     ("table", "part"),
     [
         (b"image,label\n" * 9, "RANKING_INTAKE_TABLE_BYTES"),
