@@ -49,6 +49,11 @@ class SplitLists(NamedTuple):
     def in_words(self) -> str:
         return listed([readable(name) for name in dict.fromkeys(self.files)]) + self.how
 
+    def of(self, part: str) -> str:
+        """Return which lists name the images of a part."""
+        own = [name for name in self.files if part_in_name(name) == part]
+        return listed([readable(name) for name in own]) or f"{part} in {self.in_words()}"
+
     def rows(self) -> Iterator[Problem]:
         if self.missing:
             yield missing_row(self.missing)

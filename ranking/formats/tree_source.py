@@ -20,7 +20,7 @@ from ranking.files import FileInTree, FileTree, open_tree
 from ranking.files.archive_names import AS_FOUND, ENCODINGS
 from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_beginnings import tool_formats
-from ranking.formats.file_names import is_image, part_folders, shared_folder
+from ranking.formats.file_names import is_image, mask_words, part_folders, shared_folder
 from ranking.formats.image_names import ImageNames
 from ranking.formats.split_lists import MAY_SPLIT, names_split, split_lists
 
@@ -119,9 +119,13 @@ class TreeSource(Source):
         others = [name for name in self._unopened if not is_image(name)]
         texts = list(filter(_has_no_data, others))
         files = [name for name in others if not _has_no_data(name)]
-        if images:
-            count = counted(len(images), "image")
-            yield Problem(count, self._needs, f"none for {self._listed(images)}", f"{count} ignored")
+        kinds: dict[str, list[str]] = {}
+        for name in images:
+            kind = self._in_list.get(name, " in folders of masks" if mask_words(name) else "")
+            kinds.setdefault(kind, []).append(name)
+        for kind, some in sorted(kinds.items()):
+            count = counted(len(some), "image") + kind
+            yield Problem(count, self._needs, f"none for {self._listed(some)}", f"{count} ignored")
         if texts:
             self._decide(Decision("other files", "not read", f"{_kinds(texts)}: {self._listed(texts)}"))
         if files:
@@ -158,6 +162,8 @@ class TreeSource(Source):
         the user chose, override named parts.
         """
         lists = split_lists(self._tree, self._index)
+        of_list = {part: f" of {lists.of(part)}" for part in set(lists.parts.values())}
+        self._in_list.update({name: of_list[part] for name, part in lists.parts.items()})
         found = {
             STATED: (stated_by, stated),
             LISTS: (lists.in_words(), [lists.parts.get(name) for name in names]),
@@ -171,7 +177,9 @@ class TreeSource(Source):
             evidence = f"{self.test_share:.0%} of {count} held out at random, seed {self.seed}"
             if self.split != RANDOM:
                 named = {part for _, parts in found.values() for part in parts if part is not None}
-                row, why = self._without_split(listed(sorted(named)), evidence)
+                without = Counter(of_list[lists.parts[name]] for name in lists.parts.keys() - set(names))
+                unread = listed([counted(number, "image") + kind for kind, number in sorted(without.items())])
+                row, why = self._without_split(listed(sorted(named)), unread, evidence)
                 rows, evidence = [row, *rows], f"{evidence}, because {why}"
             self._decide_split(tested, RANDOM, evidence, list(tests))
             return tested, rows
@@ -191,8 +199,9 @@ class TreeSource(Source):
             return tested, [*rows, *more]
         return tested, [*rows, *_on_both_sides(tested, groups)]
 
-    def _without_split(self, named: str, held: str) -> tuple[Problem, str]:
-        """Return the report row about a random split that nobody chose, and why it is random. named: the parts."""
+    def _without_split(self, named: str, ignored: str, held: str) -> tuple[Problem, str]:
+        """Return the report row about a random split that nobody chose, and why it is random. named: the parts.
+        ignored: the images of lists that are not read."""
         unread = [
             name
             for name in self._tree.names
@@ -201,6 +210,8 @@ class TreeSource(Source):
         if not unread:
             why = f"the files name only {named}" if named else "nothing states a split"
             came = f"only {named}" if named else "no split"
+            if ignored:
+                why = f"{f'all images that are read are {named}' if named else why}; not read: {ignored}"
             return Problem("test split", "training and test images", came, held), why
         for name in unread:
             self._tree.note_opened(name)
@@ -239,6 +250,11 @@ class TreeSource(Source):
 
     @cached_property
     def _decided(self) -> dict[str, Decision]:
+        return {}
+
+    @cached_property
+    def _in_list(self) -> dict[str, str]:
+        """The images that lists name, and of which list, in words."""
         return {}
 
     @cached_property

@@ -12,6 +12,7 @@ from example_pascal_voc import VocTree, person, voc_object, xml_of
 from import_folders import check_rows, images_and_problems, lay, photograph, read
 from refusals import refused
 
+from ranking.core import Problem
 from ranking.datasets import make_source
 from ranking.files import open_tree
 from ranking.files.files import LEADS_OUT, image_name
@@ -168,6 +169,25 @@ def test_without_a_test_list_the_seed_chooses_the_test_images(four):
     check_rows(problems, ("test split", "train"))
 
 
+def test_images_of_a_list_without_annotations_are_counted_apart_from_masks(four):
+    four.list("trainval", *"abcd")
+    four.list("test", "x", "y")
+    images = ["JPEGImages/x.jpg", "JPEGImages/y.jpg", "JPEGImages/z.jpg"]
+    lay(four.root, dict.fromkeys([*images, *(f"SegmentationClass/{name}.png" for name in "abcd")]))
+    source = four.source()
+    problems = [item for item in source.records() if isinstance(item, Problem)]
+    assert [row.file for row in problems] == [
+        "test split",
+        "1 image",
+        "4 images in folders of masks",
+        "2 images of ImageSets/Main/test.txt",
+    ]
+    [split] = [row for row in source.decisions() if row.about == "split"]
+    assert split.evidence.endswith(
+        "all images that are read are train; not read: 2 images of ImageSets/Main/test.txt"
+    )
+
+
 # ---------------- Files that are missing, broken, doubled or elsewhere: one row each, the rest is kept
 
 
@@ -192,7 +212,8 @@ def test_unmatched_and_broken_files_and_duplicate_names_are_reported(voc):
         ("annotations", "Annotations/c.xml: Annotations/c: none"),
         ("ImageSets/Main/trainval.txt", "2 lines without such an image: c, ../../../etc/passwd"),
         ("1 image", "in no list: JPEGImages/e.jpg"),
-        ("3 images", "none for JPEGImages/d.jpg, JPEGImages/f.jpg, JPEGImages/g.jpg"),
+        ("1 image", "none for JPEGImages/f.jpg"),
+        ("2 images of ImageSets/Main/trainval.txt", "none for JPEGImages/d.jpg, JPEGImages/g.jpg"),
         ("files: 1 .txt", "Annotations/notes.txt"),
     )
 
@@ -240,7 +261,7 @@ def test_links_that_leave_and_pipes_are_rows(voc, secret):
         ("annotations", f"2 times: Annotations/c.xml: {LEADS_OUT}; Annotations/e.xml: "),
         ("ImageSets/Main/trainval.txt", "1 line without such an image: e"),
         ("JPEGImages/d.jpg", LEADS_OUT),
-        ("1 image", "none for JPEGImages/c.jpg"),
+        ("1 image of ImageSets/Main/trainval.txt", "none for JPEGImages/c.jpg"),
     )
 
 
