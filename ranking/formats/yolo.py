@@ -20,7 +20,14 @@ from ranking.formats.image_names import ImageNames
 from ranking.formats.listed_images import Entry, ListedImages
 from ranking.formats.split_lists import SplitLists, joined, missing_row, named_images, text_lines
 from ranking.formats.tree_source import FOUND, Recognised
-from ranking.formats.yolo_names import NamesFile, ending_alike, files_of_folders, may_list_names, read_names
+from ranking.formats.yolo_names import (
+    NamesFile,
+    ending_alike,
+    files_of_folders,
+    may_list_names,
+    read_names,
+    stated_names,
+)
 from ranking.formats.yolo_rows import (
     FIRST,
     HEADER,
@@ -34,6 +41,8 @@ from ranking.formats.yolo_rows import (
 
 # label files that are read to decide whether the text is YOLO
 LOOKED_AT = 5
+# the suffix of files of settings that name the file of class names
+SETTINGS = ".data"
 ROWS = "rows of class, x, y, width and height, or of class and outline points"
 
 
@@ -155,15 +164,18 @@ class Yolo(ListedImages):
     @cached_property
     def _names_files(self) -> list[NamesFile]:
         """The files of class names; one that cannot be read becomes a report row."""
-        files = []
-        for name in filter(may_list_names, self._tree.names):
+        files: dict[str, NamesFile] = {}
+        # first those that settings state
+        states = with_suffix(self._tree.names, SETTINGS)
+        for name in [*states, *filter(may_list_names, self._tree.names)]:
+            read = stated_names if name in states else read_names
             try:
-                if (file := read_names(self._tree, name)) is not None:
-                    files.append(file)
+                if (file := read(self._tree, name)) is not None:
+                    files.setdefault(file.file, file)
             except Unusable as error:
                 self._tree.note_opened(name)
                 self._problems.add(readable(name), error.expected, error.came, "ignored")
-        return files
+        return list(files.values())
 
     def _names(self, entries: list[Entry]) -> dict[str, NamesFile]:
         """Return the file of class names of each folder of labels."""
@@ -186,6 +198,8 @@ class Yolo(ListedImages):
         by = list(dict.fromkeys(file.file for file in chosen.values()))
         for folder, file in chosen.items():
             self._tree.note_opened(file.file)
+            if file.stated_by:
+                self._tree.note_opened(file.stated_by)
             if 0 in file.names and used[folder] == set(range(1, len(file.names) + 1)):
                 expected = f"class numbers from 0 to {len(file.names) - 1}, as in {readable(file.file)}"
                 remedy = "add a first name for class 0"
@@ -194,6 +208,8 @@ class Yolo(ListedImages):
             f"{'names' if len(by) == 1 else 'name'} the classes of {counted(len(chosen), 'label folder')}"
         )
         evidence += f"; {listed(sorted(others))} would fit, with other names" if others else ""
+        stated = dict.fromkeys(file.stated_by for file in chosen.values() if file.stated_by)
+        evidence += f"; so {listed(list(map(readable, stated)))} says" if stated else ""
         alternatives = tuple(file.file for file in self._names_files if by != [file.file])
         value, is_open = by[0] if len(by) == 1 else "", bool(others) and not self.class_names
         shown = listed([readable(name) for name in by])

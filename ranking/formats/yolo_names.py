@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ranking.core.text import readable, unique_name
 from ranking.files import FileTree, Unusable
@@ -13,6 +13,7 @@ from ranking.files.tree import base, parent, suffix
 MAX_NAMES_BYTES = 2**18
 YAML, NAMES = (".yaml", ".yml"), (".names", ".labels")
 LINES = re.compile(r"(?:\w+_)?(?:class|label|name)(?:e?s)?(?:[-_ ]?(?:names?|list))?\.txt")
+STATED = re.compile(r"^[ \t]*names[ \t]*=(.+)$", re.MULTILINE)
 NUMBERED = re.compile(r"\d{1,6}", re.ASCII)
 PARTS = {"train": "train", "val": "val", "valid": "val", "test": "test"}
 Names = dict[int, str]
@@ -22,7 +23,8 @@ Names = dict[int, str]
 class NamesFile:
     """A file of class names. points: the keypoints of a pose and the numbers of each, (0, 0) if there are none.
 
-    paths: (part, path) of images by the file. found: whether one of the paths exists.
+    paths: (part, path) of images by the file. found: whether one of the paths exists. stated_by: the file of settings
+    that names this one, "" if there is none.
     """
 
     file: str
@@ -30,6 +32,7 @@ class NamesFile:
     points: tuple[int, int] = (0, 0)
     paths: tuple[tuple[str, str], ...] = ()
     found: bool = False
+    stated_by: str = ""
 
     def agrees(self, other: NamesFile, used: Iterable[int]) -> bool:
         return all(self.names.get(number) == other.names.get(number) for number in used)
@@ -73,6 +76,15 @@ def read_names(tree: FileTree, name: str) -> NamesFile | None:
     return NamesFile(name, _usable(names), points, paths, found)
 
 
+def stated_names(tree: FileTree, name: str) -> NamesFile | None:
+    """Return the file that a file of settings names, as in `names = data/obj.names`; None if it names none."""
+    text = tree.head(name, MAX_NAMES_BYTES).decode("utf-8-sig", errors="replace")
+    match = STATED.search(text)
+    file = ending_alike(match[1].strip(), tree.names) if match else ""
+    stated = read_names(tree, file) if file and suffix(file) not in YAML else None
+    return None if stated is None else replace(stated, found=True, stated_by=name)
+
+
 def _usable(names: Names) -> Names:
     usable = {number: unique_name(label) for number, label in names.items() if readable(label)}
     if not usable:
@@ -102,7 +114,11 @@ def files_of_folders(files: Sequence[NamesFile], used: dict[str, set[int]]) -> d
     """
     above = {}
     for folder in used:
-        nearer = [file for file in files if f"{folder}/".startswith(f"{parent(file.file)}/".lstrip("/"))]
+        nearer = [
+            file
+            for file in files
+            if file.stated_by or f"{folder}/".startswith(f"{parent(file.file)}/".lstrip("/"))
+        ]
         above[folder] = tuple(nearer or files)
     numbers: dict[tuple[NamesFile, ...], set[int]] = {}
     for folder, some in above.items():

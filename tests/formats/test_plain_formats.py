@@ -13,6 +13,7 @@ from import_folders import build, check_rows, images_and_problems, lay, photogra
 from PIL import Image
 from refusals import refused
 
+from ranking.core import Problem
 from ranking.datasets import make_source
 from ranking.features.opened import open_image_set
 from ranking.files import Unusable, open_tree
@@ -110,6 +111,25 @@ def test_names_of_the_nearest_file_that_fits(tmp_path, files, chosen, is_open):
     assert (row.is_open, row.setting) == (is_open, "class_names")
     for other in row.alternatives if is_open else ():
         assert not decided(yolo_of(tmp_path, files, class_names=other)[2])["class names"].is_open
+
+
+def test_names_of_the_file_that_settings_state(tmp_path):
+    lists = {"data/a.names": "a\nb", "data/b.names": "c\nd", "data/l.names": "e\nf\ng"}
+    settings = {"cfg/my.data": "classes= 2\nnames = /home/me/data/b.names\nbackup = backup/\n"}
+    labels = {f"data/obj/{name}": content for name, content in NAMES.items()}
+    files = labels | lists | settings | {"other.data": b"\x00=1\nnames\n"}
+    classes, _, source = yolo_of(tmp_path, files)
+    assert [name for names in classes.values() for name in names] == ["d", "c"]
+    row = decided(source)["class names"]
+    assert (row.value, row.is_open, row.alternatives) == (
+        "data/b.names",
+        False,
+        ("data/a.names", "data/l.names"),
+    )
+    assert row.evidence.endswith("; so cfg/my.data says")
+    [others] = [item.came for item in source.records() if isinstance(item, Problem) and "files:" in item.file]
+    assert others == "data/a.names, data/l.names, other.data"
+    assert yolo_of(tmp_path, files, class_names="data/a.names")[0]["data/obj/1.jpg"] == ["b", "a"]
 
 
 def test_numbers_from_1_are_refused(tmp_path):
@@ -373,7 +393,7 @@ def test_masks_are_no_samples(tmp_path):
     folder = lay(tmp_path / "x", of_classes | masks)
     images, problems = read("Class folders", folder)
     assert [image.boxes[0].classes[0] for image in images.values()] == ["cat", "dog"]
-    check_rows(problems, ("2 images", "masks/cat/1.png, masks/dog/1.png"))
+    check_rows(problems, ("2 images in folders of masks", "masks/cat/1.png, masks/dog/1.png"))
     # a class of faces with a mask
     for mode, count in (("RGB", 2), ("L", 0)):
         names = {"mask/1.png": png(mode), "face/1.png": png("RGB")}
