@@ -17,8 +17,8 @@ import sys
 from collections.abc import Sequence
 
 from ranking.commands import experiment, import_images, rank, report, sets, train, workspaces
-from ranking.commands.naming import Undecided
 from ranking.commands.watching import FAILED, INTERRUPTED, UNDECIDED, NotFinished
+from ranking.formats.import_preview import Undecided
 
 COMMANDS = {
     "import": import_images,

@@ -54,10 +54,6 @@ def set_of(store: Store, text: str) -> ImageSet:
     return store.sets.get(import_unattended(store, text, ImportSettings()))
 
 
-class Undecided(InputError):
-    """Files that can be read in several ways; the command line names the options that choose."""
-
-
 def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
     """Import the folder or file at `path`, and return the key of the image set.
 
@@ -77,7 +73,7 @@ def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
             remedy = f"{preview.refused}. The option --format chooses one of {formats}"
             raise InputError(readable(path, 300), "images with labels", remedy=remedy)
         if preview.open_decisions:
-            raise Undecided(*undecided(preview, "--set").args)
+            raise undecided(preview, "--set")
         return Answer(question.number)
 
     run = finished(store, jobs.start_once(store, "import", settings.to_json()), confirm)

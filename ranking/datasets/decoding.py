@@ -59,6 +59,11 @@ TURNS = {
 # the orientations that swap width and height
 LYING = (5, 6, 7, 8)
 
+# of images with boxes whose annotation states no size that would tell how they were drawn
+UPRIGHT, TURN = "pictures that EXIF data do not turn", "a turn by EXIF data"
+ON_TURNED = Change(UPRIGHT, TURN, "boxes are taken as drawn on the turned picture")
+ON_STORED = Change(UPRIGHT, TURN, "boxes are taken as drawn on the stored picture, without the turn")
+
 
 class Decoded(NamedTuple):
     """An RGB image without metadata, and the bytes to store; sha256 (hex) identifies both. changes: of its pixels."""
@@ -89,6 +94,14 @@ def decode(record: SourceImage, limits: Limits) -> Decoded:
     lossless = kind in LOSSLESS or is_lossless(data)
     stored, extension = (plain, ".jpg") if plain is not None else _encode(picture, lossless)
     form = f"{ANEW}, {'; '.join(['as stored' if turn is None else turn.name, *(item.done for item in changes)])}: "
+    # which changes no pixel and so is no part of the hash
+    if (
+        orientation in TURNS
+        and not is_generated
+        and record.size is None
+        and any(box.box for box in record.boxes)
+    ):
+        changes = (*changes, ON_STORED if turn is None else ON_TURNED)
     return Decoded(picture, stored, extension, hashlib.sha256(form.encode() + data).hexdigest(), changes)
 
 

@@ -138,11 +138,20 @@ def reader_of(source: str, settings: GivenSettings, place: str) -> Source:
     return SOURCES.make(source, **settings, **({"folder": place} if source in tree_sources() else {}))
 
 
-def undecided(preview: ImportPreview, option: str) -> InputError:
+class Undecided(InputError):
+    """Files that can be read in several ways. subject: what is open. came: the evidence. remedy: the choices."""
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.expected}; {self.remedy} ({self.came})"
+
+
+def undecided(preview: ImportPreview, option: str) -> Undecided:
     """Return the error for files that can be read in several ways. option: what sets a decision."""
     row = preview.open_decisions[0]
-    choices = " or ".join(f"{row.setting}={shlex.quote(value)}" for value in (row.value, *row.alternatives))
-    return InputError(row.about, "one way to read the files", row.evidence, f"choose by {option}: {choices}")
+    values = (row.value, *row.alternatives)
+    choices = " or ".join(f"{option} {row.setting}={shlex.quote(value)}" for value in values)
+    fit = f"{'two' if len(values) == 2 else 'several'} readings fit"
+    return Undecided(row.about, fit, row.evidence, f"choose by {choices}")
 
 
 def _graded_at(place: str, source: str | None) -> Recognised | None:

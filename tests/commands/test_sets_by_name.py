@@ -200,8 +200,8 @@ def test_files_that_can_be_read_in_several_ways_end_the_command_with_the_options
             "".join(f"cat{number}.png\ndog{number}.png\n" for number in numbers)
         )
     _, report = command("import", tmp_path / "x", code=2)
-    assert "split: expected one way to read the files" in report
-    assert "choose by --set: split=lists or split=folders or split=random" in report
+    choices = "--set split=lists or --set split=folders or --set split=random"
+    assert f"split: several readings fit; choose by {choices} (" in report
     out, _ = command("import", tmp_path / "x", "--set", "split=folders")
     images = Store(command.keywords["home"]).sets.get(out.split()[0])
     tested = images.image_names[images.image_test].tolist()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -289,6 +290,18 @@ def test_changes_are_one_row_for_each_kind(tmp_path):
     assert "cat/1" in row.came
     source = make_source("Class folders", folder=str(tmp_path / "pictures"))
     assert any(row.done == ON_WHITE.done for row in preview_source(source).reading.problems)
+
+
+def test_turns_of_images_with_boxes_and_no_stated_size_are_a_row(tmp_path):
+    files = {f"{number}.jpg": encoded("JPEG", 6 if number < 2 else 1) for number in range(3)}
+    labels = {f"{number}.txt": "0 .5 .5 1 1" for number in range(3)}
+    _, problems = build("YOLO", lay(tmp_path / "pictures", files | labels))
+    [row] = [row for row in problems if row.done == decoding.ON_TURNED.done]
+    assert (row.file, row.came) == ("2 images", "a turn by EXIF data in 0, 1")
+    stated, whole = {"size": SIDES}, {"boxes": ()}
+    for details, changes in (({}, (decoding.ON_STORED,)), (stated, ()), (whole, ())):
+        record = replace(source_image(tmp_path, encoded("JPEG", 6)), **details)
+        assert decode(record, Limits()).changes == changes, details
 
 
 def test_a_jpeg_keeps_its_compressed_pixels_or_is_encoded_again(tmp_path):
