@@ -78,15 +78,28 @@ OUTLINES = ("polygon", "polygons", "points", "segmentation", "outline", "contour
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
 # if there are both, width and height are those of the image
 EXTENTS = ("w h", "width height")
-BOXES = {
-    CORNERS: (
-        "left top right bottom", "xmin ymin xmax ymax", "x1 y1 x2 y2", "x0 y0 x1 y1", "xtl ytl xbr ybr",
-        "minx miny maxx maxy",
+# words for the two corners of a box beside x and y, or column and row
+CORNER_WORDS = (
+    "min max", "1 2", "0 1", "start end", "begin end", "from to", "low high", "tl br", "lt rb", "ul lr",
+    "topleft bottomright", "lefttop rightbottom", "upperleft lowerright", "leftupper rightlower",
+    "topleftcorner bottomrightcorner", "upperleftcorner lowerrightcorner",
+)  # fmt: skip
+AXES = ("x y", "col row", "column row")
+CORNER_NAMES = [
+    *("left top right bottom", "left upper right lower", "leftx topy rightx bottomy", "xleft ytop xright ybottom"),
+    *("xtl ytl xbr ybr", "x1 y1 x2 y2"),
+    *(
+        " ".join(form.format(axis=axis, word=word) for word in words.split() for axis in axes.split())
+        for words, axes, form in itertools.product(CORNER_WORDS, AXES, ("{axis}{word}", "{word}{axis}"))
     ),
-    EXTENT: ("left top", "x y", "xmin ymin", "x1 y1"),
-    MIDDLE: ("xcenter ycenter", "xcentre ycentre", "centerx centery", "cx cy"),
-}  # fmt: skip
-PREFIXES = ("", "bbox", "box", "boundingbox", "bb")
+]  # fmt: skip
+BOXES = {
+    CORNERS: CORNER_NAMES,
+    EXTENT: ["x y", *dict.fromkeys(" ".join(names.split()[:2]) for names in CORNER_NAMES)],
+    MIDDLE: ["xcenter ycenter", "xcentre ycentre", "centerx centery", "centrex centrey", "cx cy", "xc yc"],
+}
+# words that a name of the middle has before x
+NO_PREFIX = ("c", "center", "centre", "mid")
 NO_NUMBERS = (
     "id", "index", "idx", "unnamed0", "iscrowd", "difficult", "occluded", "truncated", "segmented", "depth",
     "isoccluded", "istruncated", "isgroupof", "isdepiction", "isinside",
@@ -616,7 +629,9 @@ def _image(cells: Cells, index: ImageNames) -> tuple[list[str], int]:
         )
     best = max(counts.values(), default=0)
     if best:
-        return [max(counts, key=counts.__getitem__)], best
+        column = max(counts, key=counts.__getitem__)
+        known = cells.counts[column]
+        return [column], sum(known[cell] for cell in known if index.knows(cell))
     if not index.fills_zeros:
         index.fills_zeros = True
         found, best = _image(cells, index)
@@ -631,11 +646,9 @@ def _named_box(cells: Cells) -> tuple[str, tuple[str, ...]]:
     """Return four columns and the form that their names imply; or "" and a column with four numbers per cell; or, in a
     table without names, "" and the first four columns of numbers beside each other."""
     for form, names in BOXES.items():
-        for prefix, place, extent in itertools.product(
-            PREFIXES, names, ("",) if form == CORNERS else EXTENTS
-        ):
-            columns = tuple(cells.named(prefix + name for name in f"{place} {extent}".split()))
-            if len(columns) == 4 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
+        for place, extent in itertools.product(names, ("",) if form == CORNERS else EXTENTS):
+            columns = _with_common_words(cells, f"{place} {extent}".split())
+            if columns and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
                 return form, columns
     single = [column for column in cells.free if _is_box(cells.known(column))]
     outlines = [name for name in cells.named(OUTLINES) if name in single]
@@ -652,6 +665,20 @@ def _named_box(cells: Cells) -> tuple[str, tuple[str, ...]]:
         if set(beside) <= set(cells.free) and all(map(cells.is_numeric, beside)):
             return "", beside
     return "", ()
+
+
+def _with_common_words(cells: Cells, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the free columns of those names, which may all have the same words before or after them; () if there are
+    none. Without such words, if there are both."""
+    plain = [plain_name(column) for column in cells.free]
+    before = [name.removesuffix(names[0]) for name in plain if name.endswith(names[0])]
+    after = [name.removeprefix(names[0]) for name in plain if name.startswith(names[0])]
+    affixes = [(word, "") for word in before if word not in NO_PREFIX] + [("", word) for word in after]
+    for first, last in sorted(affixes, key=any):
+        columns = tuple(cells.named(f"{first}{name}{last}" for name in names))
+        if len(columns) == len(names):
+            return columns
+    return ()
 
 
 def _has_gap(cells: Cells, box: tuple[str, ...]) -> bool:

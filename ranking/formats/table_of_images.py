@@ -286,7 +286,9 @@ class TableOfImages(ListedImages):
             if other is main:
                 continue
             new = other.images - covered
-            if kinds[0] == kinds[1] and 2 * len(new) > len(other.images):
+            # beside train and test, a table without a part is of other images, such as one picture per class
+            lacks_part = _says_part(main) and not _says_part(other)
+            if kinds[0] == kinds[1] and 2 * len(new) > len(other.images) and not lacks_part:
                 covered |= other.images
                 found.images.update(other.of_each())
                 words = other.columns.in_words()
@@ -298,6 +300,10 @@ class TableOfImages(ListedImages):
             what = "boxes" if other.columns.box else "labels" if other.columns.labels else "numbers"
             came = f"{what} of {counted(len(other.images), 'image')}, {len(other.images) - len(new):,} of them in both"
             expected = f"labels of images that are not in {readable(name, 255)}"
+            if new:
+                expected = (
+                    f"what {readable(name, 255)} states: boxes, labels, and a part such as train or test"
+                )
             found.reasons.update(dict.fromkeys(other.tables, Unusable(expected, came)))
         if len(candidates) > 1:
             evidence = f"it describes {counted(len(main.images), 'image')}"
@@ -389,6 +395,11 @@ def _images_in(tables: Mapping[str, Table], column: str, index: ImageNames) -> f
         for cell in distinct(table, column)
         for image in index.nearest(cell, parent(name), part_of_annotations(name))
     )
+
+
+def _says_part(candidate: Candidate) -> bool:
+    """Return whether tables say the part of the set of their images: by their names, such as train.csv, or a column."""
+    return bool(candidate.columns.split) or all(map(part_of_annotations, candidate.tables))
 
 
 def _describes(candidate: Candidate) -> bool:

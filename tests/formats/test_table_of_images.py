@@ -70,6 +70,17 @@ FORMS = [
     ("x0,y0,x1,y1", "2,3,10,9", (2, 3, 10, 9)),
     ("bbox_x,bbox_y,bbox_width,bbox_height", "2,3,8,6", (2, 3, 10, 9)),
     ("left,top,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("Roi.X1,Roi.Y1,Roi.X2,Roi.Y2", "2,3,10,9", (2, 3, 10, 9)),
+    ("tlx,tly,brx,bry", "2,3,10,9", (2, 3, 10, 9)),
+    ("endX,endY,startX,startY", "10,9,2,3", (2, 3, 10, 9)),
+    (
+        "Upper left corner X,Upper left corner Y,Lower right corner X,Lower right corner Y",
+        "2,3,10,9",
+        (2, 3, 10, 9),
+    ),
+    ("left_x,top_y,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("x_px,y_px,w_px,h_px", "2,3,8,6", (2, 3, 10, 9)),
+    ("face_cx,face_cy,face_w,face_h", "6,6,8,6", (2, 3, 10, 9)),
     # pixels, few as they are
     ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),
     ("x_center,y_center,width,height", "6,6,8,6", (2, 3, 10, 9)),
@@ -434,6 +445,23 @@ def test_each_table_has_its_own_columns(tmp_path):
     shown = [(image.boxes[0].classes, image.test) for image in images.values()]
     assert sorted(shown) == [(("cat",), False), (("dog",), True)]
     assert problems == []
+
+
+def test_a_table_without_a_part_beside_those_of_parts_gives_no_samples(tmp_path):
+    tables = {"Train.csv": "image,label\na.jpg,cat\n", "Test.csv": "image,label\nb.jpg,cat\n"}
+    source = folder_of(tmp_path, {**tables, "Signs.csv": "sign,label\nc.jpg,cat\n"})
+    images, problems = read(source)
+    assert {name: image.test for name, image in images.items()} == {"a": False, "b": True}
+    check_rows(problems, ("Signs.csv", "labels of 1 image"))
+    left_out = [row for row in source.records() if isinstance(row, Problem) and row.file == "1 image"]
+    check_rows(left_out, ("1 image", "none for c.jpg"))
+
+
+def test_numbers_that_name_images_are_counted(tmp_path):
+    source = folder_of(
+        tmp_path, {"t.csv": "code,label\n7,cat\na,dog\n5e43,cat\n"}, ("7.jpg", "a.jpg", "5e43.jpg")
+    )
+    assert decided(source)["Image column"].evidence.startswith("3 of 3 rows")
 
 
 def test_json_lines_and_spreadsheets(tmp_path):
