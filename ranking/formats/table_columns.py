@@ -104,6 +104,14 @@ NO_NUMBERS = (
     "id", "index", "idx", "unnamed0", "iscrowd", "difficult", "occluded", "truncated", "segmented", "depth",
     "isoccluded", "istruncated", "isgroupof", "isdepiction", "isinside",
 )  # fmt: skip
+# words in names of columns that tell rows apart or group them
+ID_WORDS = {
+    "id", "ids", "uid", "uuid", "guid", "patient", "lesion", "subject", "person", "case", "study", "series", "session",
+    "group", "hash", "md", "url", "date", "time",
+}  # fmt: skip
+MAX_LABEL_COLUMNS = 6
+# the class of boxes without a class
+ONE_CLASS = "object"
 ENDS_AS_ID = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[dD]$")
 
 
@@ -211,14 +219,15 @@ def role_setting(role: str, help: str) -> Any:
 
 
 def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, ...] | None:
-    """Return the columns that a setting names; None if it is empty, () if it is "-".
+    """Return the columns that a setting names; None if it is empty, () if it is "-" or "none".
 
     >>> chosen_columns(' "b, c", a', ["a", "b, c"], ROLES["labels"]), chosen_columns("", ["a"], ROLES["box"])
     (('b, c', 'a'), None)
     """
     if not text.strip():
         return None
-    cells = [] if text.strip() == NONE else next(csv.reader([text], skipinitialspace=True), [])
+    is_none = text.strip() == NONE or (text.strip().lower() == "none" and text.strip() not in header)
+    cells = [] if is_none else next(csv.reader([text], skipinitialspace=True), [])
     names = tuple(filter(None, map(str.strip, cells)))
     if len(set(names)) < len(names) or not set(names) <= set(header):
         raise Unusable(f"{role.label}: names of columns, each once, among {listed(list(header), 20)}", text)
@@ -406,13 +415,17 @@ class Columns:
         self.group = "".join(self._take(cells, "group", [*cells.named(GROUP)][:1]))
         self.form, self.unit = self._form(cells, named) if self.box and self.image else (CORNERS, PIXELS)
         is_chosen = self._chosen["labels"] is not None
-        proposed, others, why = Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
-        self.labels = self._take(cells, "labels", proposed, why, list(map(_quoted, others)))
+        proposed, as_good, why, further = Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
+        others = [name if name == NONE else _quoted(name) for name in as_good]
+        self.labels = self._take(cells, "labels", proposed, why, others, further)
         self.no = self._marks(cells)
         self.separator, why = separator_of(sum((cells.known(name) for name in self.labels), Counter[str]()))
         if self.labels and not self.no:
             self.separator = self._decide("separator of labels", "separator", self.separator, SEPARATORS, why)
         constant = self._take_numbers(cells)
+        self.one_class = "" if self.labels or self.numbers or not self.box else ONE_CLASS
+        if self.one_class:
+            self.decisions.append(Decision("classes", ONE_CLASS, "no class column: one class for all boxes"))
         rest = [name for name in cells.free if not cells.is_empty(name) and name not in constant]
         if rest or self.table.unread:
             lost = listed([*rest, *self.table.unread], 20)
@@ -480,16 +493,17 @@ class Columns:
         proposed: Iterable[str],
         evidence: str = BY_NAME,
         as_good: Sequence[str] = (),
+        further: Sequence[str] = (),
     ) -> tuple[str, ...]:
         """Return the columns of a role, `proposed` unless they are chosen, and add a decision about them. as_good:
-        values of the setting that fit as well."""
+        values of the setting that fit as well. further: columns that fit less well."""
         item, names = ROLES[role], self._chosen[role]
         names = cells.take(proposed) if names is None else names
         if names or role not in RARE:
             shown, why = ", ".join(names) or "none", evidence if names else "no suitable column"
             why = why if self._chosen[role] is None else "chosen by you"
             is_one = 1 in item.counts and max(item.counts) == 1
-            others = tuple(as_good) or (tuple(cells.free) if is_one else ())
+            others = tuple(as_good) or tuple(map(_quoted, cells.free if is_one else further))
             is_open = bool(as_good) and self._chosen[role] is None
             row = Decision(item.label, shown, why, item.setting, as_setting(names), others, is_open)
             self.decisions.append(row)
@@ -765,15 +779,16 @@ def _is_label(column: str) -> bool:
 
 
 class Labels(NamedTuple):
-    """The columns of labels, others that fit as well, and the evidence."""
+    """The columns of labels, others that fit as well, the evidence, and others that fit less well."""
 
     columns: list[str]
     as_good: list[str]
     why: str
+    further: Sequence[str] = ()
 
 
 def _labels(cells: Cells, has_box: bool) -> Labels:
-    """Return a column whose name says labels, otherwise the columns of marks, otherwise the first with repeated texts.
+    """Return a column whose name says labels, otherwise the columns of marks, otherwise one with repeated texts.
 
     Unusable if it contains JSON, such as the regions in CSV files of Label Studio.
     """
@@ -792,21 +807,41 @@ def _labels(cells: Cells, has_box: bool) -> Labels:
         others = [name for name in likely[1:] if not LABEL_WORDS.isdisjoint(words_of(name))]
         as_good = [name for name in others if not _is_same(cells, likely[0], name)]
         why = f"its name suggests labels{f'; also possible: {listed(as_good)}' if as_good else ''}"
-        return Labels(likely[:1], as_good, why)
+        further = [name for name in _repeated(cells, cells.free) if name != likely[0]]
+        return Labels(likely[:1], as_good, why, further)
     if cells.without_names and not has_box and len(cells.free) == 1:
         return Labels(cells.free, [], "the only other column")
     marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
         return Labels(marks, [], "columns of yes and no")
-    texts = [
-        column
-        for column in cells.free
-        if not cells.is_empty(column) and not cells.is_numeric(column) and not cells.is_json(column)
-    ]
-    repeated = [name for name in texts if 2 * len(cells.known(name)) <= cells.known(name).total()]
+    if repeated := _repeated(cells, cells.free):
+        # an unnamed text may describe how a box was made, and not what it shows
+        none = [NONE] if has_box and not cells.without_names else []
+        return Labels(repeated[:1], [*repeated[1:], *none], "a text column with repeated values")
     # beside a box in a table without names, the only text is what the box shows
-    found = repeated or (texts if cells.without_names and has_box else [])
-    return Labels(found[:1], [], "the first text column with repeated values")
+    texts = _texts(cells, cells.free) if cells.without_names and has_box else []
+    return Labels(texts[:1], [], "the only text column")
+
+
+def _texts(cells: Cells, columns: Iterable[str]) -> list[str]:
+    return [
+        name
+        for name in dict.fromkeys(columns)
+        if not cells.is_empty(name) and not cells.is_numeric(name) and not cells.is_json(name)
+    ]
+
+
+def _repeated(cells: Cells, columns: Iterable[str]) -> list[str]:
+    """Return the columns of texts with repeated values, at most MAX_LABEL_COLUMNS: those with the fewest values first;
+    identifiers and columns with one value only if there are no others."""
+    counts = {
+        name: (len(known), known.total()) for name in _texts(cells, columns) if (known := cells.known(name))
+    }
+    repeated = [name for name, (values, rows) in counts.items() if 2 * values <= rows]
+    no_ids = [name for name in repeated if may_order(name) and ID_WORDS.isdisjoint(words_of(name))]
+    # of groups, such as several pictures of a patient, each has few rows
+    large = [name for name in no_ids if 1 < counts[name][0] <= 0.4 * counts[name][1]]
+    return sorted(large or no_ids or repeated, key=lambda name: counts[name][0])[:MAX_LABEL_COLUMNS]
 
 
 def _is_same(cells: Cells, column: str, other: str) -> bool:

@@ -354,6 +354,9 @@ class TableOfImages(ListedImages):
         columns = self._tables.images[file]
         images: dict[str, Entry] = {}
         boxes: dict[str, list[SourceBox]] = {}
+        # of rows with labels and empty cells for the box
+        wholes: dict[str, list[SourceBox]] = {}
+        places: dict[str, list[int]] = {}
         count = Counter[str]()
         try:
             for place, cells in columns.table.rows():
@@ -370,12 +373,20 @@ class TableOfImages(ListedImages):
                         raise Unusable(
                             "the same split and size in all rows of an image", f"another one for {cell}"
                         )
-                    if box is not None:
+                    if box is not None and box.box is None and columns.box:
+                        _add(wholes.setdefault(cell, []), box)
+                        places.setdefault(cell, []).append(place)
+                    elif box is not None:
                         _add(boxes.setdefault(cell, []), box)
                 except Unusable as error:
                     self._report(file, error.expected, f"line {place}: {error.came}", "row ignored")
         except Unusable as error:
             self._report(file, error.expected, error.came, "later rows ignored")
+        for cell in wholes:
+            done = "row ignored; others have boxes" if cell in boxes else "its label is of the whole image"
+            for place in places[cell]:
+                self._report(file, f"a box: four numbers, {columns.form}", f"line {place}: none", done)
+        boxes = wholes | boxes
         yield from (entry._replace(boxes=tuple(boxes.get(cell, ()))) for cell, entry in images.items())
 
     def _row(self, columns: Columns, cells: list[str]) -> dict[str, str]:
@@ -449,17 +460,17 @@ def _entry(file: str, row: Mapping[str, str], columns: Columns) -> Entry:
 
 def _box(row: Mapping[str, str], columns: Columns, place: int) -> SourceBox | None:
     """Return the box of a row or, in a table without boxes, the whole image; None if the image has no objects."""
+    edges = _edges([row[name] for name in columns.box], columns.form)
     if columns.no:
         labels = tuple(label for label in columns.labels if row[label].lower() in YES)
     else:
         cells = (listed_labels(row[column], columns.separator) for column in columns.labels)
         labels = tuple(label for cell in cells for label in cell)
+    if edges is not None and columns.one_class:
+        labels = (columns.one_class,)
     numbers = {criterion: number(criterion, row[criterion]) for criterion in columns.numbers}
-    edges = _edges([row[name] for name in columns.box], columns.form)
     if columns.box and edges is None and not labels:
         return None
-    if columns.box and edges is None:
-        raise Unusable(f"four numbers, {columns.form}", "none")
     group = (readable(row[columns.group], 255) or None) if columns.group else None
     return SourceBox(edges, labels, group, place, numbers, columns.unit == SHARES)
 

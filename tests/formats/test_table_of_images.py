@@ -464,6 +464,40 @@ def test_numbers_that_name_images_are_counted(tmp_path):
     assert decided(source)["Image column"].evidence.startswith("3 of 3 rows")
 
 
+def test_rows_with_empty_cells_for_the_box_label_the_whole_image(tmp_path):
+    rows = "a.jpg,wet,1,2,9,9\na.jpg,dry,,,,\nb.jpg,dry,,,,\nb.jpg,dry,,,,\n"
+    source = of(tmp_path, "image,class,x_min,y_min,x_max,y_max\n" + rows)
+    images, problems = read(source)
+    shown = {name: [(box.box, box.classes) for box in image.boxes] for name, image in images.items()}
+    assert shown == {"a": [((1, 2, 9, 9), ("wet",))], "b": [(None, ("dry",))]}
+    check_rows(problems, ("t.csv", "line 3"), ("t.csv", "2 times: line 4: none; line 5: none"))
+
+
+def test_columns_of_repeated_texts_are_left_to_a_person(tmp_path):
+    rows = [
+        f"{name}.jpg,p{row // 4},{'nm'[row % 2]},{'abc'[row % 3]}" for row, name in enumerate("abcdefghijkl")
+    ]
+    table = "image,lesion_id,dx,place\n" + "\n".join(rows)
+    source = folder_of(tmp_path / "texts", {"t.csv": table}, [f"{name}.jpg" for name in "abcdefghijkl"])
+    images, _ = read(source)
+    row = decided(source)["Label columns"]
+    assert (images["a"].boxes[0].classes, row.is_open, row.alternatives) == (("n",), True, ("place",))
+    named = folder_of(tmp_path / "named", {"t.csv": table.replace("dx", "class")}, ["a.jpg", "b.jpg"])
+    row = decided(named)["Label columns"]
+    assert (row.value, row.is_open, row.alternatives) == ("class", False, ("place",))
+
+
+def test_boxes_without_a_class_column_have_one_class(tmp_path):
+    table = "image,x,y,w,h,source\na.jpg,2,3,8,6,here\nb.jpg,2,3,8,6,here\n"
+    row = decided(of(tmp_path / "open", table))["Label columns"]
+    assert (row.value, row.is_open, row.alternatives) == ("source", True, ("-",))
+    for number, none in enumerate(("-", "none")):
+        source = of(tmp_path / f"{number}", table, label_columns=none)
+        images, _ = read(source)
+        assert [box.classes for image in images.values() for box in image.boxes] == [("object",)] * 2
+        assert "one class" in decided(source)["classes"].evidence
+
+
 def test_json_lines_and_spreadsheets(tmp_path):
     lines = '{"file_name": "a.jpg", "objects": {"bbox": [[1, 2, 3, 4], [2, 2, 5, 5]], "categories": ["cat", "dog"]}}\n'
     images, problems = read(
