@@ -20,7 +20,8 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS, part_word
 from ranking.files import Unusable
-from ranking.files.tree import stem
+from ranking.files.tree import base, parent, stem
+from ranking.formats.file_names import part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_file import (
     EXTENT,
@@ -29,6 +30,7 @@ from ranking.formats.table_file import (
     SEPARATORS,
     UNKNOWN,
     YES,
+    Rows,
     Table,
     plain_number,
     separator_of,
@@ -110,6 +112,8 @@ ID_WORDS = {
     "group", "hash", "md", "url", "date", "time",
 }  # fmt: skip
 MAX_LABEL_COLUMNS = 6
+# what a table needs whose identifiers are only the beginnings of names
+ONE_FILE = "one image for each row: keep one file for each identifier, in a folder per kind such as a colour"
 # the class of boxes without a class
 ONE_CLASS = "object"
 ENDS_AS_ID = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[dD]$")
@@ -259,7 +263,7 @@ class Cells:
     far, in order. without_names: whether the file has no names of columns."""
 
     def __init__(self, table: Table, without_names: bool = False) -> None:
-        self._table, self.without_names, self.images = table, without_names, table.images
+        self.table, self.without_names, self.images = table, without_names, table.images
         self.states_parts = without_names and is_numbered_split(stem(table.name))
         self.counts = {name: Counter[str]() for name in table.header}
         self.rows = 0
@@ -309,16 +313,16 @@ class Cells:
 
     def texts(self, columns: Sequence[str]) -> list[list[str]]:
         """Return the cells of some columns in all rows."""
-        places = [self._table.header.index(name) for name in columns]
+        places = [self.table.header.index(name) for name in columns]
         return [[cells[place].strip() for place in places] for cells in self._whole()]
 
     def _whole(self) -> Iterator[list[str]]:
         """Yield the rows with a cell in each column; Unusable if the file is damaged in the first one."""
         none = True
         try:
-            for _, cells in self._table.rows():
+            for _, cells in self.table.rows():
                 none = False
-                if len(cells) == len(self._table.header):
+                if len(cells) == len(self.table.header):
                     yield cells
         except Unusable:
             # reading the rows reports where the file is damaged
@@ -400,6 +404,10 @@ class Columns:
         found, count = _image(cells, index)
         counted_names = f"{count:,} of {cells.rows:,} rows name images of this folder"
         self.image = "".join(self._take(cells, "image", found, counted_names)[:1])
+        if not self.image and (several := _several_files(cells, index)):
+            raise Unusable(ONE_FILE, several)
+        self.folders = self._folders(cells, index)
+        self.table, cells.table = self.with_folders(self.table), self.with_folders(cells.table)
         split = _split(cells, may_ask=not cells.states_parts)
         unclear = [NONE] if split and _is_unclear(cells, split[0]) else []
         why = (
@@ -415,9 +423,11 @@ class Columns:
         self.group = "".join(self._take(cells, "group", [*cells.named(GROUP)][:1]))
         self.form, self.unit = self._form(cells, named) if self.box and self.image else (CORNERS, PIXELS)
         is_chosen = self._chosen["labels"] is not None
-        proposed, as_good, why, further = Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
+        proposed, as_good, why, less_good = (
+            Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
+        )
         others = [name if name == NONE else _quoted(name) for name in as_good]
-        self.labels = self._take(cells, "labels", proposed, why, others, further)
+        self.labels = self._take(cells, "labels", proposed, why, others, less_good)
         self.no = self._marks(cells)
         self.separator, why = separator_of(sum((cells.known(name) for name in self.labels), Counter[str]()))
         if self.labels and not self.no:
@@ -459,6 +469,52 @@ class Columns:
             in_words, why, is_open = value, "chosen by you", False
         self.decisions.append(Decision(about, in_words or value, why, setting, value, others, is_open))
         return value
+
+    def _folders(self, cells: Cells, index: ImageNames) -> tuple[str, ...]:
+        """Take the one or two columns that name the folders of images whose names are not enough; () if there are
+        none, or all names are enough."""
+        beside, part = parent(self.table.name), part_of_annotations(self.table.name)
+        nearest = {
+            cell: images
+            for cell in (cells.counts[self.image] if self.image else ())
+            if len(images := index.nearest(cell, beside, part)) > 1
+        }
+        folders = {
+            folder.casefold()
+            for images in nearest.values()
+            for name in images
+            for folder in parent(name).split("/")
+        }
+        named = [
+            name
+            for name in cells.counts
+            if name != self.image and any(base(cell).casefold() in folders for cell in cells.known(name))
+        ]
+        best, most, count = (), 0, sum(cells.counts[self.image][cell] for cell in nearest)
+        for columns in [*itertools.permutations(named, 1), *itertools.permutations(named, 2)]:
+            rows = [row for row in cells.texts([*columns, self.image]) if row[-1] in nearest]
+            fits = sum(len(index.nearest("/".join(row), beside, part)) == 1 for row in rows)
+            best, most = (columns, fits) if fits > most else (best, most)
+        if 2 * most <= count or not best:
+            return ()
+        why = f"{most:,} of {count:,} rows whose name fits several images fit one image in that folder"
+        self.decisions.append(Decision("folders of images", ", ".join(best), why))
+        return cells.take(best)
+
+    def with_folders(self, table: Table) -> Table:
+        """Return a table of these columns with the folders of images before their names."""
+        if not self.folders:
+            return table
+        places = [table.header.index(name) for name in (*self.folders, self.image)]
+
+        def rows() -> Rows:
+            for number, cells in table.rows():
+                if len(cells) == len(table.header):
+                    name = "/".join(cells[place].strip() for place in places)
+                    cells = [*cells[: places[-1]], name, *cells[places[-1] + 1 :]]
+                yield number, cells
+
+        return replace(table, rows=rows)
 
     def _take_numbers(self, cells: Cells) -> list[str]:
         """Take the criteria; return the columns of numbers that are none because they have one value."""
@@ -654,6 +710,19 @@ def _image(cells: Cells, index: ImageNames) -> tuple[list[str], int]:
             return found, best
         index.fills_zeros = False
     return [], 0
+
+
+def _several_files(cells: Cells, index: ImageNames) -> str:
+    """Return a text about a column whose cells are mostly beginnings of the names of several images each; "" if there
+    is none."""
+    for column in cells.free:
+        known = cells.known(column)
+        several = [cell for cell in known if len(index.beginning(cell)) > 1]
+        if several and 2 * len(several) > len(known):
+            ends = sorted(base(name).removeprefix(several[0]) for name in index.beginning(several[0]))
+            counts = f"{len(several):,} of {len(known):,} values fit several files each"
+            return f"{column}: {counts}, by {listed(ends)}"
+    return ""
 
 
 def _named_box(cells: Cells) -> tuple[str, tuple[str, ...]]:

@@ -32,6 +32,7 @@ from ranking.formats.table_columns import (
     HEADER,
     MIDDLE,
     NO_HEADER,
+    ONE_FILE,
     PIXELS,
     SHARES,
     Cells,
@@ -182,8 +183,10 @@ class TableOfImages(ListedImages):
         for name in cls.files(tree)[:MAX_TABLES]:
             try:
                 columns = Columns(read_table(tree, name, limits), index, vars(cls()), _sizes(tree, index))
-            except Unusable:
+            except Unusable as error:
                 # the import reports the reason; here it is only not recognised
+                if error.expected == ONE_FILE:
+                    return Recognised(0.3, f"in {readable(name, 255)}, {error.came}")
                 continue
             if is_submission(name) or _is_form(name, columns.table, columns, index):
                 continue
@@ -255,6 +258,7 @@ class TableOfImages(ListedImages):
             except Unusable as error:
                 reasons |= dict.fromkeys(tables, error)
                 continue
+            tables = {name: columns.with_folders(table) for name, table in tables.items()}
             for name in [name for name in tables if name != self.table.strip()]:
                 if _is_form(name, tables[name], columns, self._index):
                     reasons[name] = ALIKE

@@ -475,7 +475,7 @@ def test_rows_with_empty_cells_for_the_box_label_the_whole_image(tmp_path):
 
 def test_columns_of_repeated_texts_are_left_to_a_person(tmp_path):
     rows = [
-        f"{name}.jpg,p{row // 4},{'nm'[row % 2]},{'abc'[row % 3]}" for row, name in enumerate("abcdefghijkl")
+        f"{name}.jpg,p{row // 4},{'nm'[row % 2]},{'xyz'[row % 3]}" for row, name in enumerate("abcdefghijkl")
     ]
     table = "image,lesion_id,dx,place\n" + "\n".join(rows)
     source = folder_of(tmp_path / "texts", {"t.csv": table}, [f"{name}.jpg" for name in "abcdefghijkl"])
@@ -496,6 +496,32 @@ def test_boxes_without_a_class_column_have_one_class(tmp_path):
         images, _ = read(source)
         assert [box.classes for image in images.values() for box in image.boxes] == [("object",)] * 2
         assert "one class" in decided(source)["classes"].evidence
+
+
+def test_columns_that_name_folders_tell_equal_names_apart(tmp_path):
+    images = [
+        f"{site}/{day}/{number}.jpg" for site in ("P", "Q") for day in ("mon", "tue") for number in (1, 2)
+    ]
+    rows = [",".join(reversed(image.split("/"))) + f",{image.replace('/', ' ')}" for image in images]
+    source = folder_of(tmp_path / "two", {"t.csv": "file,day,Site,class\n" + "\n".join(rows)}, images)
+    found, problems = read(source)
+    assert {name: image.boxes[0].classes for name, image in found.items()} == {
+        image.removesuffix(".jpg"): (image.replace("/", " "),) for image in images
+    }
+    row = decided(source)["folders of images"]
+    assert (problems, row.chosen, "8 of 8 rows" in row.evidence) == ([], "Site, day", True)
+    source = folder_of(tmp_path / "none", {"t.csv": "file,class\n1.jpg,cat\n"}, images)
+    words = " ".join(refusal(lambda: list(source.records())))
+    assert "add its folder to the name, got 1.jpg: 4 images, P/mon/1.jpg" in words
+
+
+def test_identifiers_of_several_files_each_are_refused_with_the_step(tmp_path):
+    images = [f"{name}_{colour}.png" for name in ("1a", "2b") for colour in ("red", "green")]
+    source = folder_of(tmp_path, {"t.csv": "Id,Target\n1a,16 0\n2b,0\n"}, images)
+    assert "Table of images" in detect(open_tree(source.folder))
+    words = " ".join(refusal(lambda: list(source.records())))
+    assert "keep one file for each" in words
+    assert "several files each, by _green.png, _red.png" in words
 
 
 def test_json_lines_and_spreadsheets(tmp_path):
