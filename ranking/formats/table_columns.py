@@ -490,7 +490,8 @@ class Columns:
             for name in cells.counts
             if name != self.image and any(base(cell).casefold() in folders for cell in cells.known(name))
         ]
-        best, most, count = (), 0, sum(cells.counts[self.image][cell] for cell in nearest)
+        best: tuple[str, ...] = ()
+        most, count = 0, sum(cells.counts[self.image][cell] for cell in nearest)
         for columns in [*itertools.permutations(named, 1), *itertools.permutations(named, 2)]:
             rows = [row for row in cells.texts([*columns, self.image]) if row[-1] in nearest]
             fits = sum(len(index.nearest("/".join(row), beside, part)) == 1 for row in rows)
