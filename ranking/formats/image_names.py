@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache, cached_property
 from urllib.parse import unquote
 
 from ranking.core import Decision
-from ranking.core.text import counted
+from ranking.core.text import counted, listed
 from ranking.files import FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_names import bare, is_image, mask_words, part_of, place_of
 
 NO_IMAGE = "an image for each name, in the folder or archive"
+ONE_IMAGE = "one image for each name; add its folder to the name"
 
 
 # How annotation files write a name otherwise than the file system: in words, and what leads to the name. Tried in this
@@ -63,8 +65,10 @@ class ImageNames:
         there is no image, or more than one remains.
         """
         names = self.nearest(text, beside, part)
-        if len(names) != 1:
-            raise Unusable(NO_IMAGE, f"{text or 'no name'}: {f'{len(names)} images' if names else 'none'}")
+        if not names:
+            raise Unusable(NO_IMAGE, f"{text or 'no name'}: none")
+        if len(names) > 1:
+            raise Unusable(ONE_IMAGE, f"{text}: {len(names)} images, {listed(names)}")
         self._written[self._written_as(text, self.fills_zeros)[0]] += 1
         return names[0]
 
@@ -84,6 +88,10 @@ class ImageNames:
         if len(set(map(bare, same))) == 1:
             return min(same, key=lambda name: (IMAGE_SUFFIXES.index(suffix(name)), name))
         return self.find(bare(file), parent(file), part_of(file))
+
+    def beginning(self, text: str) -> list[str]:
+        """Return the images whose names are `text` and one more word, such as a colour."""
+        return self._by_beginning.get(text, [])
 
     def decisions(self) -> Iterator[Decision]:
         """Yield how names were matched that are not written as those of the files."""
@@ -105,6 +113,15 @@ class ImageNames:
         if fills_zeros and plain.isdecimal():
             return "without leading zeros", [plain], self._by_number.get(plain, [])
         return "", [], []
+
+    @cached_property
+    def _by_beginning(self) -> dict[str, list[str]]:
+        """The images by their names without the last word."""
+        by_beginning: dict[str, list[str]] = {}
+        for last, names in self._indices[1].items():
+            if found := re.fullmatch(r"(.+)[\W_][^\W_]+", last):
+                by_beginning.setdefault(found[1], []).extend(names)
+        return by_beginning
 
     @cached_property
     def _by_number(self) -> dict[str, list[str]]:

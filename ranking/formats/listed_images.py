@@ -185,6 +185,8 @@ class ListedImages(TreeSource):
                 entries.setdefault(self._image_of(entry), []).append(entry)
             except Unusable as error:
                 self._report(entry.file, error.expected, error.came, IMAGE_LEFT_OUT)
+        if not entries:
+            raise InputError(self._shown_place(), "at least one image in the list", self._problems.reasons())
         return entries
 
     @cached_property

@@ -20,7 +20,8 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.datasets.splits import PARTS, part_word
 from ranking.files import Unusable
-from ranking.files.tree import stem
+from ranking.files.tree import base, parent, stem
+from ranking.formats.file_names import part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_file import (
     EXTENT,
@@ -29,6 +30,7 @@ from ranking.formats.table_file import (
     SEPARATORS,
     UNKNOWN,
     YES,
+    Rows,
     Table,
     plain_number,
     separator_of,
@@ -78,19 +80,42 @@ OUTLINES = ("polygon", "polygons", "points", "segmentation", "outline", "contour
 SIZE = (("imagewidth", "imageheight"), ("imgwidth", "imgheight"), ("width", "height"))
 # if there are both, width and height are those of the image
 EXTENTS = ("w h", "width height")
-BOXES = {
-    CORNERS: (
-        "left top right bottom", "xmin ymin xmax ymax", "x1 y1 x2 y2", "x0 y0 x1 y1", "xtl ytl xbr ybr",
-        "minx miny maxx maxy",
+# words for the two corners of a box beside x and y, or column and row
+CORNER_WORDS = (
+    "min max", "1 2", "0 1", "start end", "begin end", "from to", "low high", "tl br", "lt rb", "ul lr",
+    "topleft bottomright", "lefttop rightbottom", "upperleft lowerright", "leftupper rightlower",
+    "topleftcorner bottomrightcorner", "upperleftcorner lowerrightcorner",
+)  # fmt: skip
+AXES = ("x y", "col row", "column row")
+CORNER_NAMES = [
+    *("left top right bottom", "left upper right lower", "leftx topy rightx bottomy", "xleft ytop xright ybottom"),
+    *("xtl ytl xbr ybr", "x1 y1 x2 y2"),
+    *(
+        " ".join(form.format(axis=axis, word=word) for word in words.split() for axis in axes.split())
+        for words, axes, form in itertools.product(CORNER_WORDS, AXES, ("{axis}{word}", "{word}{axis}"))
     ),
-    EXTENT: ("left top", "x y", "xmin ymin", "x1 y1"),
-    MIDDLE: ("xcenter ycenter", "xcentre ycentre", "centerx centery", "cx cy"),
-}  # fmt: skip
-PREFIXES = ("", "bbox", "box", "boundingbox", "bb")
+]  # fmt: skip
+BOXES = {
+    CORNERS: CORNER_NAMES,
+    EXTENT: ["x y", *dict.fromkeys(" ".join(names.split()[:2]) for names in CORNER_NAMES)],
+    MIDDLE: ["xcenter ycenter", "xcentre ycentre", "centerx centery", "centrex centrey", "cx cy", "xc yc"],
+}
+# words that a name of the middle has before x
+NO_PREFIX = ("c", "center", "centre", "mid")
 NO_NUMBERS = (
     "id", "index", "idx", "unnamed0", "iscrowd", "difficult", "occluded", "truncated", "segmented", "depth",
     "isoccluded", "istruncated", "isgroupof", "isdepiction", "isinside",
 )  # fmt: skip
+# words in names of columns that tell rows apart or group them
+ID_WORDS = {
+    "id", "ids", "uid", "uuid", "guid", "patient", "lesion", "subject", "person", "case", "study", "series", "session",
+    "group", "hash", "md", "url", "date", "time",
+}  # fmt: skip
+MAX_LABEL_COLUMNS = 6
+# what a table needs whose identifiers are only the beginnings of names
+ONE_FILE = "one image for each row: keep one file for each identifier, in a folder per kind such as a colour"
+# the class of boxes without a class
+ONE_CLASS = "object"
 ENDS_AS_ID = re.compile(r"(?:^|[\W_])[iI][dD]$|[a-z]I[dD]$")
 
 
@@ -198,14 +223,15 @@ def role_setting(role: str, help: str) -> Any:
 
 
 def chosen_columns(text: str, header: Sequence[str], role: Role) -> tuple[str, ...] | None:
-    """Return the columns that a setting names; None if it is empty, () if it is "-".
+    """Return the columns that a setting names; None if it is empty, () if it is "-" or "none".
 
     >>> chosen_columns(' "b, c", a', ["a", "b, c"], ROLES["labels"]), chosen_columns("", ["a"], ROLES["box"])
     (('b, c', 'a'), None)
     """
     if not text.strip():
         return None
-    cells = [] if text.strip() == NONE else next(csv.reader([text], skipinitialspace=True), [])
+    is_none = text.strip() == NONE or (text.strip().lower() == "none" and text.strip() not in header)
+    cells = [] if is_none else next(csv.reader([text], skipinitialspace=True), [])
     names = tuple(filter(None, map(str.strip, cells)))
     if len(set(names)) < len(names) or not set(names) <= set(header):
         raise Unusable(f"{role.label}: names of columns, each once, among {listed(list(header), 20)}", text)
@@ -237,7 +263,7 @@ class Cells:
     far, in order. without_names: whether the file has no names of columns."""
 
     def __init__(self, table: Table, without_names: bool = False) -> None:
-        self._table, self.without_names, self.images = table, without_names, table.images
+        self.table, self.without_names, self.images = table, without_names, table.images
         self.states_parts = without_names and is_numbered_split(stem(table.name))
         self.counts = {name: Counter[str]() for name in table.header}
         self.rows = 0
@@ -287,16 +313,16 @@ class Cells:
 
     def texts(self, columns: Sequence[str]) -> list[list[str]]:
         """Return the cells of some columns in all rows."""
-        places = [self._table.header.index(name) for name in columns]
+        places = [self.table.header.index(name) for name in columns]
         return [[cells[place].strip() for place in places] for cells in self._whole()]
 
     def _whole(self) -> Iterator[list[str]]:
         """Yield the rows with a cell in each column; Unusable if the file is damaged in the first one."""
         none = True
         try:
-            for _, cells in self._table.rows():
+            for _, cells in self.table.rows():
                 none = False
-                if len(cells) == len(self._table.header):
+                if len(cells) == len(self.table.header):
                     yield cells
         except Unusable:
             # reading the rows reports where the file is damaged
@@ -378,6 +404,10 @@ class Columns:
         found, count = _image(cells, index)
         counted_names = f"{count:,} of {cells.rows:,} rows name images of this folder"
         self.image = "".join(self._take(cells, "image", found, counted_names)[:1])
+        if not self.image and (several := _several_files(cells, index)):
+            raise Unusable(ONE_FILE, several)
+        self.folders = self._folders(cells, index)
+        self.table, cells.table = self.with_folders(self.table), self.with_folders(cells.table)
         split = _split(cells, may_ask=not cells.states_parts)
         unclear = [NONE] if split and _is_unclear(cells, split[0]) else []
         why = (
@@ -393,13 +423,19 @@ class Columns:
         self.group = "".join(self._take(cells, "group", [*cells.named(GROUP)][:1]))
         self.form, self.unit = self._form(cells, named) if self.box and self.image else (CORNERS, PIXELS)
         is_chosen = self._chosen["labels"] is not None
-        proposed, others, why = Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
-        self.labels = self._take(cells, "labels", proposed, why, list(map(_quoted, others)))
+        proposed, as_good, why, less_good = (
+            Labels([], [], "") if is_chosen else _labels(cells, bool(self.box))
+        )
+        others = [name if name == NONE else _quoted(name) for name in as_good]
+        self.labels = self._take(cells, "labels", proposed, why, others, less_good)
         self.no = self._marks(cells)
         self.separator, why = separator_of(sum((cells.known(name) for name in self.labels), Counter[str]()))
         if self.labels and not self.no:
             self.separator = self._decide("separator of labels", "separator", self.separator, SEPARATORS, why)
         constant = self._take_numbers(cells)
+        self.one_class = "" if self.labels or self.numbers or not self.box else ONE_CLASS
+        if self.one_class:
+            self.decisions.append(Decision("classes", ONE_CLASS, "no class column: one class for all boxes"))
         rest = [name for name in cells.free if not cells.is_empty(name) and name not in constant]
         if rest or self.table.unread:
             lost = listed([*rest, *self.table.unread], 20)
@@ -434,6 +470,53 @@ class Columns:
         self.decisions.append(Decision(about, in_words or value, why, setting, value, others, is_open))
         return value
 
+    def _folders(self, cells: Cells, index: ImageNames) -> tuple[str, ...]:
+        """Take the one or two columns that name the folders of images whose names are not enough; () if there are
+        none, or all names are enough."""
+        beside, part = parent(self.table.name), part_of_annotations(self.table.name)
+        nearest = {
+            cell: images
+            for cell in (cells.counts[self.image] if self.image else ())
+            if len(images := index.nearest(cell, beside, part)) > 1
+        }
+        folders = {
+            folder.casefold()
+            for images in nearest.values()
+            for name in images
+            for folder in parent(name).split("/")
+        }
+        named = [
+            name
+            for name in cells.counts
+            if name != self.image and any(base(cell).casefold() in folders for cell in cells.known(name))
+        ]
+        best: tuple[str, ...] = ()
+        most, count = 0, sum(cells.counts[self.image][cell] for cell in nearest)
+        for columns in [*itertools.permutations(named, 1), *itertools.permutations(named, 2)]:
+            rows = [row for row in cells.texts([*columns, self.image]) if row[-1] in nearest]
+            fits = sum(len(index.nearest("/".join(row), beside, part)) == 1 for row in rows)
+            best, most = (columns, fits) if fits > most else (best, most)
+        if 2 * most <= count or not best:
+            return ()
+        why = f"{most:,} of {count:,} rows whose name fits several images fit one image in that folder"
+        self.decisions.append(Decision("folders of images", ", ".join(best), why))
+        return cells.take(best)
+
+    def with_folders(self, table: Table) -> Table:
+        """Return a table of these columns with the folders of images before their names."""
+        if not self.folders:
+            return table
+        places = [table.header.index(name) for name in (*self.folders, self.image)]
+
+        def rows() -> Rows:
+            for number, cells in table.rows():
+                if len(cells) == len(table.header):
+                    name = "/".join(cells[place].strip() for place in places)
+                    cells = [*cells[: places[-1]], name, *cells[places[-1] + 1 :]]
+                yield number, cells
+
+        return replace(table, rows=rows)
+
     def _take_numbers(self, cells: Cells) -> list[str]:
         """Take the criteria; return the columns of numbers that are none because they have one value."""
         is_one = not self.image or len(cells.known(self.image)) < 2
@@ -467,16 +550,17 @@ class Columns:
         proposed: Iterable[str],
         evidence: str = BY_NAME,
         as_good: Sequence[str] = (),
+        further: Sequence[str] = (),
     ) -> tuple[str, ...]:
         """Return the columns of a role, `proposed` unless they are chosen, and add a decision about them. as_good:
-        values of the setting that fit as well."""
+        values of the setting that fit as well. further: columns that fit less well."""
         item, names = ROLES[role], self._chosen[role]
         names = cells.take(proposed) if names is None else names
         if names or role not in RARE:
             shown, why = ", ".join(names) or "none", evidence if names else "no suitable column"
             why = why if self._chosen[role] is None else "chosen by you"
             is_one = 1 in item.counts and max(item.counts) == 1
-            others = tuple(as_good) or (tuple(cells.free) if is_one else ())
+            others = tuple(as_good) or tuple(map(_quoted, cells.free if is_one else further))
             is_open = bool(as_good) and self._chosen[role] is None
             row = Decision(item.label, shown, why, item.setting, as_setting(names), others, is_open)
             self.decisions.append(row)
@@ -616,7 +700,9 @@ def _image(cells: Cells, index: ImageNames) -> tuple[list[str], int]:
         )
     best = max(counts.values(), default=0)
     if best:
-        return [max(counts, key=counts.__getitem__)], best
+        column = max(counts, key=counts.__getitem__)
+        known = cells.counts[column]
+        return [column], sum(known[cell] for cell in known if index.knows(cell))
     if not index.fills_zeros:
         index.fills_zeros = True
         found, best = _image(cells, index)
@@ -627,15 +713,26 @@ def _image(cells: Cells, index: ImageNames) -> tuple[list[str], int]:
     return [], 0
 
 
+def _several_files(cells: Cells, index: ImageNames) -> str:
+    """Return a text about a column whose cells are mostly beginnings of the names of several images each; "" if there
+    is none."""
+    for column in cells.free:
+        known = cells.known(column)
+        several = [cell for cell in known if len(index.beginning(cell)) > 1]
+        if several and 2 * len(several) > len(known):
+            ends = sorted(base(name).removeprefix(several[0]) for name in index.beginning(several[0]))
+            counts = f"{len(several):,} of {len(known):,} values fit several files each"
+            return f"{column}: {counts}, by {listed(ends)}"
+    return ""
+
+
 def _named_box(cells: Cells) -> tuple[str, tuple[str, ...]]:
     """Return four columns and the form that their names imply; or "" and a column with four numbers per cell; or, in a
     table without names, "" and the first four columns of numbers beside each other."""
     for form, names in BOXES.items():
-        for prefix, place, extent in itertools.product(
-            PREFIXES, names, ("",) if form == CORNERS else EXTENTS
-        ):
-            columns = tuple(cells.named(prefix + name for name in f"{place} {extent}".split()))
-            if len(columns) == 4 and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
+        for place, extent in itertools.product(names, ("",) if form == CORNERS else EXTENTS):
+            columns = _with_common_words(cells, f"{place} {extent}".split())
+            if columns and all(cells.is_numeric(name, LEAST_NUMERIC) for name in columns):
                 return form, columns
     single = [column for column in cells.free if _is_box(cells.known(column))]
     outlines = [name for name in cells.named(OUTLINES) if name in single]
@@ -652,6 +749,20 @@ def _named_box(cells: Cells) -> tuple[str, tuple[str, ...]]:
         if set(beside) <= set(cells.free) and all(map(cells.is_numeric, beside)):
             return "", beside
     return "", ()
+
+
+def _with_common_words(cells: Cells, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the free columns of those names, which may all have the same words before or after them; () if there are
+    none. Without such words, if there are both."""
+    plain = [plain_name(column) for column in cells.free]
+    before = [name.removesuffix(names[0]) for name in plain if name.endswith(names[0])]
+    after = [name.removeprefix(names[0]) for name in plain if name.startswith(names[0])]
+    affixes = [(word, "") for word in before if word not in NO_PREFIX] + [("", word) for word in after]
+    for first, last in sorted(affixes, key=any):
+        columns = tuple(cells.named(f"{first}{name}{last}" for name in names))
+        if len(columns) == len(names):
+            return columns
+    return ()
 
 
 def _has_gap(cells: Cells, box: tuple[str, ...]) -> bool:
@@ -738,15 +849,16 @@ def _is_label(column: str) -> bool:
 
 
 class Labels(NamedTuple):
-    """The columns of labels, others that fit as well, and the evidence."""
+    """The columns of labels, others that fit as well, the evidence, and others that fit less well."""
 
     columns: list[str]
     as_good: list[str]
     why: str
+    further: Sequence[str] = ()
 
 
 def _labels(cells: Cells, has_box: bool) -> Labels:
-    """Return a column whose name says labels, otherwise the columns of marks, otherwise the first with repeated texts.
+    """Return a column whose name says labels, otherwise the columns of marks, otherwise one with repeated texts.
 
     Unusable if it contains JSON, such as the regions in CSV files of Label Studio.
     """
@@ -765,21 +877,41 @@ def _labels(cells: Cells, has_box: bool) -> Labels:
         others = [name for name in likely[1:] if not LABEL_WORDS.isdisjoint(words_of(name))]
         as_good = [name for name in others if not _is_same(cells, likely[0], name)]
         why = f"its name suggests labels{f'; also possible: {listed(as_good)}' if as_good else ''}"
-        return Labels(likely[:1], as_good, why)
+        further = [name for name in _repeated(cells, cells.free) if name != likely[0]]
+        return Labels(likely[:1], as_good, why, further)
     if cells.without_names and not has_box and len(cells.free) == 1:
         return Labels(cells.free, [], "the only other column")
     marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
     if marks and not has_box:
         return Labels(marks, [], "columns of yes and no")
-    texts = [
-        column
-        for column in cells.free
-        if not cells.is_empty(column) and not cells.is_numeric(column) and not cells.is_json(column)
-    ]
-    repeated = [name for name in texts if 2 * len(cells.known(name)) <= cells.known(name).total()]
+    if repeated := _repeated(cells, cells.free):
+        # an unnamed text may describe how a box was made, and not what it shows
+        none = [NONE] if has_box and not cells.without_names else []
+        return Labels(repeated[:1], [*repeated[1:], *none], "a text column with repeated values")
     # beside a box in a table without names, the only text is what the box shows
-    found = repeated or (texts if cells.without_names and has_box else [])
-    return Labels(found[:1], [], "the first text column with repeated values")
+    texts = _texts(cells, cells.free) if cells.without_names and has_box else []
+    return Labels(texts[:1], [], "the only text column")
+
+
+def _texts(cells: Cells, columns: Iterable[str]) -> list[str]:
+    return [
+        name
+        for name in dict.fromkeys(columns)
+        if not cells.is_empty(name) and not cells.is_numeric(name) and not cells.is_json(name)
+    ]
+
+
+def _repeated(cells: Cells, columns: Iterable[str]) -> list[str]:
+    """Return the columns of texts with repeated values, at most MAX_LABEL_COLUMNS: those with the fewest values first;
+    identifiers and columns with one value only if there are no others."""
+    counts = {
+        name: (len(known), known.total()) for name in _texts(cells, columns) if (known := cells.known(name))
+    }
+    repeated = [name for name, (values, rows) in counts.items() if 2 * values <= rows]
+    no_ids = [name for name in repeated if may_order(name) and ID_WORDS.isdisjoint(words_of(name))]
+    # of groups, such as several pictures of a patient, each has few rows
+    large = [name for name in no_ids if 1 < counts[name][0] <= 0.4 * counts[name][1]]
+    return sorted(large or no_ids or repeated, key=lambda name: counts[name][0])[:MAX_LABEL_COLUMNS]
 
 
 def _is_same(cells: Cells, column: str, other: str) -> bool:

@@ -32,6 +32,7 @@ from ranking.formats.table_columns import (
     HEADER,
     MIDDLE,
     NO_HEADER,
+    ONE_FILE,
     PIXELS,
     SHARES,
     Cells,
@@ -182,8 +183,10 @@ class TableOfImages(ListedImages):
         for name in cls.files(tree)[:MAX_TABLES]:
             try:
                 columns = Columns(read_table(tree, name, limits), index, vars(cls()), _sizes(tree, index))
-            except Unusable:
+            except Unusable as error:
                 # the import reports the reason; here it is only not recognised
+                if error.expected == ONE_FILE:
+                    return Recognised(0.3, f"in {readable(name, 255)}, {error.came}")
                 continue
             if is_submission(name) or _is_form(name, columns.table, columns, index):
                 continue
@@ -255,6 +258,7 @@ class TableOfImages(ListedImages):
             except Unusable as error:
                 reasons |= dict.fromkeys(tables, error)
                 continue
+            tables = {name: columns.with_folders(table) for name, table in tables.items()}
             for name in [name for name in tables if name != self.table.strip()]:
                 if _is_form(name, tables[name], columns, self._index):
                     reasons[name] = ALIKE
@@ -286,7 +290,9 @@ class TableOfImages(ListedImages):
             if other is main:
                 continue
             new = other.images - covered
-            if kinds[0] == kinds[1] and 2 * len(new) > len(other.images):
+            # beside train and test, a table without a part is of other images, such as one picture per class
+            lacks_part = _says_part(main) and not _says_part(other)
+            if kinds[0] == kinds[1] and 2 * len(new) > len(other.images) and not lacks_part:
                 covered |= other.images
                 found.images.update(other.of_each())
                 words = other.columns.in_words()
@@ -298,6 +304,10 @@ class TableOfImages(ListedImages):
             what = "boxes" if other.columns.box else "labels" if other.columns.labels else "numbers"
             came = f"{what} of {counted(len(other.images), 'image')}, {len(other.images) - len(new):,} of them in both"
             expected = f"labels of images that are not in {readable(name, 255)}"
+            if new:
+                expected = (
+                    f"what {readable(name, 255)} states: boxes, labels, and a part such as train or test"
+                )
             found.reasons.update(dict.fromkeys(other.tables, Unusable(expected, came)))
         if len(candidates) > 1:
             evidence = f"it describes {counted(len(main.images), 'image')}"
@@ -348,6 +358,9 @@ class TableOfImages(ListedImages):
         columns = self._tables.images[file]
         images: dict[str, Entry] = {}
         boxes: dict[str, list[SourceBox]] = {}
+        # of rows with labels and empty cells for the box
+        wholes: dict[str, list[SourceBox]] = {}
+        places: dict[str, list[int]] = {}
         count = Counter[str]()
         try:
             for place, cells in columns.table.rows():
@@ -364,12 +377,20 @@ class TableOfImages(ListedImages):
                         raise Unusable(
                             "the same split and size in all rows of an image", f"another one for {cell}"
                         )
-                    if box is not None:
+                    if box is not None and box.box is None and columns.box:
+                        _add(wholes.setdefault(cell, []), box)
+                        places.setdefault(cell, []).append(place)
+                    elif box is not None:
                         _add(boxes.setdefault(cell, []), box)
                 except Unusable as error:
                     self._report(file, error.expected, f"line {place}: {error.came}", "row ignored")
         except Unusable as error:
             self._report(file, error.expected, error.came, "later rows ignored")
+        for cell in wholes:
+            done = "row ignored; others have boxes" if cell in boxes else "its label is of the whole image"
+            for place in places[cell]:
+                self._report(file, f"a box: four numbers, {columns.form}", f"line {place}: none", done)
+        boxes = wholes | boxes
         yield from (entry._replace(boxes=tuple(boxes.get(cell, ()))) for cell, entry in images.items())
 
     def _row(self, columns: Columns, cells: list[str]) -> dict[str, str]:
@@ -389,6 +410,11 @@ def _images_in(tables: Mapping[str, Table], column: str, index: ImageNames) -> f
         for cell in distinct(table, column)
         for image in index.nearest(cell, parent(name), part_of_annotations(name))
     )
+
+
+def _says_part(candidate: Candidate) -> bool:
+    """Return whether tables say the part of the set of their images: by their names, such as train.csv, or a column."""
+    return bool(candidate.columns.split) or all(map(part_of_annotations, candidate.tables))
 
 
 def _describes(candidate: Candidate) -> bool:
@@ -438,17 +464,17 @@ def _entry(file: str, row: Mapping[str, str], columns: Columns) -> Entry:
 
 def _box(row: Mapping[str, str], columns: Columns, place: int) -> SourceBox | None:
     """Return the box of a row or, in a table without boxes, the whole image; None if the image has no objects."""
+    edges = _edges([row[name] for name in columns.box], columns.form)
     if columns.no:
         labels = tuple(label for label in columns.labels if row[label].lower() in YES)
     else:
         cells = (listed_labels(row[column], columns.separator) for column in columns.labels)
         labels = tuple(label for cell in cells for label in cell)
+    if edges is not None and columns.one_class:
+        labels = (columns.one_class,)
     numbers = {criterion: number(criterion, row[criterion]) for criterion in columns.numbers}
-    edges = _edges([row[name] for name in columns.box], columns.form)
     if columns.box and edges is None and not labels:
         return None
-    if columns.box and edges is None:
-        raise Unusable(f"four numbers, {columns.form}", "none")
     group = (readable(row[columns.group], 255) or None) if columns.group else None
     return SourceBox(edges, labels, group, place, numbers, columns.unit == SHARES)
 

@@ -70,6 +70,17 @@ FORMS = [
     ("x0,y0,x1,y1", "2,3,10,9", (2, 3, 10, 9)),
     ("bbox_x,bbox_y,bbox_width,bbox_height", "2,3,8,6", (2, 3, 10, 9)),
     ("left,top,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("Roi.X1,Roi.Y1,Roi.X2,Roi.Y2", "2,3,10,9", (2, 3, 10, 9)),
+    ("tlx,tly,brx,bry", "2,3,10,9", (2, 3, 10, 9)),
+    ("endX,endY,startX,startY", "10,9,2,3", (2, 3, 10, 9)),
+    (
+        "Upper left corner X,Upper left corner Y,Lower right corner X,Lower right corner Y",
+        "2,3,10,9",
+        (2, 3, 10, 9),
+    ),
+    ("left_x,top_y,width,height", "2,3,8,6", (2, 3, 10, 9)),
+    ("x_px,y_px,w_px,h_px", "2,3,8,6", (2, 3, 10, 9)),
+    ("face_cx,face_cy,face_w,face_h", "6,6,8,6", (2, 3, 10, 9)),
     # pixels, few as they are
     ("left,top,right,bottom", "0,0,1,2", (0, 0, 1, 2)),
     ("x_center,y_center,width,height", "6,6,8,6", (2, 3, 10, 9)),
@@ -434,6 +445,83 @@ def test_each_table_has_its_own_columns(tmp_path):
     shown = [(image.boxes[0].classes, image.test) for image in images.values()]
     assert sorted(shown) == [(("cat",), False), (("dog",), True)]
     assert problems == []
+
+
+def test_a_table_without_a_part_beside_those_of_parts_gives_no_samples(tmp_path):
+    tables = {"Train.csv": "image,label\na.jpg,cat\n", "Test.csv": "image,label\nb.jpg,cat\n"}
+    source = folder_of(tmp_path, {**tables, "Signs.csv": "sign,label\nc.jpg,cat\n"})
+    images, problems = read(source)
+    assert {name: image.test for name, image in images.items()} == {"a": False, "b": True}
+    check_rows(problems, ("Signs.csv", "labels of 1 image"))
+    left_out = [row for row in source.records() if isinstance(row, Problem) and row.file == "1 image"]
+    check_rows(left_out, ("1 image", "none for c.jpg"))
+
+
+def test_numbers_that_name_images_are_counted(tmp_path):
+    source = folder_of(
+        tmp_path, {"t.csv": "code,label\n7,cat\na,dog\n5e43,cat\n"}, ("7.jpg", "a.jpg", "5e43.jpg")
+    )
+    assert decided(source)["Image column"].evidence.startswith("3 of 3 rows")
+
+
+def test_rows_with_empty_cells_for_the_box_label_the_whole_image(tmp_path):
+    rows = "a.jpg,wet,1,2,9,9\na.jpg,dry,,,,\nb.jpg,dry,,,,\nb.jpg,dry,,,,\n"
+    source = of(tmp_path, "image,class,x_min,y_min,x_max,y_max\n" + rows)
+    images, problems = read(source)
+    shown = {name: [(box.box, box.classes) for box in image.boxes] for name, image in images.items()}
+    assert shown == {"a": [((1, 2, 9, 9), ("wet",))], "b": [(None, ("dry",))]}
+    check_rows(problems, ("t.csv", "line 3"), ("t.csv", "2 times: line 4: none; line 5: none"))
+
+
+def test_columns_of_repeated_texts_are_left_to_a_person(tmp_path):
+    rows = [
+        f"{name}.jpg,p{row // 4},{'nm'[row % 2]},{'xyz'[row % 3]}" for row, name in enumerate("abcdefghijkl")
+    ]
+    table = "image,lesion_id,dx,place\n" + "\n".join(rows)
+    source = folder_of(tmp_path / "texts", {"t.csv": table}, [f"{name}.jpg" for name in "abcdefghijkl"])
+    images, _ = read(source)
+    row = decided(source)["Label columns"]
+    assert (images["a"].boxes[0].classes, row.is_open, row.alternatives) == (("n",), True, ("place",))
+    named = folder_of(tmp_path / "named", {"t.csv": table.replace("dx", "class")}, ["a.jpg", "b.jpg"])
+    row = decided(named)["Label columns"]
+    assert (row.value, row.is_open, row.alternatives) == ("class", False, ("place",))
+
+
+def test_boxes_without_a_class_column_have_one_class(tmp_path):
+    table = "image,x,y,w,h,source\na.jpg,2,3,8,6,here\nb.jpg,2,3,8,6,here\n"
+    row = decided(of(tmp_path / "open", table))["Label columns"]
+    assert (row.value, row.is_open, row.alternatives) == ("source", True, ("-",))
+    for number, none in enumerate(("-", "none")):
+        source = of(tmp_path / f"{number}", table, label_columns=none)
+        images, _ = read(source)
+        assert [box.classes for image in images.values() for box in image.boxes] == [("object",)] * 2
+        assert "one class" in decided(source)["classes"].evidence
+
+
+def test_columns_that_name_folders_tell_equal_names_apart(tmp_path):
+    images = [
+        f"{site}/{day}/{number}.jpg" for site in ("P", "Q") for day in ("mon", "tue") for number in (1, 2)
+    ]
+    rows = [",".join(reversed(image.split("/"))) + f",{image.replace('/', ' ')}" for image in images]
+    source = folder_of(tmp_path / "two", {"t.csv": "file,day,Site,class\n" + "\n".join(rows)}, images)
+    found, problems = read(source)
+    assert {name: image.boxes[0].classes for name, image in found.items()} == {
+        image.removesuffix(".jpg"): (image.replace("/", " "),) for image in images
+    }
+    row = decided(source)["folders of images"]
+    assert (problems, row.chosen, "8 of 8 rows" in row.evidence) == ([], "Site, day", True)
+    source = folder_of(tmp_path / "none", {"t.csv": "file,class\n1.jpg,cat\n"}, images)
+    words = " ".join(refusal(lambda: list(source.records())))
+    assert "add its folder to the name, got 1.jpg: 4 images, P/mon/1.jpg" in words
+
+
+def test_identifiers_of_several_files_each_are_refused_with_the_step(tmp_path):
+    images = [f"{name}_{colour}.png" for name in ("1a", "2b") for colour in ("red", "green")]
+    source = folder_of(tmp_path, {"t.csv": "Id,Target\n1a,16 0\n2b,0\n"}, images)
+    assert "Table of images" in detect(open_tree(source.folder))
+    words = " ".join(refusal(lambda: list(source.records())))
+    assert "keep one file for each" in words
+    assert "several files each, by _green.png, _red.png" in words
 
 
 def test_json_lines_and_spreadsheets(tmp_path):
