@@ -111,6 +111,11 @@ ID_WORDS = {
     "id", "ids", "uid", "uuid", "guid", "patient", "lesion", "subject", "person", "case", "study", "series", "session",
     "group", "hash", "md", "url", "date", "time",
 }  # fmt: skip
+# words in names of columns that say where a row comes from
+ORIGIN_WORDS = {
+    "source", "origin", "dataset", "camera", "site", "location", "station", "country", "annotator", "labeler",
+    "labeller", "user", "worker", "author",
+}  # fmt: skip
 MAX_LABEL_COLUMNS = 6
 # what a table needs whose identifiers are only the beginnings of names
 ONE_FILE = "one image for each row: keep one file for each identifier, in a folder per kind such as a colour"
@@ -885,8 +890,9 @@ def _labels(cells: Cells, has_box: bool) -> Labels:
     if marks and not has_box:
         return Labels(marks, [], "columns of yes and no")
     if repeated := _repeated(cells, cells.free):
-        # an unnamed text may describe how a box was made, and not what it shows
-        none = [NONE] if has_box and not cells.without_names else []
+        # where a box comes from is not what it shows
+        is_origin = not ORIGIN_WORDS.isdisjoint(words_of(repeated[0]))
+        none = [NONE] if has_box and is_origin else []
         return Labels(repeated[:1], [*repeated[1:], *none], "a text column with repeated values")
     # beside a box in a table without names, the only text is what the box shows
     texts = _texts(cells, cells.free) if cells.without_names and has_box else []

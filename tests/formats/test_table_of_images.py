@@ -496,6 +496,8 @@ def test_boxes_without_a_class_column_have_one_class(tmp_path):
         images, _ = read(source)
         assert [box.classes for image in images.values() for box in image.boxes] == [("object",)] * 2
         assert "one class" in decided(source)["classes"].evidence
+    row = decided(of(tmp_path / "shown", table.replace("source", "animal")))["Label columns"]
+    assert (row.value, row.is_open) == ("animal", False)
 
 
 def test_columns_that_name_folders_tell_equal_names_apart(tmp_path):
