@@ -113,7 +113,7 @@ ID_WORDS = {
 }  # fmt: skip
 # words in names of columns that say where a row comes from
 ORIGIN_WORDS = {
-    "source", "origin", "dataset", "camera", "site", "location", "station", "country", "annotator", "labeler",
+    "source", "origin", "dataset", "camera", "site", "location", "station", "country", "annotator",
     "labeller", "user", "worker", "author",
 }  # fmt: skip
 MAX_LABEL_COLUMNS = 6
