@@ -43,5 +43,7 @@ def test_examples_were_found() -> None:
 def test_the_tests_of_all_examples_pass(tmp_path: Path) -> None:
     copy = extended(tmp_path / "copy")
     command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *TESTS]
-    done = subprocess.run(command, cwd=copy, capture_output=True, text=True)
+    # It is a session of its own, also where this test runs in one of several processes, which share their homes.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
+    done = subprocess.run(command, cwd=copy, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
