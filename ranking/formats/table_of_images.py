@@ -22,30 +22,21 @@ from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.archive_names import ENCODINGS
 from ranking.files.tree import parent, stem, suffix
+from ranking.formats.column_names import FORMS, MIDDLE, PIXELS, SHARES, is_numbered_split, plain_name
+from ranking.formats.column_proposals import class_names, first_row_is_data, stated_parts
 from ranking.formats.file_names import is_image, part_of, part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.listed_images import Entry, ListedImages
 from ranking.formats.parquet_images import with_table_images
+from ranking.formats.table_cells import Cells, box_numbers, distinct
 from ranking.formats.table_columns import (
-    FORMS,
     FROM_FILE,
     HEADER,
-    MIDDLE,
     NO_HEADER,
     ONE_FILE,
-    PIXELS,
-    SHARES,
-    Cells,
     Columns,
     SizeOf,
-    box_numbers,
-    class_names,
-    distinct,
-    first_row_is_data,
-    is_numbered_split,
-    plain_name,
     role_setting,
-    stated_parts,
 )
 from ranking.formats.table_file import (
     EXTENT,
