@@ -267,8 +267,8 @@ def label_columns(cells: Cells, has_box: bool) -> Labels:
         [name for name in names if not cells.is_numeric(name) and not cells.is_empty(name)]
         for names in (named, ends, contains)
     ]
-    said = list(dict.fromkeys([*texts_of[0], *texts_of[1]]))
-    if likely := said or named[:1] or texts_of[2]:
+    sure = list(dict.fromkeys([*texts_of[0], *texts_of[1]]))
+    if likely := sure or named[:1] or texts_of[2]:
         others = [name for name in likely[1:] if not LABEL_WORDS.isdisjoint(words_of(name))]
         as_good = [name for name in others if not _is_same(cells, likely[0], name)]
         why = f"its name suggests labels{f'; also possible: {listed(as_good)}' if as_good else ''}"

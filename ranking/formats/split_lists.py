@@ -122,8 +122,8 @@ def coded_list(tree: FileTree, name: str, index: ImageNames) -> SplitLists | Non
     if not pairs:
         return None
     values = Counter(value.lower() for _, value in pairs)
-    said = " ".join([stem(name), *pairs[0], *_explanations(tree, name)]).lower()
-    meaning, why, is_open = _meaning(values, said, {"train", "test"} <= words)
+    explained = " ".join([stem(name), *pairs[0], *_explanations(tree, name)]).lower()
+    meaning, why, is_open = _meaning(values, explained, {"train", "test"} <= words)
     if len(set(meaning.values())) < 2:
         return None
     # a header
@@ -145,13 +145,13 @@ def coded_list(tree: FileTree, name: str, index: ImageNames) -> SplitLists | Non
     return whole._replace(files=tuple(files), missing=tuple(missing), how=why, is_open=is_open)
 
 
-def _meaning(values: Counter[str], said: str, is_of_both: bool) -> tuple[dict[str, str], str, bool]:
+def _meaning(values: Counter[str], explained: str, is_of_both: bool) -> tuple[dict[str, str], str, bool]:
     """Return the part that each value stands for, why, and whether it may stand for the opposite; {} if nothing tells.
-    said: the text of the name, the header and the readme. is_of_both: whether the name has train and test."""
+    explained: the text of the name, the header and the readme. is_of_both: whether the name has train and test."""
     if words := {word: PARTS[word] for word in values if word in PARTS}:
         return words, "", False
     numbers = {value for value in values if value.isdecimal()}
-    means = {match[1] for match in MEANS_ONE.finditer(said)}
+    means = {match[1] for match in MEANS_ONE.finditer(explained)}
     is_open = False
     if numbers == {"0", "1", "2"}:
         meaning, why = THREE_PARTS, "0 is train, 1 is val, 2 is test, as is usual"

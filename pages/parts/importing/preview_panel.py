@@ -72,9 +72,9 @@ def _choose_source(run: Run, question: Question, preview: ImportPreview) -> str 
 def _show_decisions(run: Run, question: Question, preview: ImportPreview) -> None:
     """A row for each decision, with its evidence; another alternative reads the files again."""
     for row in preview.content.reading.decisions if preview.content is not None else ():
-        said, evidence = st.columns([2, 3], vertical_alignment="bottom")
+        decided, evidence = st.columns([2, 3], vertical_alignment="bottom")
         key = keys.widget(f"decision {row.about} {run.id} {question.number}")
-        with said:
+        with decided:
             if row.alternatives:
                 value = st.selectbox(row.about.capitalize(), [row.value, *row.alternatives], key=key)
                 if value != row.value:
