@@ -66,7 +66,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/large_set.py
 	$(BIN)/python benchmarks/large_import.py
 	$(BIN)/python benchmarks/near_copies.py
-	$(BIN)/python benchmarks/fuzz_intake.py --files 100500 --uploaded 200
+	$(BIN)/python benchmarks/fuzz_import.py --files 100500 --uploaded 200
 	$(BIN)/python benchmarks/features.py
 	$(BIN)/python benchmarks/windows.py
 	$(BIN)/python benchmarks/action_figures.py

@@ -9,12 +9,12 @@ from typing import Self
 
 from ranking.core.errors import InputError
 
-PREFIX = "RANKING_INTAKE_"
+PREFIX = "RANKING_IMPORT_"
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Field `pixels` is set by RANKING_INTAKE_PIXELS, and so on. Each is a whole number, at least 1. An error about a
+    """Field `pixels` is set by RANKING_IMPORT_PIXELS, and so on. Each is a whole number, at least 1. An error about a
     value beyond a limit names its `variable`; docs/image_sets.md lists them.
 
     RANKING_WORKER_MEMORY limits the address space of an import; its default is 4 GiB.
@@ -64,7 +64,7 @@ def _whole(name: str, text: str) -> int:
 def variable(name: str) -> str:
     """
     >>> variable("image_bytes")
-    'RANKING_INTAKE_IMAGE_BYTES'
+    'RANKING_IMPORT_IMAGE_BYTES'
     """
     return PREFIX + name.upper()
 
@@ -73,6 +73,6 @@ def megabytes(most: int, name: str = "") -> str:
     """Return a number of bytes as text, with the variable of the limit `name`, if one is given.
 
     >>> megabytes(50 * 2**20, "image_bytes"), megabytes(2**20)
-    ('50 MB (RANKING_INTAKE_IMAGE_BYTES)', '1 MB')
+    ('50 MB (RANKING_IMPORT_IMAGE_BYTES)', '1 MB')
     """
     return f"{most / 2**20:g} MB" + (f" ({variable(name)})" if name else "")

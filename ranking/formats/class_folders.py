@@ -99,10 +99,9 @@ class ClassFolders(TreeSource):
 
     @cached_property
     def _found(self) -> ClassPaths:
-        found = class_paths(self._tree)
+        found = self._folders
         if self._by_words:
-            words = words_in_names(self._tree)
-            found = found._replace(paths={name: (word,) for name, word in words.items()})
+            found = found._replace(paths={name: (word,) for name, word in self._words.items()})
         if not found.paths:
             remedy = "put the images of each class into a folder with the name of the class"
             raise InputError(self._shown_place(), LAYOUT, "no folder with images", remedy)
@@ -118,11 +117,17 @@ class ClassFolders(TreeSource):
     def _by_words(self) -> bool:
         """Whether the names of files state the classes: by choice, or because folders do not."""
         if self.level == FOUND:
-            found = class_paths(self._tree)
-            level, _, _ = level_of(found)
-            few = len({class_at(path, level) for path in found.paths.values()}) < 2
-            return few and bool(words_in_names(self._tree))
+            level, _, _ = level_of(self._folders)
+            return _classes(self._folders.paths.values(), level) < 2 and bool(self._words)
         return self.level == WORDS
+
+    @cached_property
+    def _folders(self) -> ClassPaths:
+        return class_paths(self._tree)
+
+    @cached_property
+    def _words(self) -> dict[str, str]:
+        return words_in_names(self._tree)
 
     @cached_property
     def _level(self) -> str:

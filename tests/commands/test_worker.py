@@ -391,7 +391,7 @@ def test_an_import_ends_when_its_workspace_is_full_also_at_its_end(tmp_path, zoo
 def test_reading_an_upload_has_a_time_limit_that_excludes_waiting(empty, monkeypatch, settings):
     codes: queue.Queue[int] = queue.Queue()
     waited: list[bool] = []
-    monkeypatch.setenv("RANKING_INTAKE_SECONDS", "1")
+    monkeypatch.setenv("RANKING_IMPORT_SECONDS", "1")
     monkeypatch.setattr(worker.os, "_exit", codes.put)
 
     def ask(run: Run, report: Report, question: Question) -> Answer:
@@ -409,7 +409,7 @@ def test_reading_an_upload_has_a_time_limit_that_excludes_waiting(empty, monkeyp
     run = here(empty, settings, "import")
     assert waited == [True]
     assert (run.state, run.reason, run.result) == ("failed", Limits(seconds=1).too_slow, {})
-    assert "RANKING_INTAKE_SECONDS" in run.reason
+    assert "RANKING_IMPORT_SECONDS" in run.reason
     assert is_cleared(run), "whoever started it may be gone"
 
 

@@ -126,6 +126,6 @@ def test_an_error_about_a_limit_names_its_variable(
 
 def test_the_documents_list_each_limit_with_its_default() -> None:
     text = (ROOT / "docs" / "image_sets.md").read_text("utf-8")
-    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `RANKING_INTAKE_")]
+    rows = [line.split("|") for line in text.splitlines() if line.startswith("| `RANKING_IMPORT_")]
     listed = {row[1].strip(" `"): row[2].strip().replace(",", "") for row in rows}
     assert listed == {variable(item.name): str(item.default) for item in fields(Limits)}

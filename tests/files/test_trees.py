@@ -251,7 +251,7 @@ def test_a_zip_bomb_is_detected_before_it_is_expanded(tmp_path):
     error = refused_zip(path, total_bytes=1_000_000)
     assert "3,000,000" in error.came
     assert "1,000,000" in error.expected
-    assert "RANKING_INTAKE_TOTAL_BYTES" in error.remedy
+    assert "RANKING_IMPORT_TOTAL_BYTES" in error.remedy
     assert ZipTree(path).names == ("zeros",)
 
 
@@ -485,9 +485,9 @@ def test_other_compression_of_zip_files_is_read_or_named(tmp_path):
 
 def test_a_limit_is_a_whole_number_and_comes_from_the_environment(monkeypatch):
     assert Limits.from_environment() == Limits()
-    monkeypatch.setenv("RANKING_INTAKE_PIXELS", "1000")
+    monkeypatch.setenv("RANKING_IMPORT_PIXELS", "1000")
     assert Limits.from_environment() == Limits(pixels=1000)
     for text in ("0", "-1", "1e9", "many", "9" * 30, "1_000"):
-        monkeypatch.setenv("RANKING_INTAKE_SECONDS", text)
-        with refused("RANKING_INTAKE_SECONDS", repr(text)):
+        monkeypatch.setenv("RANKING_IMPORT_SECONDS", text)
+        with refused("RANKING_IMPORT_SECONDS", repr(text)):
             Limits.from_environment()

@@ -348,7 +348,7 @@ def test_sizes_of_queries_that_do_not_fit(tmp_path, rows, sizes, subject, came):
 def test_svmlight_files_with_too_many_rows_or_cells_are_refused(monkeypatch):
     with refused("x", "more") as caught:
         read_graded(io.BytesIO(b"1 1:1\n" * 3), "x", Limits(samples=2))
-    assert "RANKING_INTAKE_SAMPLES" in str(caught.value)
+    assert "RANKING_IMPORT_SAMPLES" in str(caught.value)
     monkeypatch.setattr("ranking.formats.svmlight.MAX_CELLS", 100)
     with refused("rows times features", "1 rows and 99,999 features"):
         read_graded(io.BytesIO(b"1 99998:1"), "x")

@@ -113,13 +113,13 @@ def test_text_files_of_images_that_cannot_be_read_are_described(tmp_path, text, 
 @pytest.mark.parametrize(
     ("table", "part"),
     [
-        (b"image,label\n" * 9, "RANKING_INTAKE_TABLE_BYTES"),
+        (b"image,label\n" * 9, "RANKING_IMPORT_TABLE_BYTES"),
         (b'name\t" x="y\tz\n', "line 1"),
         (b"label,label\ncat,dog\n", "label, label"),
     ],
 )
 def test_the_reason_why_a_table_is_unusable_is_shown(tmp_path, monkeypatch, table, part):
-    monkeypatch.setenv("RANKING_INTAKE_TABLE_BYTES", "100")
+    monkeypatch.setenv("RANKING_IMPORT_TABLE_BYTES", "100")
     refusal = preview_import(str(lay(tmp_path, {"0.png": None, "t.csv": table})), None, {}).refused
     assert part in refusal.removeprefix(unknown(["0.png", "t.csv"])).partition("t.csv: ")[2]
     assert refusal.isprintable(), "also where a parser quotes a sign that it did not expect"

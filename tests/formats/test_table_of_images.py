@@ -287,7 +287,7 @@ def test_parquet_that_claims_too_much_is_not_expanded():
     """Texts that come again are stored once."""
     plain = as_parquet({"image": ["a.jpg"] * 100_000, "label": ["cat"] * 100_000}, use_dictionary=False)
     expected, _ = refusal(table_file.parquet_table, io.BytesIO(plain), Limits(table_bytes=len(plain) * 2))
-    assert "RANKING_INTAKE_TABLE_BYTES" in expected
+    assert "RANKING_IMPORT_TABLE_BYTES" in expected
 
 
 def test_damaged_parquet_is_refused():

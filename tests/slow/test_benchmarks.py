@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
-# processes of fuzz_intake
+# processes of fuzz_import
 PARTS = {"fuzz_worker"}
 PROGRAMS = [path for path in sorted(BENCHMARKS.glob("*.py")) if "__main__" in path.read_text("utf-8")]
 

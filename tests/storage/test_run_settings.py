@@ -38,13 +38,13 @@ BAGS = BagTrainSettings("key", "horse", "MI-SVM", {"C": 1.0}, {"source": "grid"}
 LEARNING = {"training run": TRAINING, "label-ranking run": LABELS, "sequence-ranking run": ORDERS}
 LEARNING |= {"labelling simulation": ASKING, "ablation": STUDY}
 TIMING, EXPERIMENT = TimingSettings(share=0.5, parts="tables"), ExperimentSettings("key", (("HOG", {}),))
-INTAKES = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", upload="x"), ImportSettings()]
-INTAKES += [FeaturesSettings("key", "/x")]
+IMPORTS = [ImportSettings("Digits", {"seed": 1}), ImportSettings("COCO", upload="x"), ImportSettings()]
+IMPORTS += [FeaturesSettings("key", "/x")]
 
 
 def test_settings_survive_json():
     projected = [replace(each, projection={"kind": "PCA"}) for each in (*LEARNING.values(), EXPERIMENT)]
-    for settings in (*LEARNING.values(), *projected, BAGS, TIMING, EXPERIMENT, *INTAKES):
+    for settings in (*LEARNING.values(), *projected, BAGS, TIMING, EXPERIMENT, *IMPORTS):
         written = settings.to_json()
         assert json.loads(json.dumps(written)) == written
         assert type(settings).from_json(written) == settings

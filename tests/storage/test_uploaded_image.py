@@ -43,11 +43,11 @@ def test_invalid_uploaded_images_are_refused(tmp_path, monkeypatch):
     store = Store(tmp_path / "home")
     for data, part in (
         (b"%PDF-1.4", "this file: expected .*JPEG, PNG, WEBP"),
-        (jpeg((60, 40)), "RANKING_INTAKE_PIXELS"),
+        (jpeg((60, 40)), "RANKING_IMPORT_PIXELS"),
     ):
         with pytest.raises(ValueError, match=part), described(store, data, PARTS):
             pass
-        monkeypatch.setenv("RANKING_INTAKE_PIXELS", "100")
+        monkeypatch.setenv("RANKING_IMPORT_PIXELS", "100")
     wait(lambda: kept(store) <= {RECORD, LOCK})
 
 

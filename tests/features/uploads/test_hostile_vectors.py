@@ -78,7 +78,7 @@ def test_headers_are_not_believed(preview, tmp_path, monkeypatch):
 
 
 def test_bombs_are_refused_before_they_are_expanded(preview, monkeypatch):
-    monkeypatch.setenv("RANKING_INTAKE_VECTOR_BYTES", "1000000")
+    monkeypatch.setenv("RANKING_IMPORT_VECTOR_BYTES", "1000000")
     honest = claiming("{'descr': '<f8', 'fortran_order': False, 'shape': (9, 100000), }")
     bomb = packed({"x.npy": honest + bytes(7_200_000)})
     assert len(bomb) < 10_000

@@ -1,6 +1,6 @@
 """Can an untrusted file crash the server, write outside its data folder, or exhaust the machine's memory?
 
-    python benchmarks/fuzz_intake.py [--files 100000] [--seed 0] [--processes 1] [--uploaded 200]
+    python benchmarks/fuzz_import.py [--files 100000] [--seed 0] [--processes 1] [--uploaded 200]
 
 Good files of every supported kind are broken (bits, blocks, lengths, words, names; see `mutations.py`), and each is
 imported like a user's file (`fuzz_kinds.py`), in processes with the memory limit of a worker. A finding is a process
