@@ -295,6 +295,12 @@ def test_the_user_chooses_the_format_of_an_unrecognised_file(bring, started, pol
     assert {tile["left"] for tile in tiles(app)} == {f"Tier {n}" for n in range(6)}
 
 
+def test_an_unknown_value_of_a_criterion_is_not_shown_below_a_crop(bring, tmp_path):
+    folder = pictures(tmp_path / "x")
+    (folder / "t.csv").write_text("image,label,age\n" + "".join(f"{n}.png,cat,{n or ''}\n" for n in range(6)))
+    assert {tile["left"] for tile in tiles(bring(folder))} == {"cat", *(f"cat, age {n}" for n in range(1, 6))}
+
+
 def test_an_open_decision_is_asked_about_with_crops_of_each_reading(
     laboratory, bring, started, poll, tmp_path
 ):

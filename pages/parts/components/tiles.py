@@ -211,8 +211,14 @@ def shows(images: ImageSet, row: int) -> str:
 
 def numbers_of(images: ImageSet, row: int) -> str:
     """The values of a sample's criteria as text; "" if none is known."""
-    numbers = zip(images.criteria, images.numbers[row].tolist(), strict=True)
-    return ", ".join(f"{name} {written(number)}" for name, number in numbers if not math.isnan(number))
+    return known_numbers(dict(zip(images.criteria, images.numbers[row].tolist(), strict=True)))
+
+
+def known_numbers(numbers: Mapping[str, float]) -> str:
+    """Values by name as text, without those that are unknown (NaN)."""
+    return ", ".join(
+        f"{name} {written(number)}" for name, number in numbers.items() if not math.isnan(number)
+    )
 
 
 def _class_names(classes: Sequence[str]) -> str:

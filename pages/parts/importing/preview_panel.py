@@ -9,12 +9,12 @@ import streamlit as st
 
 from pages.parts.app import address, forms, frame, keys
 from pages.parts.app.frame import escaped
-from pages.parts.components import grid
+from pages.parts.components import grid, tiles
 from pages.parts.components.tile import Tile
 from pages.parts.importing import import_form, problem_table, uploads
 from ranking.core import Decision
 from ranking.core.settings import settings_of
-from ranking.core.text import counted, written
+from ranking.core.text import counted
 from ranking.datasets import source_class
 from ranking.formats.import_preview import OF_ALTERNATIVE, ImportPreview
 from ranking.formats.source_preview import CROPS, Crop, SourcePreview
@@ -92,12 +92,8 @@ def _read_with(run: Run, question: Question, preview: ImportPreview, row: Decisi
 def _ask_open(run: Run, question: Question, preview: ImportPreview, content: SourcePreview) -> None:
     """For each decision that a person has to take: crops as each alternative reads them."""
     for row in preview.open_decisions:
-        st.warning(
-            escaped(
-                f"The {row.about} can be read in several ways: {row.evidence}. Choose the one that fits."
-            ),
-            icon=":material/help:",
-        )
+        which = f"{row.about[:1].upper()}{row.about[1:]}: several readings fit ({row.evidence}). Choose one."
+        st.warning(escaped(which), icon=":material/help:")
         readings = {row.value: content.crops[:OF_ALTERNATIVE]}
         readings |= {
             value: preview.alternatives.get(f"{row.setting}={value}", []) for value in row.alternatives
@@ -106,8 +102,8 @@ def _ask_open(run: Run, question: Question, preview: ImportPreview, content: Sou
             label = f"{row.about}: {value}"
             if frame.pressed(f"Read as {escaped(value)}", f"read {label} {run.id} {question.number}"):
                 _read_with(run, question, preview, row, value)
-            tiles = [_tile(crop, place) for place, crop in enumerate(crops)]
-            grid.image_grid(tiles, name=f"{keys.EXAMPLE} {label}", selected=None, label=label, kind="images")
+            shown = [_tile(crop, place) for place, crop in enumerate(crops)]
+            grid.image_grid(shown, name=f"{keys.EXAMPLE} {label}", selected=None, label=label, kind="images")
 
 
 def _settings_of(run: Run, question: Question, preview: ImportPreview, source: str) -> dict[str, Any]:
@@ -162,8 +158,7 @@ def _show_crops(crops: list[Crop]) -> None:
 
 
 def _tile(crop: Crop, number: int) -> Tile:
-    numbers = [f"{name} {written(value)}" for name, value in crop.numbers.items()]
-    label = ", ".join([*crop.classes, *numbers]) or "no class"
+    label = ", ".join(filter(None, [*crop.classes, tiles.known_numbers(crop.numbers)])) or "no class"
     return Tile(
         str(number),
         data_url(base64.b64decode(crop.thumbnail)),
