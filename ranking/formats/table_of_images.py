@@ -293,12 +293,14 @@ class TableOfImages(ListedImages):
             if rank(other) == rank(main) and not new:
                 as_good.append(next(iter(other.tables)))
             what = "boxes" if other.columns.box else "labels" if other.columns.labels else "numbers"
-            came = f"{what} of {counted(len(other.images), 'image')}, {len(other.images) - len(new):,} of them in both"
-            expected = f"labels of images that are not in {readable(name, 255)}"
-            if new:
-                expected = (
-                    f"what {readable(name, 255)} states: boxes, labels, and a part such as train or test"
-                )
+            both = f"{len(other.images) - len(new):,} of them in {readable(name, 255)}"
+            came = f"{what} of {counted(len(other.images), 'image')}, {both}"
+            expected = "labels of other images"
+            if kinds[0] != kinds[1]:
+                wanted = [word for word, has in zip(("boxes", "labels"), kinds[0], strict=True) if has]
+                expected = f"{' and '.join(wanted) or 'numbers'}, as in {readable(name, 255)}"
+            elif new and lacks_part:
+                expected = f"a part such as train or test, as {readable(name, 255)} states"
             found.reasons.update(dict.fromkeys(other.tables, Unusable(expected, came)))
         if len(candidates) > 1:
             evidence = f"it describes {counted(len(main.images), 'image')}"

@@ -749,7 +749,7 @@ def test_numbers_of_parts_are_the_split_and_other_numbers_no_classes(tmp_path):
         images, problems = read(source)
         assert [image.test for image in images.values()] == tested, name
         assert [image.boxes[0].classes for image in images.values()] == [("b",), ("a", "b"), ("a",), ()]
-        check_rows(problems, ("a_people.txt", "labels of 4 images, 4 of them in both"))
+        check_rows(problems, ("a_people.txt", "labels of 4 images, 4 of them in list.txt"))
     unclear = "".join(f"{image} {part}\n" for image, part in zip(names, (1, 1, 1, 0), strict=True))
     source = folder_of(tmp_path / "unclear", {"list.txt": labels.strip(), "split.txt": unclear}, names)
     check_rows(read(source)[1], ("split.txt", "the larger one in most rows"))
@@ -773,7 +773,7 @@ def test_the_table_that_describes_most_images_is_read(tmp_path):
     source = folder_of(tmp_path, {"BBox.csv": boxes, "Entries.csv": entries})
     images, problems = read(source)
     assert [image.boxes[0].classes for image in images.values()] == [("wet", "dry"), ("none",), ("dry",)]
-    check_rows(problems, ("BBox.csv", "boxes of 1 image, 1 of them in both"))
+    check_rows(problems, ("BBox.csv", "boxes of 1 image, 1 of them in Entries.csv"))
     rows = decided(source)
     assert (rows["table"].alternatives, rows["table"].is_open) == (("BBox.csv",), False)
     assert rows["Image column"].evidence.startswith("3 of 3 rows")

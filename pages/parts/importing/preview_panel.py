@@ -35,8 +35,11 @@ def show(run: Run, question: Question) -> None:
     if preview.content is not None:
         _show_counts(preview, preview.content)
         _show_labels(preview.content)
-        _ask_open(run, question, preview, preview.content)
-        _show_crops(preview.content.crops)
+        # an open decision has crops of its own
+        if preview.open_decisions:
+            _ask_open(run, question, preview, preview.content)
+        else:
+            _show_crops(preview.content.crops)
     buttons = st.container()
     st.markdown("##### How your files were read")
     source = _choose_source(run, question, preview)
@@ -62,7 +65,10 @@ def _choose_source(run: Run, question: Question, preview: ImportPreview) -> str 
     if chosen not in (None, preview.source):
         uploads.answer(run, question, add=False, source=chosen, source_settings={})
     why = {name: recognised.why for name, recognised in preview.detected.items()}
-    st.caption(escaped(why.get(str(preview.source), "Chosen by you; the files do not look like this format")))
+    if preview.source is not None:
+        known = f"Recognised: {why.get(preview.source)}"
+        is_known = preview.source in why
+        st.caption(escaped(known if is_known else "Chosen by you; the files do not look like this format"))
     for name, text in why.items():
         if name != preview.source:
             st.caption(escaped(f"Also possible: {name}: {text}"))
