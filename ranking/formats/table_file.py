@@ -104,60 +104,65 @@ def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_F
     >>> text_table(b"1\\nold big \\na.jpg 1  -1", mark=" ").header
     ('column 1', 'old', 'big')
     """
-    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
-    chosen: tuple[Decision, ...] = ()
-    try:
-        text = data.decode("utf-16" if is_wide else "utf-8-sig")
-    except UnicodeDecodeError:
-        read, chosen = decoded(data.split(b"\n"), encoding, "encoding")
-        text = "\n".join(read)
-    chosen = tuple(replace(row, about=f"encoding of {readable(name)}") for row in chosen)
+    text, chosen = _decoded(data, name, encoding)
     count, _, below = text.partition("\n")
     is_counted = count.strip().isdecimal() and len(_cells(below, mark or _mark(below, name))) > 1
     if is_counted:
-        text = below
-        evidence = (
-            f"the first line holds only a number; {len(below.splitlines()) - 1:,} lines follow the header"
-        )
+        text, evidence = below, f"only a number; {len(below.splitlines()) - 1:,} lines follow the header"
         chosen += (
             Decision(f"first line of {readable(name)}", f"{count.strip()}, the number of rows", evidence),
         )
     mark = mark or _mark(text, name)
-
-    def raw() -> Rows:
-        is_spaced = mark == " "
-        # spaces at the end of a line are no cell
-        source = map(str.strip, text.splitlines()) if is_spaced else io.StringIO(text, newline="")
-        reader = csv.reader(source, delimiter=mark, strict=not is_spaced, skipinitialspace=is_spaced)
-        try:
-            for cells in reader:
-                yield reader.line_num + is_counted, cells
-        except csv.Error as error:
-            raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
-
     grouped: set[int] = set()
     if mark != "," and THOUSANDS.search(text):
-        grouped = {place for _, row in raw() for place, cell in enumerate(row) if THOUSANDS.fullmatch(cell)}
+        cells_of = (cells for _, cells in _csv_rows(text, mark))
+        grouped = {
+            place for cells in cells_of for place, cell in enumerate(cells) if THOUSANDS.fullmatch(cell)
+        }
 
     def lines() -> Rows:
-        for line, cells in raw():
+        for line, cells in _csv_rows(text, mark):
             if mark != ",":
                 cells = [_with_point(cell, place in grouped) for place, cell in enumerate(cells)]
             # a row of empty cells is an empty line
             if any(map(str.strip, cells)):
-                yield line, cells
+                yield line + is_counted, cells
 
     first = next((cells for _, cells in lines()), [])
     header = _header(_spread(first))
     sample = [row for _, row in itertools.islice(_undamaged(lines()), 1, MAX_ROWS)]
-    if {len(row) for row in sample} == {len(header) + 1} and not any(row[-1].strip() for row in sample):
+    is_wider = {len(row) for row in sample} == {len(header) + 1}
+    if is_wider and not any(row[-1].strip() for row in sample):
         # each row ends with a separator
         header = (*header, "")
-    elif {len(row) for row in sample} == {len(header) + 1} and all(header):
+    elif is_wider and all(header):
         header = ("column 1", *header)
         evidence = f"the header has {len(first):,} names, and every row has {len(header):,} cells"
         chosen += (Decision(f"first column of {readable(name)}", "without a name", evidence),)
     return Table(header, lambda: itertools.islice(lines(), 1, None), first=tuple(first), decisions=chosen)
+
+
+def _decoded(data: bytes, name: str, encoding: str) -> tuple[str, tuple[Decision, ...]]:
+    """Return the text, and the decision about its encoding if that is not Unicode."""
+    is_wide = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return data.decode("utf-16" if is_wide else "utf-8-sig"), ()
+    except UnicodeDecodeError:
+        lines, chosen = decoded(data.split(b"\n"), encoding, "encoding")
+        return "\n".join(lines), tuple(replace(row, about=f"encoding of {readable(name)}") for row in chosen)
+
+
+def _csv_rows(text: str, mark: str) -> Rows:
+    """Yield the cells of each line; Unusable where the text is damaged."""
+    is_spaced = mark == " "
+    # spaces at the end of a line are no cell
+    source = map(str.strip, text.splitlines()) if is_spaced else io.StringIO(text, newline="")
+    reader = csv.reader(source, delimiter=mark, strict=not is_spaced, skipinitialspace=is_spaced)
+    try:
+        for cells in reader:
+            yield reader.line_num, cells
+    except csv.Error as error:
+        raise Unusable(f"comma-separated values, line {reader.line_num}", str(error)) from error
 
 
 def _undamaged(rows: Rows) -> Rows:
