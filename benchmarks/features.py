@@ -27,7 +27,7 @@ from ranking.features import extract, feature_names, load_features
 # of a box in pixels, and boxes in a scene
 SIDE, COLUMNS, ROWS = 64, 5, 2
 THREADS = (1, 2)
-OF_BOXES = ("HOG", "Colour", "GIST")
+OF_BOXES = ("HOG", "Colour", "GIST", "CNN")
 
 
 class Scenes:

@@ -6,7 +6,7 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from PIL import Image
@@ -578,6 +578,57 @@ def gist_of(grey: np.ndarray, scales: int, orientations: int, blocks: int) -> np
         inside = response[border : border + side, border : border + side]
         energies[scale, orientation] = inside.reshape(blocks, part, blocks, part).mean(axis=(1, 3))
     return energies
+
+
+# Learned features
+
+
+class Layer(NamedTuple):
+    """A kernel (outputs, inputs, side, side), depthwise if inputs are 1, and a batch norm: numbers per output."""
+
+    kernel: np.ndarray
+    mean: Any
+    deviation: Any
+    gain: np.ndarray
+    shift: np.ndarray
+
+
+def normalised_convolution(x: np.ndarray, layer: Layer, stride: int) -> np.ndarray:
+    """Return the output (outputs, rows, columns) in float64, with the zeros around x (inputs, n, n) of TensorFlow."""
+    kernel = layer.kernel.astype(np.float64)
+    side, n = kernel.shape[2], x.shape[1]
+    zeros = max((math.ceil(n / stride) - 1) * stride + side - n, 0)
+    around = (zeros // 2, zeros - zeros // 2)
+    windows = np.lib.stride_tricks.sliding_window_view(
+        np.pad(x, ((0, 0), around, around)), (side, side), (1, 2)
+    )
+    windows = windows[:, ::stride, ::stride]
+    if kernel.shape[1] == 1:
+        output = np.einsum("cyxij,cij->cyx", windows, kernel[:, 0])
+    else:
+        output = np.einsum("cyxij,ocij->oyx", windows, kernel, optimize=True)
+    mean, deviation, gain, shift = (np.reshape(part, (-1, 1, 1)).astype(np.float64) for part in layer[1:])
+    return (output - mean) / deviation * gain + shift
+
+
+def efficientnet_lite0(pixels: np.ndarray, layers: Iterable[Layer]) -> np.ndarray:
+    """Return the 1,280 features of normalised pixels (3, n, n), with layers in the order of execution.
+
+    The stages are those of EfficientNet-B0 in Table 1 (Tan and Le, ICML 2019).
+    """
+    remaining = iter(layers)
+
+    def convolve(x: np.ndarray, stride: int = 1) -> np.ndarray:
+        return normalised_convolution(x, next(remaining), stride)
+
+    x = convolve(pixels.astype(np.float64), 2).clip(0, 6)
+    stages = [(1, 1, 1), (6, 2, 2), (6, 2, 2), (6, 2, 3), (6, 1, 3), (6, 2, 4), (6, 1, 1)]
+    for expansion, stride, blocks in stages:
+        for block in range(blocks):
+            inside = convolve(x).clip(0, 6) if expansion > 1 else x
+            inside = convolve(inside, 1 if block else stride).clip(0, 6)
+            x = convolve(inside) + (x if block else 0)
+    return convolve(x).clip(0, 6).mean(axis=(1, 2))
 
 
 # Sequences of graded samples: features (n, d) and grades (n,) of a pool, sequences of its rows

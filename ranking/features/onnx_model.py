@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -20,7 +20,7 @@ from PIL import Image
 from ranking.core import Feature
 from ranking.core.arrays import AnyArray
 from ranking.core.errors import InputError
-from ranking.core.settings import setting
+from ranking.core.settings import Settings, setting
 from ranking.core.text import readable
 from ranking.features.registry import FEATURES
 
@@ -31,8 +31,8 @@ T = TypeVar("T")
 CHANNELS, POOLS = ("RGB", "BGR"), ("mean", "flatten")
 TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
 MAX_SIDE, MAX_COLUMNS = 1024, 65_536
-# of one model: the page needs a core too
-THREADS = max(1, (os.cpu_count() or 1) - 1)
+# Metadata about normalisation, by the names that exporters use; numbers above 2 refer to pixels from 0 to 255.
+MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
 
 
 class Network:
@@ -82,7 +82,8 @@ def _session(data: bytes) -> InferenceSession:
 
     onnxruntime.set_default_logger_severity(4)
     options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads, options.inter_op_num_threads = THREADS, 1
+    # because `extract.by_threads` describes several images at the same time
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.enable_cpu_mem_arena = options.enable_mem_pattern = False
     options.add_session_config_entry("session.load_model_format", "ONNX")
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -249,6 +250,24 @@ def model_name(path: Path) -> str:
 def model_file(folder: Path, name: str) -> Path:
     """Return the file in `folder` of the model of that name."""
     return folder / f"{name}.onnx"
+
+
+def normalisation(metadata: Mapping[str, str]) -> Settings:
+    """Return the normalisation in a model's metadata; {} if there is none that can be read."""
+    lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
+    texts = [next((lower[name] for name in names if name in lower), "") for names in (MEANS, DEVIATIONS)]
+    try:
+        mean, deviation = map(three_numbers, texts)
+    except ValueError:
+        return {}
+    if not deviation.all():
+        return {}
+    white = 255.0 if max(mean.max(), deviation.max()) > 2 else 1.0
+    written = [
+        ", ".join(np.format_float_positional(number, trim="-") for number in part)
+        for part in (mean, deviation)
+    ]
+    return {"white": white, "mean": written[0], "deviation": written[1]}
 
 
 def three_numbers(text: str) -> npt.NDArray[np.float32]:

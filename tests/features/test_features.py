@@ -68,7 +68,7 @@ def test_a_new_feature_is_offered_and_used_by_default_only_if_declared(monkeypat
 
 
 def test_whole_image_features_have_the_settings_and_values_of_crop_features():
-    names = ["HOG", "Colour", "GIST"]
+    names = ["HOG", "Colour", "GIST", "CNN"]
     twins = [f"{name} of the image" for name in names]
     assert [name for name in feature_names() if name in names + twins] == names + twins, "in this order"
     for name in names:

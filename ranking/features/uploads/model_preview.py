@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
@@ -16,14 +16,12 @@ import numpy as np
 from ranking.core import Features, ImageSet, Ints, OnStep
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenJson, GivenSettings, Json, Settings, settings_dict
-from ranking.features.onnx_model import MAX_COLUMNS, Network, OnnxModel, model_name, three_numbers
+from ranking.features.onnx_model import MAX_COLUMNS, Network, OnnxModel, model_name, normalisation
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 
 # that are described
 SAMPLES = 60
 IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
-# Metadata about normalisation, by the names that exporters use; numbers above 2 refer to pixels from 0 to 255.
-MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ def preview_model(path: Path, images: ImageSet, chosen: GivenSettings, on_step: 
         raise InputError(images.title, "images", came, "choose an image set of images")
     on_step("Reading the model", 0, 1)
     network = Network(path)
-    settings = {"output": _likely_output(network.outputs), **(_normalisation(network.metadata) or IMAGENET)}
+    settings = {"output": _likely_output(network.outputs), **(normalisation(network.metadata) or IMAGENET)}
     preview = ModelPreview(network.outputs, {**settings, **chosen, "model": model_name(path)})
     rows = np.unique(np.linspace(0, len(images) - 1, min(SAMPLES, len(images))).round().astype(np.int64))
     try:
@@ -84,24 +82,6 @@ def preview_model(path: Path, images: ImageSet, chosen: GivenSettings, on_step: 
 def _likely_output(names: Iterable[str]) -> str:
     """Return an output whose name suggests features, otherwise the first."""
     return max(names, key=lambda name: bool(re.search("feat|embed|pool|vector", name, re.IGNORECASE)))
-
-
-def _normalisation(metadata: Mapping[str, str]) -> Settings:
-    """Return the normalisation in a model's metadata; {} if there is none that can be read."""
-    lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
-    texts = [next((lower[name] for name in names if name in lower), "") for names in (MEANS, DEVIATIONS)]
-    try:
-        mean, deviation = map(three_numbers, texts)
-    except ValueError:
-        return {}
-    if not deviation.all():
-        return {}
-    white = 255.0 if max(mean.max(), deviation.max()) > 2 else 1.0
-    written = [
-        ", ".join(np.format_float_positional(number, trim="-") for number in part)
-        for part in (mean, deviation)
-    ]
-    return {"white": white, "mean": written[0], "deviation": written[1]}
 
 
 def _vectors(feature: OnnxModel, images: ImageSet, rows: Ints, on_step: OnStep) -> tuple[Features, float]:
