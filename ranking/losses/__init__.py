@@ -6,6 +6,9 @@ by `ranking.core.settings.setting`.
 
 from __future__ import annotations
 
+from functools import cache
+
+from ranking.core.errors import InputError
 from ranking.losses.average_precision import AveragePrecision
 from ranking.losses.base import RankingLoss
 from ranking.losses.ndcg import NDCG
@@ -23,4 +26,19 @@ def as_loss(loss: str | RankingLoss) -> RankingLoss:
     >>> as_loss("ap") == as_loss(AveragePrecision()) == AveragePrecision()
     True
     """
-    return LOSSES.make(loss) if isinstance(loss, str) else loss
+    made = LOSSES.make(loss) if isinstance(loss, str) else loss
+    _check_equality(type(made))
+    return made
+
+
+@cache
+def _check_equality(kind: type) -> None:
+    """Raise InputError unless equal objects of this class are the same loss, because tables are cached by loss."""
+    params = vars(kind).get("__dataclass_params__")
+    if not issubclass(kind, RankingLoss) or params is None or not (params.eq and params.frozen):
+        raise InputError(
+            "loss",
+            "the name of a loss, or an object whose class is a frozen dataclass derived from RankingLoss",
+            kind.__qualname__,
+            "decorate the class with @dataclass(frozen=True), and make what distinguishes two losses a field",
+        )

@@ -19,7 +19,7 @@ gain and T(m) = 1/log2(1 + m).
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import ClassVar
 
@@ -28,7 +28,6 @@ import numpy as np
 from ranking.core import Floats
 from ranking.core.errors import InputError
 from ranking.core.registry import Plugin
-from ranking.core.settings import settings_dict
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,8 @@ class RankingLoss(Plugin, ABC):
 
     @property
     def _given(self) -> str:
-        return "".join(f", {name} = {value}" for name, value in settings_dict(self).items())
+        # every field, also one that is no setting: losses with equal keys are taken for one
+        return "".join(f", {item.name} = {getattr(self, item.name)}" for item in fields(self))
 
     @abstractmethod
     def gains(self, positives: int) -> Floats:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -33,6 +34,11 @@ class StructuredRankSVM(UnaryMethod):
     def weights(self) -> Floats:
         """(d,) w; the score of a sample is w.psi(x)."""
         return self._fitted().weights
+
+    def identify(self, samples: TrainingSet) -> int:
+        """Return the fingerprint of the samples and of the settings of the loss: cuts contain losses."""
+        given = self.loss.key.removeprefix(self.loss.name)
+        return zlib.crc32(given.encode(), samples.fingerprint)
 
     def cut(self, scores: Floats, relevant: Bools) -> Cut:
         self.inference_scores = scores

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,11 +12,13 @@ import reference
 from checks import FLAT_AT_THE_TOP, Made, case
 from refusals import refused
 
+from ranking.inference import most_violated_ranking
 from ranking.losses import RankingLoss, loss_names, make_loss
 from ranking.losses.base import loss_tables
 from ranking.losses.weighted_zero_one import misclassification_costs, weighted_zero_one
 
 
+@dataclass(frozen=True)
 class WithoutName(Made):
     name = RankingLoss.name
 
@@ -99,3 +103,25 @@ def test_labels_by_sign_cost_the_mean_of_the_shares_of_errors_of_both_kinds() ->
     for kind in (0, 1):
         with refused("relevance", f"{3 * kind} relevant of 3"):
             weighted_zero_one(np.full(3, kind), np.ones(3))
+
+
+def test_a_loss_whose_objects_are_not_compared_by_their_settings_is_refused() -> None:
+    """Tables of gains are cached by loss: two that are wrongly equal would share them."""
+
+    @dataclass(frozen=True, eq=False)
+    class ByIdentity(Made):
+        pass
+
+    class WithState(Made):
+        def __init__(self, power: float) -> None:
+            super().__init__(lambda at: at**-power)
+
+    classes: list[Any] = [ByIdentity(lambda at: 1 / at), WithState(0.5), Made, None]
+    for loss in classes:
+        with refused("loss"):
+            most_violated_ranking([1.0, 0.0], [True, False], loss)
+
+
+def test_the_key_of_a_loss_has_all_its_fields() -> None:
+    steep, flat = (Made(np.reciprocal, gain) for gain in (1.0, 2.0))
+    assert steep.key != flat.key

@@ -11,6 +11,8 @@ from contract_cases import CONVEX, EVERY_SOLVER, RanksSamples
 from problems import Heard, primal_of
 
 from ranking import Query, make_method
+from ranking.losses import RankingLoss
+from ranking.methods.structured_rank_svm import StructuredRankSVM
 from ranking.methods.training_set import TrainingSet
 from ranking.solvers.block import Block
 
@@ -110,3 +112,42 @@ def test_cuts_of_a_matrix_prove_nothing_about_the_samples_of_an_earlier_run() ->
         cold = make_method("AP-SVM", C=C, tolerance=1e-7).fit([query]).certificate
         assert warm.primal <= cold.primal * 1.0011
         assert warm.dual <= cold.primal * (1 + 1e-9)
+
+
+@dataclasses.dataclass(frozen=True)
+class PowerLoss(RankingLoss):
+    """A discount that falls with a power of the position."""
+
+    name, measure = "power", "the power measure"
+    power: float = 1.0
+
+    def gains(self, positives: int) -> np.ndarray:
+        return np.full(positives, 1 / positives)
+
+    def discount(self, positions: np.ndarray) -> np.ndarray:
+        return positions**-self.power
+
+
+@dataclasses.dataclass(kw_only=True, eq=False)
+class PowerSVM(StructuredRankSVM):
+    """A method whose loss has a setting."""
+
+    name = "Power SVM"
+    power: float = 1.0
+
+    @property
+    def loss(self) -> PowerLoss:
+        return PowerLoss(self.power)
+
+
+def test_cuts_of_another_setting_of_the_loss_prove_nothing() -> None:
+    query = RanksSamples("AP-SVM").query(0)
+    first = PowerSVM(C=5.0, tolerance=1e-5, power=2.0).fit([query])
+    # the smaller the power, the smaller the losses: cuts of the run before would prove too much
+    for power in (0.1, 0.5):
+        warm = PowerSVM(C=5.0, tolerance=1e-5, power=power).fit([query], warm_start=first).certificate
+        cold = PowerSVM(C=5.0, tolerance=1e-7, power=power).fit([query]).certificate
+        assert warm.converged
+        assert warm.dual <= cold.primal * (1 + 1e-9)
+    again = PowerSVM(C=5.0, tolerance=1e-5, power=2.0).fit([query], warm_start=first).certificate
+    assert again.iterations <= 1
