@@ -8,7 +8,6 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from pathlib import Path
 
 from ranking.commands.watching import finished
 from ranking.core import ImageSet
@@ -17,6 +16,7 @@ from ranking.core.settings import Named, Settings, settings_of
 from ranking.core.text import listed, readable
 from ranking.datasets import source_class, source_names
 from ranking.features import default_names
+from ranking.files.typed_path import typed_path
 from ranking.formats.import_preview import ImportPreview, undecided
 from ranking.formats.tree_source import TreeSource, tree_sources
 from ranking.methods import method_class, method_names
@@ -60,7 +60,7 @@ def import_unattended(store: Store, path: str, settings: ImportSettings) -> str:
     ValueError for unreadable files; NotFinished if the import did not finish; Undecided where a decision is open.
     """
     setting = (TreeSource if settings.source is None else source_class(settings.source)).path_setting
-    where = {setting: str(Path(path).expanduser().resolve())}
+    where = {setting: str(typed_path(path, "a folder or archive of images").resolve())}
     settings = replace(settings, source_settings={**settings.source_settings, **where})
 
     def confirm(question: Question) -> Answer:

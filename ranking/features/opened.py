@@ -16,6 +16,7 @@ from ranking.datasets.copies import stored_copies
 from ranking.datasets.readings import READING
 from ranking.features import default_names, load_features
 from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
+from ranking.files.typed_path import typed_path
 from ranking.formats.import_preview import preview_import, reader_of, undecided
 
 SPLITS = ("train", "test", "all")
@@ -73,7 +74,7 @@ def open_image_set(
     by default a temporary folder. settings: of the format, such as an alternative of a decision of the `reading`.
     ValueError if it cannot be read, or can be read in several ways.
     """
-    given, temporary = Path(path).expanduser(), None
+    given, temporary = typed_path(str(path), "a folder or archive of images"), None
     if folder is None:
         temporary = tempfile.TemporaryDirectory(prefix="ranking-")
         folder = temporary.name

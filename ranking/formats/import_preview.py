@@ -8,7 +8,6 @@ import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
 
 from ranking.core import Decision, Problem, Source
 from ranking.core.errors import InputError
@@ -20,6 +19,7 @@ from ranking.files.archive_tree import ArchiveTree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.opening import TABLES
 from ranking.files.tree import parent, suffix
+from ranking.files.typed_path import typed_path
 from ranking.formats.file_beginnings import beginning, tool_formats
 from ranking.formats.file_names import is_image
 from ranking.formats.image_names import ImageNames
@@ -159,7 +159,7 @@ def _graded_at(place: str, source: str | None) -> Recognised | None:
     # never in an upload, because the settings of this source name files of the computer that runs the app
     if isinstance(place, Upload) or source not in (None, SvmLight.name):
         return None
-    is_file = source is not None and not Path(place.strip()).expanduser().is_dir()
+    is_file = source is not None and not typed_path(place, "a file").is_dir()
     return graded_files(place) or (Recognised(0.0, "chosen by you", {"file": place}) if is_file else None)
 
 

@@ -223,7 +223,7 @@ def graded_files(place: str) -> Recognised | None:
     """Return how this source reads a file of graded samples, or a folder of them and no images; None for anything
     else."""
     try:
-        there = [Path(place.strip()).expanduser()]
+        there = [typed_path(place, "a file of graded samples")]
         while len(there) == 1 and there[0].is_dir():
             there = sorted(there[0].iterdir())
     except (OSError, RuntimeError, ValueError):

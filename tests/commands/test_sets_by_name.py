@@ -227,3 +227,10 @@ def test_a_script_opens_images_by_their_path(photographs, tmp_path):
         images.query("beach", "validation")
     with pytest.raises(ValueError, match="images with their labels"):
         open_image_set(tmp_path)
+
+
+@pytest.mark.parametrize(("path", "subject"), [("~no-such-user/x", "~no-such-user"), ("", "path")])
+def test_a_path_that_leads_nowhere_is_refused_alike_in_python_and_on_the_command_line(path, subject, command):
+    with refused(subject):
+        open_image_set(path)
+    assert f"{subject}: expected " in command("import", path, code=1)[1]
