@@ -33,7 +33,7 @@ from ranking.core.errors import InputError
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.cards import CACHED
 from ranking.datasets.copies import Fingerprint, fingerprints, group_copies_together
-from ranking.datasets.decoding import Decoded, decode
+from ranking.datasets.decoding import Decoded, Turns, decode
 from ranking.datasets.folder import CheckedImage, ImageSetWriter, Pixels
 from ranking.datasets.pixels import Change, change_rows
 from ranking.datasets.problem_rows import ProblemRows
@@ -76,11 +76,12 @@ def build_image_set(
     empty: list[str] = []
     changed: list[tuple[str, tuple[Change, ...]]] = []
     known: list[Sequence[Fingerprint]] = []
+    classes: set[str] = set()
     limits = Limits.from_environment()
     done, total = 0, len(source)
     with ImageSetWriter(folder) as writer, warnings.catch_warnings():
         warnings.simplefilter("error", Image.DecompressionBombWarning)
-        for outcome in _outcomes(_once_each(source.records()), limits):
+        for outcome in _outcomes(_once_each(source.records(), classes), limits):
             problems.add(outcome.problems)
             if outcome.image is not None:
                 writer.add(outcome.image)
@@ -103,6 +104,10 @@ def build_image_set(
     if empty:
         came = f"none in {listed(empty)}"
         problems.add([Problem(counted(len(empty), "image"), "at least one usable box", came, IMAGE_IGNORED)])
+    if lost := sorted(classes - set(writer.classes)):
+        came = f"none in {listed(lost)}"
+        row = Problem(counted(len(lost), "class"), "at least one usable box", came, "class ignored")
+        problems.add([row])
     rows = problems.all()
     image_set = _finish(writer, title or source.title(), rows)
     image_set = group_copies_together(
@@ -136,8 +141,11 @@ def _missing_side(image_set: ImageSet) -> list[Problem]:
     return [Problem(image_set.title, expected, f"no {missing} image", done)]
 
 
-def _once_each(records: Iterable[SourceImage | Problem]) -> Iterator[SourceImage | Problem]:
-    """Yield the records, with a report row in place of each image whose name occurred before."""
+def _once_each(
+    records: Iterable[SourceImage | Problem], classes: set[str]
+) -> Iterator[SourceImage | Problem]:
+    """Yield the records, with a report row in place of each image whose name occurred before; add their classes to
+    `classes`."""
     names: set[str] = set()
     for item in records:
         if isinstance(item, SourceImage) and item.name in names:
@@ -146,9 +154,19 @@ def _once_each(records: Iterable[SourceImage | Problem]) -> Iterator[SourceImage
             yield item
         if isinstance(item, SourceImage):
             names.add(item.name)
+            classes.update(name for box in item.boxes for name in box.classes)
 
 
 def _outcomes(records: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
+    """Yield `check` of each record, in order; those that `Turns` holds come last."""
+    turns = Turns()
+    for outcome in _ahead(records, limits):
+        if outcome.image is None or not turns.holds(outcome.image.record, outcome.image.stored):
+            yield outcome
+    yield from _ahead(turns.held(), limits)
+
+
+def _ahead(records: Iterable[SourceImage | Problem], limits: Limits) -> Iterator[Outcome]:
     """Yield `check` of each record, in order; threads decode a few images ahead."""
     waiting: deque[Future[Outcome]] = deque()
     with ThreadPoolExecutor(THREADS) as pool:

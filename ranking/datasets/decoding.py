@@ -10,19 +10,22 @@
   so that a new release of the encoder does not change the key of an image set.
 - An EXIF orientation is applied to an image without boxes. With boxes, `SourceImage.upright` decides, if the source
   knows. Otherwise the size in the annotation decides: it is the size of the stored image or of the rotated image. If it
-  does not decide (no size is given, the image is square or rotated by half a turn), boxes count stored pixels, as
-  LabelImg and pycocotools do. The relative coordinates of YOLO refer to the rotated image (as Ultralytics and browsers
-  show it). A box of the whole image is always rotated. EXIF data that cannot be read are ignored.
+  does not decide (no size is given, the image is square or rotated by half a turn), boxes are read as those of the
+  images whose size decides (`Turns`), or else count stored pixels, as LabelImg and pycocotools do. A row reports it.
+  The relative coordinates of YOLO refer to the rotated image (as Ultralytics and browsers show it). A box of the whole
+  image is always rotated. EXIF data that cannot be read are ignored.
 """
 
 from __future__ import annotations
 
 import hashlib
 import io
+import logging
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
-from PIL import Image, UnidentifiedImageError
+from PIL import Image, TiffImagePlugin, UnidentifiedImageError
 
 from ranking.core import LateFile, SourceImage
 from ranking.datasets.jpeg import without_metadata
@@ -58,6 +61,27 @@ TURNS = {
 }
 # the orientations that swap width and height
 LYING = (5, 6, 7, 8)
+# Pillow turns TIFF files itself; this turns them back
+BACK = {**TURNS, 6: Image.Transpose.ROTATE_90, 8: Image.Transpose.ROTATE_270}
+
+TIFF = (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+")
+# the TIFF tags of the bits of each band, and of their number
+BITS, BANDS = 258, 277
+# the first bytes of files that are often saved under the name of an image
+OTHER_KINDS = {
+    b"version https://git-lfs": "a pointer of Git LFS without the image: run git lfs pull, then import again",
+    b"<!doctype html": "a web page, as a failed download leaves it: download the image again",
+    b"<html": "a web page, as a failed download leaves it: download the image again",
+    b"%pdf": "a PDF document: export its pages as PNG",
+    b"8bps": "a Photoshop document: export it as PNG",
+    b"<svg": "an SVG drawing: export it as PNG",
+    b"<?xml": "an XML file",
+}
+# of a file that is looked at for them
+OTHER_HEAD = 64
+
+# The decoders would print lines that the report has already.
+logging.getLogger("PIL").addHandler(logging.NullHandler())
 
 # of images with boxes whose annotation states no size that would tell how they were drawn
 UPRIGHT, TURN = "pictures that EXIF data do not turn", "a turn by EXIF data"
@@ -66,13 +90,15 @@ ON_STORED = Change(UPRIGHT, TURN, "boxes are taken as drawn on the stored pictur
 
 
 class Decoded(NamedTuple):
-    """An RGB image without metadata, and the bytes to store; sha256 (hex) identifies both. changes: of its pixels."""
+    """An RGB image without metadata, and the bytes to store; sha256 (hex) identifies both. changes: of its pixels.
+    drawn_upright: whether the boxes were drawn on the turned picture, where the stated size tells."""
 
     picture: Image.Image
     data: bytes
     extension: str
     hash: str
     changes: tuple[Change, ...] = ()
+    drawn_upright: bool | None = None
 
 
 def decode(record: SourceImage, limits: Limits) -> Decoded:
@@ -81,7 +107,8 @@ def decode(record: SourceImage, limits: Limits) -> Decoded:
     data = _read(record.data, limits.image_bytes)
     picture, kind, orientation, changes = _decode(data, limits.pixels)
     is_generated = isinstance(record.data, bytes)
-    turns = not is_generated and _is_already_upright(record, picture.size, orientation)
+    drawn_upright = _drawn_upright(record, picture.size, orientation)
+    turns = not is_generated and _is_turned(record, drawn_upright)
     turn, stored_size = TURNS.get(orientation) if turns else None, picture.size
     picture = picture if turn is None else picture.transpose(turn)
     # a source that knows the direction of its boxes may state the size of the stored pixels
@@ -98,11 +125,12 @@ def decode(record: SourceImage, limits: Limits) -> Decoded:
     if (
         orientation in TURNS
         and not is_generated
-        and record.size is None
+        and drawn_upright is None
         and any(box.box for box in record.boxes)
     ):
         changes = (*changes, ON_STORED if turn is None else ON_TURNED)
-    return Decoded(picture, stored, extension, hashlib.sha256(form.encode() + data).hexdigest(), changes)
+    digest = hashlib.sha256(form.encode() + data).hexdigest()
+    return Decoded(picture, stored, extension, digest, changes, drawn_upright)
 
 
 def _read(data: Path | bytes | LateFile, most: int) -> bytes:
@@ -132,17 +160,43 @@ def _decode(data: bytes, most: int) -> tuple[Image.Image, str, int, tuple[Change
     try:
         with Image.open(io.BytesIO(data), formats=_heic() if data[4:12] in HEIC else FORMATS) as picture:
             _check_pixels(picture.size, most)
+            # loading a TIFF file turns it, and forgets the orientation
+            orientation = _orientation(picture)
             plain, changes = to_rgb(picture)
-            return plain, picture.format or "", _orientation(picture), changes
+            if picture.format == "TIFF" and orientation in BACK:
+                plain = plain.transpose(BACK[orientation])
+            return plain, picture.format or "", orientation, changes
     except (Unusable, MemoryError):
         raise
     except UnidentifiedImageError as error:
-        raise Unusable(expected, "another kind of file" if data else "an empty file") from error
+        raise Unusable(expected, _kind_of(data)) from error
     except (Image.DecompressionBombWarning, Image.DecompressionBombError) as error:
         raise Unusable(_few_pixels(most), str(error).partition(",")[0]) from error
     except Exception as error:
         # Pillow's decoders raise many kinds on broken bytes; all become rows
         raise Unusable(expected, f"{type(error).__name__}: {error}") from error
+
+
+def _kind_of(data: bytes) -> str:
+    """Return in words what a file is that Pillow cannot identify, and the step that mends it."""
+    start = data[:OTHER_HEAD].lstrip().lower()
+    if not data.strip(b"\0"):
+        return "a file of zeros only: copy it again" if data else "an empty file"
+    if not data.startswith(TIFF):
+        return next(
+            (kind for first, kind in OTHER_KINDS.items() if start.startswith(first)), "another kind of file"
+        )
+    try:
+        tags = TiffImagePlugin.ImageFileDirectory_v2(data[: 16 if data[2:3] == b"+" else 8])
+        stream = io.BytesIO(data)
+        stream.seek(tags.next)
+        tags.load(stream)
+        bands, bits = tags.get(BANDS, 1), max(tags.get(BITS, (1,)))
+    except Exception:
+        # untrusted bytes make the parser of tags fail in many ways
+        return "a broken TIFF file"
+    several = f"{bands} bands of {bits} bits" if bands > 1 else f"one band of {bits} bits"
+    return f"a TIFF file of {several}: save it as RGB of 8 bits"
 
 
 def _heic() -> tuple[str, ...]:
@@ -176,16 +230,43 @@ def _orientation(picture: Image.Image) -> int:
     return orientation if isinstance(orientation, int) and orientation in TURNS else 1
 
 
-def _is_already_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool:
-    """Return whether the boxes of `record` refer to the image rotated by `orientation`."""
-    # Otherwise they refer to the stored pixels.
-    if all(box.box is None for box in record.boxes):
-        return True
-    if record.upright is not None:
-        return record.upright
+def _drawn_upright(record: SourceImage, size: tuple[int, int], orientation: int) -> bool | None:
+    """Return whether the boxes were drawn on the image rotated by `orientation`, where its stated size tells."""
     if orientation in LYING and size[0] != size[1] and record.size in (size, size[::-1]):
         return record.size != size
-    return False
+    return None
+
+
+def _is_turned(record: SourceImage, drawn_upright: bool | None) -> bool:
+    """Return whether the boxes of `record` refer to the rotated image, and not to the stored pixels."""
+    if all(box.box is None for box in record.boxes):
+        return True
+    return bool(drawn_upright if record.upright is None else record.upright)
+
+
+class Turns:
+    """The pictures of an import that EXIF data turn: those whose stated sizes tell how boxes were drawn decide for
+    the others, if they agree."""
+
+    def __init__(self) -> None:
+        self._drawn: set[bool] = set()
+        self._held: list[SourceImage] = []
+
+    def holds(self, record: SourceImage, decoded: Decoded) -> bool:
+        """Return whether an image has to wait for `held`, because nothing tells yet how its boxes were drawn."""
+        if (
+            record.upright is None
+            and decoded.drawn_upright is not None
+            and any(box.box for box in record.boxes)
+        ):
+            self._drawn.add(decoded.drawn_upright)
+        is_open = ON_STORED in decoded.changes and record.upright is None
+        self._held += [record] if is_open else []
+        return is_open
+
+    def held(self) -> list[SourceImage]:
+        """Return the images that waited, with what the others show."""
+        return [replace(record, upright=self._drawn == {True}) for record in self._held]
 
 
 def _encode(picture: Image.Image, lossless: bool) -> tuple[bytes, str]:

@@ -13,6 +13,7 @@ from PIL import Image
 from ranking.core import Problem, Reading, Source, SourceImage
 from ranking.core.settings import GivenJson
 from ranking.datasets.build import Outcome, check
+from ranking.datasets.decoding import Turns
 from ranking.datasets.folder import CheckedImage
 from ranking.datasets.pixels import Change, change_rows
 from ranking.files import Limits
@@ -79,7 +80,14 @@ def preview_source(source: Source, crops: int = CROPS) -> SourcePreview:
     changed: list[tuple[str, tuple[Change, ...]]] = []
     problems: list[Problem] = []
     classes, splits, complete = Counter[str](), Counter[bool](), True
-    decoded, end = 0, 0.0
+    decoded, end, turns = 0, 0.0, Turns()
+
+    def show(outcome: Outcome) -> None:
+        problems.extend(outcome.problems)
+        if outcome.image is not None:
+            made.append(_crop(outcome.image, shown))
+            changed.append((outcome.image.record.name, outcome.image.stored.changes))
+
     for item in source.records():
         is_shown = len(made) < crops and decoded < MAX_IMAGES
         if is_shown:
@@ -93,13 +101,13 @@ def preview_source(source: Source, crops: int = CROPS) -> SourcePreview:
             classes.update(name for box in item.boxes for name in set(box.classes))
         if is_shown:
             outcome = _checked(item, limits)
-            problems.extend(outcome.problems)
             decoded += isinstance(item, SourceImage) and not outcome.empty
-            if outcome.image is not None:
-                made.append(_crop(outcome.image, shown))
-                changed.append((outcome.image.record.name, outcome.image.stored.changes))
+            if outcome.image is None or not turns.holds(outcome.image.record, outcome.image.stored):
+                show(outcome)
         elif isinstance(item, Problem):
             problems.append(item)
+    for item in turns.held()[: crops - len(made)]:
+        show(_checked(item, limits))
     problems.extend(change_rows(changed))
     ranked = sorted(classes.items(), key=lambda item: (-item[1], item[0]))
     more = max(0, len(ranked) - MAX_CLASSES)

@@ -66,10 +66,27 @@ def test_the_size_of_a_webp_is_read_before_it_is_opened():
             assert webp_size(data[:29]) is webp_size(data.replace(b"WEBPVP8", b"WEBPXXX")) is None
 
 
+def tiff_of_bands(bands):
+    """An intact TIFF of one pixel with `bands` bands of 16 bits, as satellites and Python packages write it."""
+    tags = [(256, 1), (257, 1), (259, 1), (262, 1), (277, bands), (278, 1), (279, 2 * bands), (339, 1)]
+    end = 8 + 2 + 12 * (len(tags) + 2) + 4
+    rows = [(tag, 3, 1, value) for tag, value in tags]
+    rows += [(258, 3, bands, end), (273, 4, 1, end + 2 * bands)]
+    body = b"".join(struct.pack("<HHII", *row) for row in sorted(rows))
+    levels = struct.pack(f"<{bands}H", *[16] * bands)
+    return struct.pack("<4sIH", b"II*\0", 8, len(rows)) + body + bytes(4) + levels + bytes(2 * bands)
+
+
 UNUSABLE = {
     "empty": (b"", "empty"),
     "of another kind": (b"GIF89a or so", ""),
-    "PDF": (encoded(file_format="PDF"), "another kind"),
+    "PDF": (encoded(file_format="PDF"), "a PDF document"),
+    "pointer": (b"version https://git-lfs.github.com/spec/v1\noid sha256:0", "git lfs pull"),
+    "web page": (b"\n<!DOCTYPE html><html>", "a web page"),
+    "zeros": (bytes(99), "zeros only"),
+    "archive": (b"PK\3\4" + bytes(99), "another kind of file"),
+    "TIFF of bands": (tiff_of_bands(13), "a TIFF file of 13 bands of 16 bits: save it as RGB of 8 bits"),
+    "TIFF cut": (b"II*\0\x08", "a broken TIFF file"),
     "of levels without an end": (encoded(file_format="TIFF", mode="F", color=math.inf), "infinity"),
     "JPEG cut": (encoded((400, 300), "JPEG")[:-700], "truncated"),
     "WebP cut": (encoded((400, 300), "WEBP")[:-20], "Error"),
@@ -94,6 +111,17 @@ def test_an_unusable_image_is_a_row_and_the_rest_is_kept(tmp_path):
     check_rows(problems, *((name, came) for name, (_, came) in UNUSABLE.items()))
     [row] = build.check(image("a", data=Path("x" * 300))).problems
     assert row.came == os.strerror(errno.ENAMETOOLONG)
+
+
+def test_a_class_of_unusable_images_only_is_a_row(tmp_path, capfd):
+    """Pillow prints no lines of its own."""
+    lost = [image(f"{number}", SourceBox(None, ("forest",)), data=tiff_of_bands(13)) for number in range(2)]
+    image_set, problems = build_with(tmp_path, *lost)
+    assert image_set.classes == ("cat",)
+    assert [(row.file, row.came) for row in problems if row.done == "class ignored"] == [
+        ("1 class", "none in forest")
+    ]
+    assert capfd.readouterr().err == ""
 
 
 BOXES = [

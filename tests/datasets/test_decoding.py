@@ -10,13 +10,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from archives import in_memory
+from image_sets import Records
 from import_folders import build, lay
 from PIL import Image, ImageOps, PngImagePlugin
 from refusals import refusal
 
 from ranking.core import SourceBox, SourceImage
 from ranking.datasets import decoding, make_source
-from ranking.datasets.build import check
+from ranking.datasets.build import build_image_set, check
 from ranking.datasets.decoding import FORMATS, decode
 from ranking.datasets.jpeg import without_metadata
 from ranking.datasets.pixels import FIRST, ON_WHITE
@@ -302,6 +303,52 @@ def test_turns_of_images_with_boxes_and_no_stated_size_are_a_row(tmp_path):
     for details, changes in (({}, (decoding.ON_STORED,)), (stated, ()), (whole, ())):
         record = replace(source_image(tmp_path, encoded("JPEG", 6)), **details)
         assert decode(record, Limits()).changes == changes, details
+
+
+def drawn(tmp_path, kind, orientation, claimed=SIDES, name="a"):
+    """An image whose box is the brightest quarter of the picture as its annotation counts."""
+    data = encoded(kind, orientation)
+    return replace(source_image(tmp_path, data, size=claimed), name=name, data=LateBytes(data))
+
+
+class Shown(Records):
+    """Records that can be previewed."""
+
+    name = "Records"
+
+    def decisions(self):
+        return []
+
+
+class LateBytes:
+    """Bytes that a source did not generate."""
+
+    shown = "a"
+
+    def __init__(self, data):
+        self.data = data
+
+    def read(self, limit, what="", by=""):
+        return self.data
+
+
+@pytest.mark.parametrize("kind", ["JPEG", "PNG", "WEBP", "TIFF"])
+def test_stated_sizes_of_other_images_tell_how_boxes_of_half_turns_were_drawn(tmp_path, kind):
+    upside_down = drawn(tmp_path, kind, 3, name="b")
+    turned, stored = drawn(tmp_path, kind, 6, LYING), drawn(tmp_path, kind, 6)
+    for number, (others, is_turned) in enumerate(
+        [([turned], True), ([stored], False), ([turned, replace(stored, name="c")], False), ([], False)]
+    ):
+        records = [upside_down, *others]
+        images, problems = build_image_set(Records(records), tmp_path / f"{kind}{number}")
+        [row] = [row for row in problems if row.came.startswith(decoding.TURN)]
+        assert row.came == "a turn by EXIF data in b"
+        assert row.done == (decoding.ON_TURNED if is_turned else decoding.ON_STORED).done
+        place = images.image_names.tolist().index("b")
+        assert (images.open_image(place).getpixel((1, 1))[1] > 100) == is_turned
+        shown = preview_source(Shown(records))
+        assert [problem for problem in shown.reading.problems if problem.came == row.came] == [row]
+        assert len(shown.crops) == len(records)
 
 
 def test_a_jpeg_keeps_its_compressed_pixels_or_is_encoded_again(tmp_path):
