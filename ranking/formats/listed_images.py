@@ -132,7 +132,7 @@ class ListedImages(TreeSource):
         chosen = self.group != COPIES
         tested, rows = self._which_test(list(images), parts, lists.in_words(), units, moves_groups=chosen)
         if self._decided["split"].value == STATED:
-            yield from lists.rows()
+            yield from self._rows_of(lists)
         yield from rows
         for (name, entry), test in zip(images.items(), tested, strict=True):
             boxes = tuple(replace(box, group=box.group or groups[name]) for box in entry.boxes)
@@ -211,7 +211,7 @@ class ListedImages(TreeSource):
             for entry in several:
                 if entry.part is not None:
                     parts.setdefault((entry.file, entry.part), []).append(name)
-        return joined([(file, part, names) for (file, part), names in parts.items()])
+        return joined([(file, part, names) for (file, part), names in parts.items()], self.lists)
 
 
 def changed(entries: Sequence[Entry], change: Callable[[SourceBox], SourceBox | None]) -> list[Entry]:

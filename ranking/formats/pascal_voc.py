@@ -298,7 +298,7 @@ class PascalVoc(ListedImages):
                 if action and row[3] is not None and int(row[3]) != 0:
                     actions[action] = int(row[3]) == 1
             lists += [] if part is None else [(file, part, named)]
-        return people, joined(lists)
+        return people, joined(lists, self.lists)
 
     def _boxes_of_people(self, entry: Entry, by_lists: Actions | None) -> Iterator[SourceBox]:
         """Yield the objects in the lists, or all with actions if there are no lists, with their actions as classes.

@@ -13,7 +13,7 @@ from ranking.core.text import counted, listed, readable
 from ranking.datasets.splits import PARTS
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, parent, stem, suffix
-from ranking.formats.file_names import TRAIN_AND_VAL, part_in_name
+from ranking.formats.file_names import TRAIN_AND_VAL, bare, part_in_name, shared_folder
 from ranking.formats.image_names import NO_IMAGE, ImageNames
 
 MAX_BYTES = 16 * 2**20
@@ -26,6 +26,7 @@ WHICH = {"test": 2, "val": 1, "train": 0}
 # files that state the part of every image by a value: words of their names, and suffixes of those that may name parts
 SPLIT_WORDS = {"split", "splits", "partition", "partitions"}
 MAY_SPLIT = (*SUFFIXES, ".csv", ".tsv", ".mat", ".npy", ".npz")
+NUMBER, WORD = re.compile(r"\d+"), re.compile("[A-Za-z]+")
 # a key and a value, and how it is said which part the value 1 means
 PAIR = re.compile(r"(.+?)[\s,;]+([^\s,;]+)")
 MEANS_ONE = re.compile(r"is_?(train|test)")
@@ -34,10 +35,18 @@ THREE_PARTS = {"0": "train", "1": "val", "2": "test"}
 MAX_LISTS, MAX_TEXT = 50, 65_536
 
 
+# the name of a list, its part, and its images
+List = tuple[str, str, list[str]]
+
+
 class SplitLists(NamedTuple):
     """files: the lists, by name in the tree. parts: the part of each image that they name. both: images in lists of
     several parts; they count for test before val before train. missing: the file of each line that names no image, and
-    the line. how: what the values of the lists mean, and why. is_open: whether they may mean the opposite."""
+    the line. how: what the values of the lists mean, and why. is_open: whether they may mean the opposite.
+
+    sets: if sets of lists state different splits, their names, first that of the set that was read. unread: the lists
+    of the other sets.
+    """
 
     files: tuple[str, ...]
     parts: dict[str, str]
@@ -45,6 +54,8 @@ class SplitLists(NamedTuple):
     missing: tuple[tuple[str, str], ...] = ()
     how: str = ""
     is_open: bool = False
+    sets: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
 
     def in_words(self) -> str:
         return listed([readable(name) for name in dict.fromkeys(self.files)]) + self.how
@@ -74,14 +85,15 @@ def missing_row(missing: Sequence[tuple[str, str]]) -> Problem:
     return Problem(listed(files), NO_IMAGE, came, "line ignored")
 
 
-def split_lists(tree: FileTree, index: ImageNames) -> SplitLists:
-    """Return the lists of the folder whose lists name most images, the uppermost of equals.
+def split_lists(tree: FileTree, index: ImageNames, chosen: str = "") -> SplitLists:
+    """Return the lists of the folder whose lists name most images, the uppermost of equals, and of folders whose lists
+    name none of these images. Folders whose names differ in a number only are one. chosen: as in `joined`.
 
     A list is a text file whose name contains a word such as train, and whose lines begin with the names of images; or a
     file with the part of each image (`coded_list`).
     """
-    folders: dict[str, list[tuple[str, str, list[str]]]] = {}
-    missing: dict[str, list[tuple[str, str]]] = {}
+    folders: dict[str, list[List]] = {}
+    missing: list[tuple[str, str]] = []
     found = []
     for name in tree.names:
         if suffix(name) not in SUFFIXES or not names_split(name):
@@ -90,14 +102,18 @@ def split_lists(tree: FileTree, index: ImageNames) -> SplitLists:
         if (coded := coded_list(tree, name, index)) is not None:
             found.append(coded)
         elif part is not None and (named := named_images(tree, name, index)).images:
-            folders.setdefault(parent(name), []).append((name, part, named.images))
-            missing.setdefault(parent(name), []).extend((name, line) for line in named.missing)
-    found += [joined(lists)._replace(missing=tuple(missing[folder])) for folder, lists in folders.items()]
-    found.sort(key=lambda lists: lists.files[0].count("/"))
-    best = max(found, key=lambda lists: len(lists.parts), default=joined([]))
-    for name in best.files:
+            folders.setdefault(NUMBER.sub("", parent(name)), []).append((name, part, named.images))
+            missing.extend((name, line) for line in named.missing)
+    found += [joined(lists, chosen) for lists in folders.values()]
+    found.sort(key=lambda lists: (-len(lists.parts), lists.files[0].count("/")))
+    best = found[0] if found else joined([])
+    for lists in found[1:]:
+        if lists.parts.keys().isdisjoint(best.parts):
+            both = zip(best, lists, strict=True)
+            best = SplitLists(*(one | two if isinstance(one, dict) else one + two for one, two in both))
+    for name in (*best.files, *best.unread):
         tree.note_opened(name)
-    return best
+    return best._replace(missing=(*best.missing, *(row for row in missing if row[0] in best.files)))
 
 
 def names_split(name: str) -> bool:
@@ -245,8 +261,52 @@ def text_lines(tree: FileTree, name: str) -> list[str]:
     return list(filter(None, map(str.strip, text.splitlines())))
 
 
-def joined(lists: list[tuple[str, str, list[str]]]) -> SplitLists:
-    """Return the part of each image. lists: the name of each list, its part, and its images."""
+def joined(lists: list[List], chosen: str = "") -> SplitLists:
+    """Return the part of each image by all lists, or, if sets of them state different splits, by the lists of one set,
+    such as train_1.txt and test_1.txt, and of none. chosen: the name of that set; any other text chooses the first."""
+    whole = _parts(lists)
+    sets = _sets(lists) if whole.both else {}
+    if len(sets) < 2:
+        return whole
+    name = chosen if chosen in sets else next(iter(sets))
+    unread = [one for other, own in sets.items() if other != name for one in own]
+    others = [other for other in sets if other != name]
+    read = _parts([one for one in lists if one not in unread])
+    return read._replace(sets=(name, *others), unread=tuple(file for file, _, _ in unread))
+
+
+def _sets(lists: list[List]) -> dict[str, list[List]]:
+    """Return the sets of lists by the words of their names that are no parts, if each set states a split, and their
+    test images differ; {} otherwise."""
+    # where there are test images, those to validate may be others in each set
+    has_test = any(part == "test" for _, part, _ in lists)
+    sides: dict[str, list[List]] = {}
+    sets: dict[str, list[List]] = {}
+    top = len(shared_folder([file for file, _, _ in lists]))
+    for one in lists:
+        file, part, images = one
+        name = "/".join(filter(None, map(_without_parts, bare(file[top:]).split("/")))) or "unnumbered"
+        sets.setdefault(name, []).append(one)
+        sides.setdefault(name, []).append((file, "train" if has_test and part == "val" else part, images))
+    sides = {
+        name: own
+        for name, own in sides.items()
+        if len({part for _, part, _ in own}) > 1 and not _parts(own).both
+    }
+    differ = _parts([one for own in sides.values() for one in own]).both
+    return {name: sets[name] for name in sides} if differ else {}
+
+
+def _without_parts(text: str) -> str:
+    """
+    >>> _without_parts("annotations_0_train"), _without_parts("train1"), _without_parts("fold 2-trainval")
+    ('annotations_0', '1', 'fold 2')
+    """
+    return WORD.sub(lambda word: "" if word[0].lower() in PARTS else word[0], text).strip(" _-.")
+
+
+def _parts(lists: list[List]) -> SplitLists:
+    """Return the part of each image by all lists."""
     parts: dict[str, str] = {}
     both: dict[str, None] = {}
     # trainval repeats the images of train and val

@@ -22,7 +22,7 @@ from ranking.files.tree import base, parent, suffix
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, mask_words, part_folders, shared_folder
 from ranking.formats.image_names import ImageNames
-from ranking.formats.split_lists import MAY_SPLIT, names_split, split_lists
+from ranking.formats.split_lists import MAY_SPLIT, SplitLists, names_split, split_lists
 
 # examples in a row that stands for many problems
 SHOWN = 3
@@ -73,6 +73,13 @@ class TreeSource(Source):
         help="What states the split: the annotations, lists such as test.txt, or folders; or a random share of the "
         "images is held out. If no image is named test, those named val form the test split.",
         choices=(FOUND, STATED, LISTS, FOLDERS, RANDOM),
+        advanced=True,
+    )
+    lists: str = setting(
+        "",
+        label="Set of lists",
+        help="Which lists state the split, if several sets of lists state different ones, such as train_1.txt and "
+        "test_1.txt, train_2.txt and test_2.txt: what the names of the set have in common. Empty: you are asked.",
         advanced=True,
     )
     name_encoding: str = setting(
@@ -161,7 +168,7 @@ class TreeSource(Source):
         images with a common group stay together if there are enough groups. moves_groups: whether groups, which
         the user chose, override named parts.
         """
-        lists = split_lists(self._tree, self._index)
+        lists = split_lists(self._tree, self._index, self.lists)
         of_list = {part: f" of {lists.of(part)}" for part in set(lists.parts.values())}
         self._in_list.update({name: of_list[part] for name, part in lists.parts.items()})
         found = {
@@ -191,13 +198,23 @@ class TreeSource(Source):
         self._decide_split(
             tested, way, evidence, [*(other for other in tests if other != way), RANDOM], is_open
         )
-        rows = list(lists.rows()) if way == LISTS else []
+        rows = self._rows_of(lists) if way == LISTS else []
         if way == LISTS and "train" in parts:
             rows += self._leave_out([name for name, part in zip(names, parts, strict=True) if part is None])
         if moves_groups:
             tested, more = moved_whole(tested, groups)
             return tested, [*rows, *more]
         return tested, [*rows, *_on_both_sides(tested, groups)]
+
+    def _rows_of(self, lists: SplitLists) -> list[Problem]:
+        """Return report rows about lists that state the split, and decide between sets of them."""
+        if lists.sets:
+            name, *others = lists.sets
+            evidence = f"{counted(len(lists.sets), 'set')} of lists state different test images; not read: "
+            evidence += self._listed(lists.unread)
+            row = ("set of lists", name, evidence, "lists", name, tuple(others), name != self.lists)
+            self._decide(Decision(*row))
+        return list(lists.rows())
 
     def _without_split(self, named: str, ignored: str, held: str) -> tuple[Problem, str]:
         """Return the report row about a random split that nobody chose, and why it is random. named: the parts.
