@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -61,18 +62,37 @@ class ListedImages(TreeSource):
         format."""
 
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
-        """Leave out annotations without a box, unless no annotation has one: then they are of the whole image."""
-        bare = [(entry, box) for entry in entries for box in entry.boxes if box.box is None]
-        if not bare:
-            return entries
-        count = counted(len(bare), "annotation")
-        if len(bare) == sum(len(entry.boxes) for entry in entries):
-            self._decide(Decision("boxes", "whole images", f"none of {count} has a box or an outline"))
-            return entries
+        """Leave out annotations without a box, except where no annotation, or none of a file of several images, has
+        one: then they are of the whole image."""
+        boxed = {entry.file for entry in entries for box in entry.boxes if box.box}
+        bare = [(entry, box) for entry in entries for box in entry.boxes if not box.box]
+        several = Counter(entry.file for entry in entries if entry.boxes)
+        self._labelled.update(entry.file for entry, _ in bare if not boxed or several[entry.file] > 1)
+        self._labelled.difference_update(boxed)
+        if whole := [entry.file for entry, _ in bare if entry.file in self._labelled]:
+            of = f"none of {counted(len(whole), 'annotation')} in {listed(sorted(self._labelled))}"
+            self._decide(Decision("boxes", "whole images", f"{readable(of)} has a box or an outline"))
         for entry, box in bare:
-            came = f"{entry.image}, annotation {box.number}: none"
-            self._report(entry.file, "a box, as other annotations have", came, LEFT_OUT)
-        return changed(entries, lambda box: box if box.box else None)
+            if entry.file not in self._labelled:
+                came = f"{entry.image}, annotation {box.number}: none"
+                self._report(entry.file, "a box, as other annotations have", came, LEFT_OUT)
+        left_out = {entry.file for entry, _ in bare} - self._labelled
+        return [_without_labels(entry) if entry.file in left_out else entry for entry in entries]
+
+    def _with_boxes(self, entries: list[Entry]) -> list[Entry]:
+        """Leave out the labels of a whole image where another file has boxes, and report those that no box has."""
+        known = {name for entry in entries for box in entry.boxes if box.box for name in box.classes}
+        labels = [entry for entry in entries if known and entry.file in self._labelled]
+        for entry in labels:
+            if lost := [name for box in entry.boxes for name in box.classes if name not in known]:
+                came = f"{entry.image}: {listed(lost)}"
+                self._report(entry.file, "a box, as other labels of the image have", came, LEFT_OUT)
+        return [_without_labels(entry) if entry in labels else entry for entry in entries]
+
+    @cached_property
+    def _labelled(self) -> set[str]:
+        """The files without boxes, whose annotations are of whole images."""
+        return set()
 
     def _by_mark(
         self,
@@ -193,7 +213,7 @@ class ListedImages(TreeSource):
     def _images(self) -> dict[str, Entry]:
         """The one entry of each image."""
         entries = self._entries_of_images
-        images = {name: _joined(several) for name, several in entries.items()}
+        images = {name: _joined(self._with_boxes(several)) for name, several in entries.items()}
         if again := sum(sum(bool(entry.boxes) for entry in several) > 1 for several in entries.values()):
             before = sum(len(entry.boxes) for several in entries.values() for entry in several)
             repeated = before - sum(len(entry.boxes) for entry in images.values())
@@ -212,6 +232,10 @@ class ListedImages(TreeSource):
                 if entry.part is not None:
                     parts.setdefault((entry.file, entry.part), []).append(name)
         return joined([(file, part, names) for (file, part), names in parts.items()], self.lists)
+
+
+def _without_labels(entry: Entry) -> Entry:
+    return entry._replace(boxes=tuple(box for box in entry.boxes if box.box))
 
 
 def changed(entries: Sequence[Entry], change: Callable[[SourceBox], SourceBox | None]) -> list[Entry]:

@@ -264,37 +264,36 @@ def text_lines(tree: FileTree, name: str) -> list[str]:
 def joined(lists: list[List], chosen: str = "") -> SplitLists:
     """Return the part of each image by all lists, or, if sets of them state different splits, by the lists of one set,
     such as train_1.txt and test_1.txt, and of none. chosen: the name of that set; any other text chooses the first."""
-    whole = _parts(lists)
-    sets = _sets(lists) if whole.both else {}
+    sets = _sets(lists)
     if len(sets) < 2:
-        return whole
-    name = chosen if chosen in sets else next(iter(sets))
-    unread = [one for other, own in sets.items() if other != name for one in own]
-    others = [other for other in sets if other != name]
+        return _parts(lists)
+    names = sorted(sets, key=lambda name: name != chosen)
+    unread = [one for name in names[1:] for one in sets[name]]
     read = _parts([one for one in lists if one not in unread])
-    return read._replace(sets=(name, *others), unread=tuple(file for file, _, _ in unread))
+    return read._replace(sets=tuple(names), unread=tuple(file for file, _, _ in unread))
 
 
 def _sets(lists: list[List]) -> dict[str, list[List]]:
     """Return the sets of lists by the words of their names that are no parts, if each set states a split, and their
     test images differ; {} otherwise."""
-    # where there are test images, those to validate may be others in each set
-    has_test = any(part == "test" for _, part, _ in lists)
-    sides: dict[str, list[List]] = {}
-    sets: dict[str, list[List]] = {}
+    tested = "test" if any(part == "test" for _, part, _ in lists) else "val"
     top = len(shared_folder([file for file, _, _ in lists]))
-    for one in lists:
-        file, part, images = one
+    # the lists of each set, its other images, and its test images
+    sets: dict[str, tuple[list[List], set[str], set[str]]] = {}
+    for file, part, images in lists:
         name = "/".join(filter(None, map(_without_parts, bare(file[top:]).split("/")))) or "unnumbered"
-        sets.setdefault(name, []).append(one)
-        sides.setdefault(name, []).append((file, "train" if has_test and part == "val" else part, images))
-    sides = {
-        name: own
-        for name, own in sides.items()
-        if len({part for _, part, _ in own}) > 1 and not _parts(own).both
-    }
-    differ = _parts([one for own in sides.values() for one in own]).both
-    return {name: sets[name] for name in sides} if differ else {}
+        own, rest, test = sets.setdefault(name, ([], set(), set()))
+        own.append((file, part, images))
+        if part == tested or not _repeats(file):
+            (test if part == tested else rest).update(images)
+    complete = {name: one for name, one in sets.items() if one[1] and one[2] and one[1].isdisjoint(one[2])}
+    differ = any(one[1] & other[2] for one in complete.values() for other in complete.values())
+    return {name: own for name, (own, _, _) in complete.items()} if differ else {}
+
+
+def _repeats(name: str) -> bool:
+    """Return whether a list is of train and val, whose images it repeats."""
+    return TRAIN_AND_VAL.search(base(name).lower()) is not None
 
 
 def _without_parts(text: str) -> str:
@@ -309,11 +308,10 @@ def _parts(lists: list[List]) -> SplitLists:
     """Return the part of each image by all lists."""
     parts: dict[str, str] = {}
     both: dict[str, None] = {}
-    # trainval repeats the images of train and val
-    for name, part, images in sorted(lists, key=lambda one: bool(TRAIN_AND_VAL.search(base(one[0]).lower()))):
+    for name, part, images in sorted(lists, key=lambda one: _repeats(one[0])):
         for image in images:
             before = parts.setdefault(image, part)
-            if before != part and (not TRAIN_AND_VAL.search(base(name).lower()) or before == "test"):
+            if before != part and (not _repeats(name) or before == "test"):
                 both[image] = None
                 parts[image] = max(before, part, key=WHICH.__getitem__)
     return SplitLists(tuple(dict.fromkeys(name for name, _, _ in lists)), parts, tuple(both))

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from ranking.core import Decision, Floats, Ints, Problem, Source, SourceBox, SourceImage
 from ranking.core.errors import InputError
 from ranking.core.settings import setting
-from ranking.core.text import counted, readable
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.cards import card_image
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.sequences import GRADE
@@ -58,6 +58,8 @@ SETTING = {
     for part, name in (("train", "file"), ("val", "validation_file"), ("test", "test_file"))
 }
 BEGINS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?\s+(?:qid:\S+\s+)?[0-9]+:[-+0-9.NnaA]")
+# a row without features
+JUDGED = re.compile(r"[-+]?[0-9.]+\s+qid:\S+\s*(?:#|$)")
 INFINITE = re.compile(rb":[-+]?inf", re.IGNORECASE)
 # how LETOR writes a value that is missing
 MISSING = re.compile(rb":null\b", re.IGNORECASE)
@@ -138,12 +140,14 @@ class SvmLight(Source):
         for part in self._parts:
             if part.filled:
                 yield Problem(part.name, "a value for every feature", part.gaps(), FILLED)
-        given = {typed_path(file, EXPECTED) for file in self._files.values()}
-        for file in sorted(next(iter(given)).parent.iterdir()):
-            named = part_in_name(file.name.replace(".", " "))
-            if file not in given and named is not None and _begins_graded(file):
+        for file in self._beside:
+            rows = _first_rows(file)
+            if _are_graded(rows):
+                named = part_in_name(file.name.replace(".", " ")) or "train"
                 done = f"not read; {SETTING[named]} reads it"
                 yield Problem(readable(file.name), "one training file and one test file", "another one", done)
+            elif rows and all(map(JUDGED.match, rows)):
+                yield Problem(readable(file.name), ROW, "grades and queries without features", "not read")
         several, many = len(self._parts) > 1, len(self) > MANY
         for part in self._parts:
             # queries of two files are different even if their names are equal
@@ -194,6 +198,9 @@ class SvmLight(Source):
         if filled:
             gaps = "; ".join(f"{part.name}: {part.gaps()}" for part in parts if part.filled)
             decisions.append(Decision("missing values", FILLED, gaps))
+        if self._beside:
+            names = listed([readable(file.name) for file in self._beside])
+            decisions.append(Decision("other files", "not read", f"in the same folder: {names}"))
         if len(self) > MANY:
             decisions.append(Decision("cards", "one for each grade", f"{rows}, more than {MANY:,}"))
         return decisions
@@ -207,6 +214,17 @@ class SvmLight(Source):
     def _files(self) -> dict[str, str]:
         further = {"validation": self.validation_file, "test": self.test_file}
         return {"train": self.file, **{kind: file for kind, file in further.items() if file.strip()}}
+
+    @cached_property
+    def _beside(self) -> list[Path]:
+        """The files in the folder that are not read."""
+        given = {typed_path(file, EXPECTED) for file in self._files.values()}
+        there = sorted(next(iter(given)).parent.iterdir())
+        return [
+            file
+            for file in there
+            if file not in given and file.is_file() and not file.name.endswith((".query", ".group"))
+        ]
 
     @cached_property
     def _parts(self) -> list[Graded]:
@@ -231,7 +249,7 @@ def graded_files(place: str) -> Recognised | None:
         return None
     if any(is_image(file.name) for file in there[:MAX_LISTED]):
         return None
-    graded = [file for file in there[:MAX_LISTED] if file.is_file() and _begins_graded(file)]
+    graded = [file for file in there[:MAX_LISTED] if file.is_file() and _are_graded(_first_rows(file))]
     parts = {part_in_name(file.name.replace(".", " ")): file for file in reversed(graded)}
     validation = parts.get("val")
     test = parts.get("test", validation)
@@ -244,24 +262,33 @@ def graded_files(place: str) -> Recognised | None:
     return Recognised(0.9, f"{readable(train.name)} begins as {ROW}", settings)
 
 
-def _begins_graded(file: Path) -> bool:
-    try:
-        with file.open("rb") as stream:
-            return begins_graded(stream.read(HEAD))
-    except OSError:
-        return False
-
-
 def begins_graded(head: bytes) -> bool:
     """Return whether a file with these first bytes has graded samples; it may be compressed by gzip."""
+    return _are_graded(_rows(head))
+
+
+def _first_rows(file: Path) -> list[str]:
+    try:
+        with file.open("rb") as stream:
+            return _rows(stream.read(HEAD))
+    except OSError:
+        return []
+
+
+def _rows(head: bytes) -> list[str]:
+    """Return the first rows of a file, which may be compressed by gzip, without comments."""
     try:
         if head.startswith(GZIP):
             head = zlib.decompressobj(zlib.MAX_WBITS | 16).decompress(head, HEAD)
-        lines = head.decode("utf-8-sig", "ignore").splitlines()
     except zlib.error:
-        return False
-    first = next((line for line in lines if line.strip() and not line.startswith("#")), "")
-    return BEGINS.match(first) is not None
+        return []
+    lines = head.decode("utf-8-sig", "ignore").splitlines()
+    return [line for line in lines if line.strip() and not line.startswith("#")]
+
+
+def _are_graded(rows: list[str]) -> bool:
+    """Return whether rows have a grade and features; the first ones may lack features."""
+    return BEGINS.match(next((row for row in rows if not JUDGED.match(row)), "")) is not None
 
 
 def _part(file: str) -> Graded:

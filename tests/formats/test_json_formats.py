@@ -240,6 +240,30 @@ def test_boxes_of_another_format_are_recognised_by_all_of_them(tmp_path):
         assert images["1"].boxes[0].box[2] == boxes[0][0] + boxes[0][2]
 
 
+def test_a_file_without_boxes_labels_whole_images_and_boxes_of_another_file_have_priority(tmp_path):
+    def label(image, category):
+        return {"id": image, "image_id": image, "category_id": category}
+
+    names = ["1.jpg", "2.jpg", "3.jpg"]
+    files = {
+        "labels.json": coco(names, [label(1, 1), label(2, 1), label(2, 2), label(3, 2)]),
+        "boxes.json": coco(names, [box(2, 1, [5, 5, 9, 9]), label(3, 1)]),
+    }
+    images, problems = read("COCO", lay(tmp_path / "x", files | dict.fromkeys(names)))
+    boxes = {name: [(one.box, one.classes) for one in image.boxes] for name, image in images.items()}
+    assert boxes == {
+        "1": [(None, ("cat",))],
+        "2": [((5, 5, 14, 14), ("cat",))],
+        "3": [(None, ("dog",))],
+    }
+    check_rows(problems, ("boxes.json", "3.jpg, annotation 1"), ("labels.json", "2.jpg: dog"))
+    row = decided(tmp_path / "x")["boxes"]
+    assert (row.chosen, row.evidence) == (
+        "whole images",
+        "none of 4 annotations in labels.json has a box or an outline",
+    )
+
+
 def test_boxes_beyond_the_stated_size_belong_to_the_upright_image(tmp_path):
     upright = [box(1, 1, [5, 25, 20, 14]), box(2, 1, [0, 0, 9, 9])]
     tool = {"info": {"contributor": "Label Studio"}}
