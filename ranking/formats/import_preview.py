@@ -27,7 +27,7 @@ from ranking.formats.source_preview import Crop, SourcePreview, preview_source
 from ranking.formats.split_lists import text_lines
 from ranking.formats.svmlight import EXTRACT, HEAD, MAX_LISTED, SvmLight, begins_graded, graded_files
 from ranking.formats.table_file import read_table
-from ranking.formats.tree_source import Recognised, detect, tree_sources
+from ranking.formats.tree_source import Recognised, detect, has_no_data, tree_sources
 from ranking.formats.yolo import label_files
 
 UNKNOWN = "the format was not recognised"
@@ -36,6 +36,9 @@ CONVERT = "Convert these text files to COCO, Pascal VOC or YOLO, or to a table, 
 NAMED, BY_LAYOUT = "a name and ", 0.4
 # the most frequent suffixes that are listed for an unknown format
 MAX_ENDINGS = 4
+# keys of a JSON file that are shown, and lines in which they are looked for
+KEY = re.compile(r'"([^"\\]+)"\s*:')
+MAX_KEYS, MAX_KEY_LINES = 5, 100
 # crops of each alternative of an open decision
 OF_ALTERNATIVE = 4
 # characters of a sentence about an entry: parsers quote what they could not read
@@ -111,7 +114,8 @@ def preview_import(
             if not detected or (
                 NAMED in texts and max(found.sure for found in detected.values()) <= BY_LAYOUT
             ):
-                refused = _graded(tree) or (texts or unknown(names)) + _reasons(tree)
+                described = f"{texts or unknown(names)}{_reasons(tree)}{'' if texts else _other_texts(tree)}"
+                refused = _graded(tree) or described
                 return ImportPreview(len(names), {}, refused=refused)
     chosen = source or next(iter(detected))
     if chosen not in (*detected, *tree_sources()):
@@ -189,13 +193,32 @@ def _texts_of_images(tree: FileTree) -> str:
     return ""
 
 
+def _other_texts(tree: FileTree) -> str:
+    """Return sentences about text files beside images that no source knows, and what is in them; "" if there are
+    none."""
+    rows, known = [], (*IMAGE_SUFFIXES, *TABLES)
+    names = [name for name in tree.names if suffix(name) not in known and not has_no_data(name)]
+    for name in [name for name in names if name not in tree.opened][:MAX_LISTED]:
+        with contextlib.suppress(Unusable):
+            head = tree.head(name, HEAD)
+            if head.strip() and b"\0" not in head:
+                lines = head.decode("utf-8", "replace").splitlines()
+                rows.append(f"{readable(name, 255)}: {_described(list(filter(str.strip, lines)))}")
+    return f". Not readable as labels: {listed(rows)}. {CONVERT}" if rows else ""
+
+
 def _described(lines: Sequence[str]) -> str:
     """
+    >>> _described(['{"image": "1.jpg", "tag": {"name": "cat"}}'])
+    'JSON with the keys image, tag, name'
     >>> _described(["Car 0.5 31 10", "Tram 1 2 -3"]), _described(["1, 2", "3, 4"])
     ('a name and 3 numbers in each line', '2 numbers in each line')
     >>> _described(["a cat", "on a mat"])
     'lines such as “a cat”'
     """
+    if lines[0].lstrip("\ufeff \t")[:1] in ("{", "["):
+        keys = list(dict.fromkeys(KEY.findall(" ".join(lines[:MAX_KEY_LINES]))))
+        return f"JSON with the keys {listed([readable(key, 40) for key in keys], MAX_KEYS)}"
     rows = [re.split(r"[\s,;]+", line.strip(" \t,;")) for line in lines]
     forms = {(len(row), tuple(map(_is_number, row))) for row in rows}
     count, of_cells = forms.pop()

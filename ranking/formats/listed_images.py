@@ -65,19 +65,19 @@ class ListedImages(TreeSource):
         """Leave out annotations without a box, except where no annotation, or none of a file of several images, has
         one: then they are of the whole image."""
         boxed = {entry.file for entry in entries for box in entry.boxes if box.box}
-        bare = [(entry, box) for entry in entries for box in entry.boxes if not box.box]
+        bare = Counter(entry.file for entry in entries for box in entry.boxes if not box.box)
         several = Counter(entry.file for entry in entries if entry.boxes)
-        self._labelled.update(entry.file for entry, _ in bare if not boxed or several[entry.file] > 1)
-        self._labelled.difference_update(boxed)
-        if whole := [entry.file for entry, _ in bare if entry.file in self._labelled]:
-            of = f"none of {counted(len(whole), 'annotation')} in {listed(sorted(self._labelled))}"
-            self._decide(Decision("boxes", "whole images", f"{readable(of)} has a box or an outline"))
-        for entry, box in bare:
-            if entry.file not in self._labelled:
-                came = f"{entry.image}, annotation {box.number}: none"
-                self._report(entry.file, "a box, as other annotations have", came, LEFT_OUT)
-        left_out = {entry.file for entry, _ in bare} - self._labelled
-        return [_without_labels(entry) if entry.file in left_out else entry for entry in entries]
+        self._labelled.update(file for file in bare.keys() - boxed if not boxed or several[file] > 1)
+        if self._labelled:
+            count = counted(sum(bare[file] for file in self._labelled), "annotation")
+            of = readable(f"none of {count} in {listed(sorted(self._labelled))}")
+            self._decide(Decision("boxes", "whole images", f"{of} has a box or an outline"))
+        for entry in entries:
+            for box in entry.boxes if entry.file not in self._labelled else ():
+                if not box.box:
+                    came = f"{entry.image}, annotation {box.number}: none"
+                    self._report(entry.file, "a box, as other annotations have", came, LEFT_OUT)
+        return [entry if entry.file in self._labelled else _without_labels(entry) for entry in entries]
 
     def _with_boxes(self, entries: list[Entry]) -> list[Entry]:
         """Leave out the labels of a whole image where another file has boxes, and report those that no box has."""

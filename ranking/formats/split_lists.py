@@ -31,8 +31,8 @@ NUMBER, WORD = re.compile(r"\d+"), re.compile("[A-Za-z]+")
 PAIR = re.compile(r"(.+?)[\s,;]+([^\s,;]+)")
 MEANS_ONE = re.compile(r"is_?(train|test)")
 THREE_PARTS = {"0": "train", "1": "val", "2": "test"}
-# lists of ids that are looked at for one list of parts, and bytes of a text that says what values mean
-MAX_LISTS, MAX_TEXT = 50, 65_536
+# lists of ids that are looked at for one list of parts
+MAX_LISTS = 50
 
 
 # the name of a list, its part, and its images
@@ -44,8 +44,7 @@ class SplitLists(NamedTuple):
     several parts; they count for test before val before train. missing: the file of each line that names no image, and
     the line. how: what the values of the lists mean, and why. is_open: whether they may mean the opposite.
 
-    sets: if sets of lists state different splits, their names, first that of the set that was read. unread: the lists
-    of the other sets.
+    sets: if sets of lists state different splits, their names, first that of the only set that was read.
     """
 
     files: tuple[str, ...]
@@ -55,7 +54,6 @@ class SplitLists(NamedTuple):
     how: str = ""
     is_open: bool = False
     sets: tuple[str, ...] = ()
-    unread: tuple[str, ...] = ()
 
     def in_words(self) -> str:
         return listed([readable(name) for name in dict.fromkeys(self.files)]) + self.how
@@ -111,7 +109,7 @@ def split_lists(tree: FileTree, index: ImageNames, chosen: str = "") -> SplitLis
         if lists.parts.keys().isdisjoint(best.parts):
             both = zip(best, lists, strict=True)
             best = SplitLists(*(one | two if isinstance(one, dict) else one + two for one, two in both))
-    for name in (*best.files, *best.unread):
+    for name in best.files:
         tree.note_opened(name)
     return best._replace(missing=(*best.missing, *(row for row in missing if row[0] in best.files)))
 
@@ -186,10 +184,7 @@ def _meaning(values: Counter[str], explained: str, is_of_both: bool) -> tuple[di
 
 def _pairs(tree: FileTree, name: str) -> list[tuple[str, str]]:
     """Return the first words and the last word of each line of a text file; [] if a line has one word only."""
-    try:
-        matches = [PAIR.fullmatch(line) for line in text_lines(tree, name)]
-    except Unusable:
-        return []
+    matches = [PAIR.fullmatch(line) for line in lines_of(tree, name)]
     pairs = [(match[1].strip(" \"'"), match[2].strip("\"'")) for match in matches if match]
     return pairs if len(pairs) == len(matches) else []
 
@@ -198,10 +193,7 @@ def _names_by_id(tree: FileTree, beside: str, index: ImageNames) -> dict[str, tu
     """Return the names of images by the ids that a text file in the same folder gives them, and that file."""
     lists = [name for name in _in_folder_of(tree, beside) if suffix(name) in SUFFIXES and name != beside]
     for name in lists[:MAX_LISTS]:
-        try:
-            cells = [re.split(r"[\s,;]+", line, maxsplit=1) for line in text_lines(tree, name)]
-        except Unusable:
-            continue
+        cells = [re.split(r"[\s,;]+", line, maxsplit=1) for line in lines_of(tree, name)]
         named = {row[0]: (name, row[1]) for row in cells if len(row) == 2 and index.knows(row[1])}
         if len(named) >= max(1, min(LEAST_NAMED * len(cells), MANY_NAMED)):
             return named
@@ -217,10 +209,7 @@ def _explanations(tree: FileTree, name: str) -> Iterator[str]:
     """Yield the texts beside a list that may say what its values mean."""
     for other in _in_folder_of(tree, name):
         if "readme" in base(other).lower():
-            try:
-                yield tree.head(other, MAX_TEXT).decode("utf-8", "replace")
-            except Unusable:
-                continue
+            yield from lines_of(tree, other)
 
 
 class NamedImages(NamedTuple):
@@ -232,12 +221,7 @@ class NamedImages(NamedTuple):
 
 def named_images(tree: FileTree, name: str, index: ImageNames) -> NamedImages:
     """Return the images that the lines of a file name; none if it is no list."""
-    nothing = NamedImages([], [])
-    try:
-        lines = text_lines(tree, name)
-    except Unusable:
-        return nothing
-    images, missing = [], []
+    images, missing, lines = [], [], lines_of(tree, name)
     for line in lines:
         words = line.split()
         texts = [line, words[0], line.partition(",")[0]] if len(words) <= MAX_WORDS else [line]
@@ -247,9 +231,16 @@ def named_images(tree: FileTree, name: str, index: ImageNames) -> NamedImages:
                 images.append(index.find(text, parent(name)))
         else:
             missing.append(line)
-    return (
-        NamedImages(images, missing) if len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED) else nothing
-    )
+    is_list = len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED)
+    return NamedImages(images, missing) if is_list else NamedImages([], [])
+
+
+def lines_of(tree: FileTree, name: str) -> list[str]:
+    """Return `text_lines`, or none of a file that cannot be read."""
+    try:
+        return text_lines(tree, name)
+    except Unusable:
+        return []
 
 
 def text_lines(tree: FileTree, name: str) -> list[str]:
@@ -269,8 +260,7 @@ def joined(lists: list[List], chosen: str = "") -> SplitLists:
         return _parts(lists)
     names = sorted(sets, key=lambda name: name != chosen)
     unread = [one for name in names[1:] for one in sets[name]]
-    read = _parts([one for one in lists if one not in unread])
-    return read._replace(sets=tuple(names), unread=tuple(file for file, _, _ in unread))
+    return _parts([one for one in lists if one not in unread])._replace(sets=tuple(names))
 
 
 def _sets(lists: list[List]) -> dict[str, list[List]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import contextlib
 import gzip
 import re
 import zlib
@@ -140,7 +141,7 @@ class SvmLight(Source):
         for part in self._parts:
             if part.filled:
                 yield Problem(part.name, "a value for every feature", part.gaps(), FILLED)
-        for file in self._beside:
+        for file in self._beside[:MAX_LISTED]:
             rows = _first_rows(file)
             if _are_graded(rows):
                 named = part_in_name(file.name.replace(".", " ")) or "train"
@@ -268,11 +269,9 @@ def begins_graded(head: bytes) -> bool:
 
 
 def _first_rows(file: Path) -> list[str]:
-    try:
-        with file.open("rb") as stream:
-            return _rows(stream.read(HEAD))
-    except OSError:
-        return []
+    with contextlib.suppress(OSError), file.open("rb") as stream:
+        return _rows(stream.read(HEAD))
+    return []
 
 
 def _rows(head: bytes) -> list[str]:

@@ -124,8 +124,8 @@ class TreeSource(Source):
         yield from tool_formats(self._tree, self._unopened)
         images = list(filter(is_image, self._unopened))
         others = [name for name in self._unopened if not is_image(name)]
-        texts = list(filter(_has_no_data, others))
-        files = [name for name in others if not _has_no_data(name)]
+        texts = list(filter(has_no_data, others))
+        files = [name for name in others if not has_no_data(name)]
         kinds: dict[str, list[str]] = {}
         for name in images:
             kind = self._in_list.get(name, " in folders of masks" if mask_words(name) else "")
@@ -210,10 +210,9 @@ class TreeSource(Source):
         """Return report rows about lists that state the split, and decide between sets of them."""
         if lists.sets:
             name, *others = lists.sets
-            evidence = f"{counted(len(lists.sets), 'set')} of lists state different test images; not read: "
-            evidence += self._listed(lists.unread)
-            row = ("set of lists", name, evidence, "lists", name, tuple(others), name != self.lists)
-            self._decide(Decision(*row))
+            evidence = f"{counted(len(lists.sets), 'set')} of lists state different test images"
+            is_open = name != self.lists
+            self._decide(Decision("set of lists", name, evidence, "lists", name, tuple(others), is_open))
         return list(lists.rows())
 
     def _without_split(self, named: str, ignored: str, held: str) -> tuple[Problem, str]:
@@ -300,7 +299,7 @@ def _kinds(names: Sequence[str]) -> str:
     return listed([f"{count:,} {readable(ending, 20)}" for ending, count in endings], 8)
 
 
-def _has_no_data(name: str) -> bool:
+def has_no_data(name: str) -> bool:
     """Return whether a file is known to have no labels."""
     last = base(name).lower()
     return suffix(name) in NO_DATA or last.startswith(("readme", "license"))

@@ -194,6 +194,24 @@ def test_several_folders_of_svmlight_files_are_refused_with_their_names(tmp_path
     ]
 
 
+def test_every_other_file_of_a_folder_of_svmlight_is_reported(tmp_path):
+    """The first rows of a file may lack features; a file without any is no file of features."""
+    judged = "# grade\n4\tqid:1 #\t7555\n1\tqid:2 #\t7\n"
+    files = {
+        "a.txt": judged,
+        "b.txt": judged + "3\tqid:1\t1:5 # 7555\n1\tqid:1\t1:2\n",
+        "c.txt": "1 qid:3 1:1\n",
+        "notes.md": "?",
+    }
+    opened = open_image_set(lay(tmp_path / "x", files))
+    assert len(opened.images) == 4
+    rows = {row.file: (row.came, row.done) for row in opened.problems}
+    assert rows["a.txt"] == ("grades and queries without features", "not read")
+    assert rows["c.txt"][1] == "not read; the setting file with its path reads it"
+    [row] = [row for row in opened.reading.decisions if row.about == "other files"]
+    assert row.evidence == "in the same folder: a.txt, c.txt, notes.md"
+
+
 @pytest.mark.parametrize("ending", ["zip", "gztar"])
 def test_an_archive_of_svmlight_files_is_refused_with_the_step(tmp_path, ending):
     folder = lay(tmp_path / "x", {"Fold1/train.txt": "1 qid:1 1:1\n" * 9})

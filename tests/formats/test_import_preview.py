@@ -110,6 +110,18 @@ def test_text_files_of_images_that_cannot_be_read_are_described(tmp_path, text, 
     )
 
 
+def test_other_text_files_are_named_with_what_is_in_them(tmp_path):
+    line = {"source-ref": "s3://x/1.png", "tag": 0, "tag-metadata": {"class-name": "cat"}}
+    files = {"out/output.manifest": line, "README.md": "a cat", "b.dat": b"\0\1", "c.rows": "\n1 2\n3 4\n"}
+    refusal = preview_import(str(lay(tmp_path / "x", {"1.png": None, **files})), None, {}).refused
+    assert refusal.startswith("the format was not recognised: 1 .png")
+    came = refusal.partition("Not readable as labels: ")[2]
+    keys = "source-ref, tag, tag-metadata, class-name"
+    assert came.startswith(
+        f"c.rows: 2 numbers in each line, out/output.manifest: JSON with the keys {keys}. Convert"
+    )
+
+
 @pytest.mark.parametrize(
     ("table", "part"),
     [
