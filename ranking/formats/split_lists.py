@@ -99,19 +99,24 @@ def split_lists(tree: FileTree, index: ImageNames, chosen: str = "") -> SplitLis
         part = part_in_name(name)
         if (coded := coded_list(tree, name, index)) is not None:
             found.append(coded)
-        elif part is not None and (named := named_images(tree, name, index)).images:
-            folders.setdefault(NUMBER.sub("", parent(name)), []).append((name, part, named.images))
-            missing.extend((name, line) for line in named.missing)
-    found += [joined(lists, chosen) for lists in folders.values()]
-    found.sort(key=lambda lists: (-len(lists.parts), lists.files[0].count("/")))
-    best = found[0] if found else joined([])
-    for lists in found[1:]:
-        if lists.parts.keys().isdisjoint(best.parts):
-            both = zip(best, lists, strict=True)
-            best = SplitLists(*(one | two if isinstance(one, dict) else one + two for one, two in both))
+        elif part is not None and (rows := named_images(tree, name, index)).images:
+            folders.setdefault(NUMBER.sub("", parent(name)), []).append((name, part, rows.images))
+            missing.extend((name, line) for line in rows.missing)
+    merged: list[List] = []
+    named: set[str] = set()
+    for lists in sorted(folders.values(), key=lambda lists: (-len(_images(lists)), lists[0][0].count("/"))):
+        if named.isdisjoint(_images(lists)):
+            merged += lists
+            named |= _images(lists)
+    found += [joined(merged, chosen)] if merged else []
+    best = min(found, key=lambda lists: (-len(lists.parts), lists.files[0].count("/")), default=joined([]))
     for name in best.files:
         tree.note_opened(name)
     return best._replace(missing=(*best.missing, *(row for row in missing if row[0] in best.files)))
+
+
+def _images(lists: list[List]) -> set[str]:
+    return {image for _, _, images in lists for image in images}
 
 
 def names_split(name: str) -> bool:
