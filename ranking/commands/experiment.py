@@ -19,12 +19,13 @@ from pathlib import Path
 from ranking.commands.naming import add_samples, features_named, set_of, trained_methods
 from ranking.commands.outputs import OUTPUTS, add_outputs, check_outputs, write_experiment
 from ranking.commands.train import training_of
-from ranking.commands.watching import DONE, finished, read_json
+from ranking.commands.watching import DONE, finished, read_json, warn_without_edges
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.settings import Named
 from ranking.core.text import readable
 from ranking.experiments.cross_validation.comparisons import difference_table
+from ranking.experiments.cross_validation.protocol import uses_graph
 from ranking.experiments.cross_validation.tables import (
     Row,
     Table,
@@ -34,6 +35,7 @@ from ranking.experiments.cross_validation.tables import (
     validation_table,
 )
 from ranking.explain.question_strategies import STRATEGIES
+from ranking.features.graph.image_graph import default_graph
 from ranking.methods import method_class
 from ranking.metrics.fold_curves import curves_of
 from ranking.reports.exports import plain
@@ -76,6 +78,7 @@ def run(options: argparse.Namespace) -> int:
         if ranks != {"samples"}:
             return (_ask if ranks == {"labels"} else _order)(store, images, options)
     settings = _settings(options) if _is_file(options) else _small(images, options)
+    warn_without_edges(store, settings, [name for name, _ in settings.methods])
     finished(store, jobs.start_once(store, "study", settings.to_json()))
     findings = Findings.at_home(store, settings)
     tables = [
@@ -100,6 +103,7 @@ def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
         tuple(options.queries) or images.classes[:FEW_QUERIES],
         SMALL_GRIDS,
         options.folds,
+        graph=default_graph(images) if any(map(uses_graph, options.methods)) else None,
         scheduler=options.scheduler,
     )
 

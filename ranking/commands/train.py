@@ -14,11 +14,12 @@ import os
 from pathlib import Path
 
 from ranking.commands.naming import add_samples, features_named, set_of, settings_from, trained_methods
-from ranking.commands.watching import DONE, finished, read_json
+from ranking.commands.watching import DONE, finished, read_json, warn_without_edges
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.settings import Named, Settings
 from ranking.datasets.sequences import usual_drawing
+from ranking.features.graph.image_graph import default_graph
 from ranking.methods import method_class
 from ranking.storage import jobs
 from ranking.storage.run_settings import (
@@ -50,6 +51,7 @@ def run(options: argparse.Namespace) -> int:
     """Train, and print the run with its measures."""
     store = Store(options.home)
     settings = _settings(store, options)
+    warn_without_edges(store, settings, [settings.method])
     trained = finished(store, jobs.start(store, "train", settings.to_json()))
     print(f"run {trained.id}")
     for part in ("train", "test"):
@@ -91,4 +93,5 @@ def training_of(
         return BagTrainSettings(images.key, name, method, given)
     if ranks == "sequences":
         return OrderTrainSettings(images.key, features, name, method, given, usual_drawing(images, name))
-    return TrainSettings(images.key, features, name, method, given)
+    graph = default_graph(images) if method_class(method).uses_graph else None
+    return TrainSettings(images.key, features, name, method, given, graph=graph)

@@ -18,7 +18,7 @@ from ranking.experiments.recording import Recorder
 from ranking.experiments.task import Measured, Task
 from ranking.explain.playback import Scored
 from ranking.features import load_features, make_feature, rows_of
-from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name, image_graph
+from ranking.features.graph.image_graph import UNNAMED_GRAPH, check_graph_name, image_graph
 from ranking.features.projection import Projection, fit_projection, projected, whole_projection
 from ranking.methods import method_class
 from ranking.metrics import evaluate_or_count
@@ -128,7 +128,7 @@ def graph_in_use(settings: TrainSettings) -> str | None:
     """Return the name of the similarity graph that a training run's method uses; None where it uses none."""
     if not method_class(settings.method).uses_graph:
         return None
-    return settings.graph or FIRST_GRAPH
+    return settings.graph or UNNAMED_GRAPH
 
 
 def training_signature(settings: TrainSettings) -> str:

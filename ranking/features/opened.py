@@ -15,7 +15,7 @@ from ranking.datasets import import_image_set, load_image_set, load_reading
 from ranking.datasets.copies import stored_copies
 from ranking.datasets.readings import READING
 from ranking.features import default_names, load_features
-from ranking.features.graph.image_graph import FIRST_GRAPH, image_graph
+from ranking.features.graph.image_graph import default_graph, image_graph
 from ranking.files.typed_path import typed_path
 from ranking.formats.import_preview import preview_import, reader_of, undecided
 
@@ -45,20 +45,21 @@ class OpenImageSet:
         return self.images.classes
 
     def query(
-        self, name: str, split: str = "train", features: Sequence[str] | None = None, graph: str = FIRST_GRAPH
+        self, name: str, split: str = "train", features: Sequence[str] | None = None, graph: str | None = None
     ) -> Query:
         """Return the samples of a split with their relevance for a class, features and similarity graph."""
         # name: one of `classes`. split: "train", "test" or "all". features: names of
         # `ranking.features.feature_names`, by default the app's default features. graph: which samples are
-        # neighbours, one of `ranking.features.graph.image_graph.GRAPHS`; methods without a similarity graph
-        # ignore it.
+        # neighbours, one of `ranking.features.graph.image_graph.GRAPHS`, by default that of `default_graph`;
+        # methods without a similarity graph ignore it.
         if split not in SPLITS:
             raise InputError("split", f"one of {', '.join(SPLITS)}", readable(split))
         relevance = self.images.relevance(name)
         rows = (self.images.test == (split == "test")) | (split == "all")
         parts: Named = tuple((feature, {}) for feature in features or default_names(self.images))
         of_all = load_features(self.images, parts, self.folder / "features")
-        neighbours = image_graph(self.images, graph, parts, of_all, rows)
+        by = default_graph(self.images) if graph is None else graph
+        neighbours = image_graph(self.images, by, parts, of_all, rows)
         return Query(of_all[rows], relevance[rows], neighbours, self.images.ids[rows])
 
 

@@ -8,7 +8,7 @@ from ranking.core import Method
 from ranking.core.settings import Settings, settings_of
 from ranking.core.text import counted
 from ranking.features import feature_class, feature_names
-from ranking.features.graph.image_graph import FIRST_GRAPH, graph_words
+from ranking.features.graph.image_graph import UNNAMED_GRAPH, graph_words
 from ranking.features.projection import features_words, projection_words
 from ranking.methods import method_class, method_names
 from ranking.storage.run import Run
@@ -78,7 +78,7 @@ def _compared(run: Run) -> dict[str, tuple[object, str]]:
         "corrections": (set(run.corrections), counted(len(run.corrections), "corrected label")),
     }
     if method is not None and method.uses_graph:
-        graph = settings.get("graph") or FIRST_GRAPH
+        graph = settings.get("graph") or UNNAMED_GRAPH
         compared["graph"] = (graph, f"neighbours = {graph_words(graph)}")
     for name, words in (("min_images", "images per label ≥"), ("warm_start", "warm start from")):
         if settings.get(name) is not None:

@@ -130,7 +130,8 @@ class TrainSettings(OfMethod):
     # the id of the run whose weights it starts from
     warm_start: str | None = None
     # the similarity graph of a method that uses one: a name in `ranking.features.graph.image_graph.GRAPHS`,
-    # or of uploaded pairs (`ranking.features.graph.uploaded_pairs`); None for the default of the method
+    # or of uploaded pairs (`ranking.features.graph.uploaded_pairs`); None for its UNNAMED_GRAPH, or where the
+    # method uses no graph
     graph: str | None = None
     # applied to the features before training, as in `ranking.features.projection.make_projection`; None for
     # no projection, here and in all settings below

@@ -19,6 +19,7 @@ from ranking.commands.outputs import write
 from ranking.commands.watching import Bar
 from ranking.core import ImageSet, ProgressEvent
 from ranking.explain.localisation import read_localisation
+from ranking.features.graph.image_graph import default_graph, no_edges
 from ranking.metrics import evaluate
 from ranking.storage import jobs, workspaces
 from ranking.storage.events import Report
@@ -91,6 +92,24 @@ def test_a_localisation_run_is_kept_and_ranks_images_with_their_windows(store, t
     assert fails("train", *named, "--features", "HOG").startswith("--features: ")
     assert fails("experiment", squares.key, "--methods", "MI-SVM").startswith("--methods: ")
     assert fails("report", run.id, "-o", tmp_path / "report.html").startswith(f"run {run.id}: ")
+
+
+def test_a_method_with_neighbours_uses_the_graph_of_the_page_and_a_graph_without_edges_is_named(
+    store, images, tmp_path, command
+):
+    """A file of settings without a graph means what it meant when it was stored."""
+    given = ("--query", "day", "--setting", "max_iterations=5")
+    out, err = command("train", images.key, "--method", "HOB-SVM", *given)
+    assert store.runs.get(out.split()[1]).settings["graph"] == default_graph(images) == "nearest"
+    assert "joins" not in err
+    file = settings_file(
+        tmp_path, images, query="day", method="HOB-SVM", method_settings={"max_iterations": 5}
+    )
+    out, err = command("train", file)
+    assert err.startswith(no_edges(["HOB-SVM"]))
+    assert store.runs.get(out.split()[1]).settings["graph"] is None
+    file = settings_file(tmp_path, images, query="day", method="AP-SVM", graph="none")
+    assert "joins" not in command("train", file)[1]
 
 
 def test_an_experiment_prints_and_writes_its_tables(images, tmp_path, command):

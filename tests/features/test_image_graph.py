@@ -7,13 +7,24 @@ from typing import Any
 
 import numpy as np
 from image_sets import image_set
+from labelled_pictures import patches
 from refusals import refusal, refused
 
 from ranking.core import ImageSet
 from ranking.features import feature_class, feature_names
 from ranking.features.graph import image_graph as module
-from ranking.features.graph.image_graph import GRAPHS, NEAREST, image_graph
+from ranking.features.graph.image_graph import (
+    GRAPHS,
+    NEAREST,
+    default_graph,
+    graph_edges,
+    has_edges,
+    image_graph,
+    no_edges,
+    shares_of_same_label,
+)
 from ranking.features.graph.uploaded_pairs import edges_name
+from ranking.features.opened import OpenImageSet
 
 # 8 columns
 BOX = [("Colour", {"bins": 2})]
@@ -72,6 +83,65 @@ def test_edges_join_similar_samples_of_one_split_numbered_among_those_taken():
         assert graph.affinity.dtype == np.float32
         ends = vectors[taken][graph.edges]
         np.testing.assert_allclose(graph.affinity, np.exp(-((ends[:, 0] - ends[:, 1]) ** 2)), rtol=1e-5)
+
+
+def test_default_graph_joins_samples_of_one_image_where_at_least_half_share_theirs():
+    for image_of, expected in (
+        ([0, 0, 1, 1], "same image"),
+        ([0, 0, 1, 2], "same image"),
+        ([0, 0, 1, 2, 3], "nearest"),
+        ([0, 1, 2], "nearest"),
+        ([0], "nearest"),
+    ):
+        assert default_graph(image_set(image_of, [False] * (max(image_of) + 1))) == expected, image_of
+
+
+def test_a_query_in_python_has_the_default_graph_unless_another_is_named(tmp_path):
+    images = patches(tmp_path / "set", 18)
+    opened = OpenImageSet(images, tmp_path)
+    edges = {graph: opened.query("day", features=("Colour",), graph=graph).graph.edges for graph in GRAPHS}
+    default = opened.query("day", features=("Colour",)).graph.edges
+    np.testing.assert_array_equal(default, edges[default_graph(images)])
+    assert [graph for graph in GRAPHS if len(edges[graph])] == ["nearest"]
+
+
+def test_a_graph_has_edges_if_training_has_them():
+    sets = [forty()]
+    sets += [
+        image_set(range(4), test, groups=np.array(groups))
+        for test in ([False] * 4, [False] * 3 + [True], [False] + [True] * 3)
+        for groups in ([0, 1, 2, 3], [0, 1, 2, 2])
+    ]
+    counted = set()
+    for images in sets:
+        rows, vectors = np.flatnonzero(~images.test), np.random.default_rng(0).normal(size=(len(images), 3))
+        for by in (*GRAPHS, edges_name(UPLOADED)):
+            uploaded = None if by in GRAPHS else UPLOADED[(len(images) > UPLOADED).all(axis=1)]
+            expected = len(graph_edges(images, by, vectors, rows, uploaded)) > 0
+            assert has_edges(images, by, uploaded) == expected, (by, images.image_test)
+            counted.add((by, expected))
+    assert len(counted) == 2 * len(GRAPHS) + 1, (
+        "each graph, and uploaded pairs, with and without, but for none"
+    )
+
+
+def test_the_message_about_a_graph_without_edges_names_the_methods_and_a_graph_that_has_some():
+    text = no_edges(["HOB-SVM", "HOAP-SVM"])
+    assert "HOB-SVM and HOAP-SVM" in text
+    assert [name for name in GRAPHS if f"“{name}”" in text] == ["nearest"]
+
+
+def test_shares_of_pairs_with_the_same_label_are_those_of_training_pairs():
+    rng = np.random.default_rng(0)
+    images = forty()
+    labels = rng.random((40, 2)) < 0.4
+    images = image_set(images.image_of, images.image_test, labels=labels, classes=("a", "b"))
+    training = list(itertools.combinations(np.flatnonzero(~images.test), 2))
+    alike = [bool((labels[i] == labels[j]).all()) for i, j in training]
+    inside = [images.image_of[i] == images.image_of[j] for i, j in training]
+    expected = np.mean([same for same, near in zip(alike, inside, strict=True) if near]), np.mean(alike)
+    np.testing.assert_allclose(shares_of_same_label(images), expected)
+    assert 0 < expected[0] != expected[1] > 0
 
 
 def test_whole_image_features_are_compared_only_without_crop_features():

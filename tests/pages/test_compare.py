@@ -12,14 +12,28 @@ import numpy as np
 import pytest
 from filled_home import train_here, train_settings
 from homes import trained_besides
+from image_sets import pictures
 from PIL import Image
-from shown import address, button_keys, choose, components, plain, plain_texts, press, texts, turn_to
+from shown import (
+    address,
+    button_keys,
+    captions,
+    choose,
+    components,
+    plain,
+    plain_texts,
+    press,
+    texts,
+    turn_to,
+)
 
 from pages.parts.app import cache, menu
 from pages.parts.app.colours import IRRELEVANT, RELEVANT
 from pages.parts.charts import sheets
 from pages.parts.comparison import compared_rankings, compared_runs
 from pages.parts.training import runs
+from ranking.core import SourceBox
+from ranking.datasets import build_image_set
 from ranking.metrics.intervals import Interval
 from ranking.metrics.ranked import first_mistake
 from ranking.reports import comparison_files, comparison_words
@@ -282,6 +296,32 @@ def test_one_run_offers_to_train_the_rest_of_the_paper_on_the_same_images(baseli
     assert all(run.settings[name] == like[name] for run in started for name in ("features", "set", "query"))
     svm, hob, hoap = (run.id for run in started)
     assert address(app)["compared"] == f"{svm},{baselines.laboratory.on_shapes},{hob},{hoap}"
+
+
+def test_methods_whose_graph_joins_no_training_samples_are_left_out(baselines, open_page, started):
+    """Images of one sample have a graph of similar samples; here, two samples share only the test images."""
+
+    def draw(number, random):
+        halves = [SourceBox((left, 0, left + 10, 20), (("dark", "light")[number % 2],)) for left in (0, 10)]
+        return f"{number}", random.uniform(0, 255, (20, 20, 3)), halves if number % 3 == 2 else halves[:1]
+
+    folder = baselines.store.home / "built"
+    build_image_set(pictures("Halves", 12, draw), folder)
+    key = baselines.store.sets.add(folder, "Halves")
+    alone = train_here(baselines.store, key, "dark")
+    app = open_page("compare", compared=baselines.laboratory.finished)
+    press(app, "widget train missing")
+    graphs = {run.settings["method"]: run.settings["graph"] for run in started}
+    assert graphs == {"SVM": None, "HOB-SVM": "nearest", "HOAP-SVM": "nearest"}
+    started.clear()
+    turn_to(app, compared=alone.id)
+    assert "Without HOB-SVM and HOAP-SVM" in captions(app)
+    press(app, "widget train missing")
+    assert [run.settings["method"] for run in started] == ["SVM"]
+    baselines.store.runs.end(started[0].id, "cancelled", "")
+    train_here(baselines.store, key, "dark", "SVM")
+    turn_to(app, compared=alone.id)
+    assert "widget train missing" not in button_keys(app), "nothing is left to train"
 
 
 def test_where_nothing_is_ranked_a_button_leads_to_training(empty_home, open_page, started):

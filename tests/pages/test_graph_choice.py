@@ -28,7 +28,7 @@ from training_runs import finished
 from pages.parts.app import cache, home
 from pages.parts.neighbours import graph_models
 from pages.parts.training import export, graph_choice, runs
-from ranking.features.graph.image_graph import FIRST_GRAPH
+from ranking.features.graph.image_graph import default_graph
 from ranking.features.graph.uploaded_pairs import edges_name, short_name
 from ranking.storage.uploads import edges_in
 
@@ -124,7 +124,7 @@ def test_refused_pairs_name_their_line_and_nothing_is_kept(laboratory, form, ima
     upload(form, good + "nobody,x\n")
     [refusal] = errors(form)
     assert refusal.startswith("pairs.csv, line 5: ")
-    assert box(form).value == FIRST_GRAPH
+    assert box(form).value == default_graph(images)
     assert not list((laboratory.home / "edges").rglob("*.npy"))
     assert errors(form.run()) == [refusal], "as long as the file is there"
     choose(form.selectbox, "set", laboratory.digits)
@@ -195,7 +195,7 @@ def test_a_run_and_its_sheet_name_them_and_another_set_does_not_offer_them(
     app = open_page("train", run=on_edges.id, graph="none")
     assert [f"{short_name(graph)} → none" in difference for difference in compared(app)] == [True]
     turn_to(app, set=laboratory.digits, method=METHOD, graph=graph)
-    assert box(app).value == FIRST_GRAPH
+    assert box(app).value == "nearest", "whose images have one sample each"
     assert graph_choice.words(graph) not in box(app).options
     assert short_name(graph) in warnings(app)
 
@@ -216,7 +216,7 @@ def test_damaged_and_missing_pairs_are_uploaded_again(open_page, on_edges, image
     turn_to(app, run=on_edges.id)
     assert short_name(graph) in warnings(app)
     assert "edges.npy" in warnings(app), "what an export goes without"
-    assert box(app).value == FIRST_GRAPH
+    assert box(app).value == default_graph(images)
     upload(app, as_csv(images, edges[::-1]))
     assert box(app).value == graph, "in any order"
     for missing in shown:

@@ -7,11 +7,11 @@ import json
 import pytest
 from filled_home import train_here
 from homes import trained_besides
-from shown import address, compared, plain, plain_texts, press, texts, turn_to, warnings
+from shown import address, captions, compared, plain, plain_texts, press, texts, turn_to, warnings
 
 from pages.parts.app import cache, home
 from pages.parts.training import certificate, export, graph_choice, run_steps, runs, training_charts
-from ranking.features.graph.image_graph import GRAPHS
+from ranking.features.graph.image_graph import GRAPHS, no_edges, shares_of_same_label
 from ranking.storage.run_settings import TrainSettings
 
 METHOD = "HOAP-SVM"
@@ -44,14 +44,15 @@ def test_the_form_has_a_graph_for_methods_that_use_one(laboratory, started, open
     for method in ("HOB-SVM", METHOD):
         turn_to(app, set=laboratory.digits, method=method)
         [box] = graph_box(app)
-        assert box.value == "same image"
+        assert box.value == "nearest", "because each image has one sample"
         assert box.options == [graph_choice.words(name) for name in GRAPHS]
-        box.select("nearest").run()
-        assert address(app)["graph"] == "nearest"
+        assert not warnings(app)
+        box.select("none").run()
+        assert address(app)["graph"] == "none"
         press(app, "train")
-        assert started[-1].settings["graph"] == "nearest"
+        assert started[-1].settings["graph"] == "none"
         assert "graph" not in address(app), "the run stands for it"
-        assert graph_box(app)[0].value == "nearest"
+        assert graph_box(app)[0].value == "none"
     turn_to(app, set=laboratory.digits, method=METHOD, graph="friends")
     assert repr("friends") in warnings(app)
     turn_to(app, set=laboratory.digits, method="AP-SVM", graph="nearest")
@@ -60,6 +61,28 @@ def test_the_form_has_a_graph_for_methods_that_use_one(laboratory, started, open
     assert started[-1].settings["graph"] is None
     unknown = TrainSettings("key", (), "disc", "TOP", graph="nearest")
     assert runs.neighbours_of(unknown) == "nearest", "of a method of another version as it was given"
+
+
+def test_a_graph_without_edges_is_named_before_training_and_labels_of_one_image_where_they_are_measured(
+    laboratory, open_page
+):
+    app = open_page("train", set=laboratory.digits, method=METHOD, graph="same image")
+    assert no_edges([METHOD]) in warnings(app)
+    assert "%" not in captions(app)
+    turn_to(app, set=laboratory.digits, method=METHOD)
+    assert not warnings(app)
+    turn_to(app, set=laboratory.digits, method="AP-SVM", graph="same image")
+    assert not warnings(app), "which has no graph"
+    images = home.store().sets.get(laboratory.figures)
+    assert [f"{share:.0%}" for share in shares_of_same_label(images)] == ["58%", "10%"]
+    for graph in ("same image", "nearest"):
+        turn_to(app, set=laboratory.figures, method=METHOD, graph=graph)
+        assert ("58%" in captions(app), "10%" in captions(app)) == (graph == "same image",) * 2
+        assert not warnings(app)
+    turn_to(
+        app := open_page("experiments"), experiment_set=laboratory.digits, graph="none", features="Colour"
+    )
+    assert no_edges(["HOB-SVM", METHOD]) in warnings(app)
 
 
 def test_graph_of_a_run_is_named_in_table_contact_sheet_and_url(filled, on_neighbours, open_page):

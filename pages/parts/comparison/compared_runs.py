@@ -9,13 +9,14 @@ from typing import NoReturn
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.parts.app import address, controls, frame, home, keys
+from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.comparison import compared_rankings
 from pages.parts.training import jobs_panel, run_steps, runs
 from pages.parts.training.run_actions import MAX_COMPARED
-from ranking import method_names
+from ranking import method_class, method_names
 from ranking.core.text import counted
+from ranking.features.graph.image_graph import default_graph, has_edges
 from ranking.reports.comparison_words import listed as listed_in_words
 from ranking.storage import examples
 from ranking.storage.run import ENDED, SAMPLES, Run
@@ -251,20 +252,27 @@ def _need_another(subject: Subject, listed: Sequence[Run], waits: bool) -> NoRet
 
 def offer_missing(listed: Sequence[Run], primary: bool) -> None:
     """A button that trains the missing methods of the paper on the images and features of the listed runs."""
-    # With default settings; nothing if no method is missing.
+    # With default settings; nothing if no method is missing. Methods whose graph has no edges are left out.
     missing = [name for name in PAPER if name not in _methods(listed)]
     if not missing or not listed:
         return
     like = TrainSettings.from_json(listed[0].settings)
-    if frame.pressed(
+    images = cache.image_set(like.set)
+    graph, leave = default_graph(images), [name for name in missing if method_class(name).uses_graph]
+    if leave and not has_edges(images, graph):
+        missing = [name for name in missing if name not in leave]
+        st.caption(f"Without {listed_in_words(leave)}: the similarity graph joins no training samples.")
+    if missing and frame.pressed(
         f"Train {listed_in_words(missing)} on the same images",
         keys.widget("train missing"),
         type="primary" if primary else "secondary",
         icon=":material/play_arrow:",
     ):
-        alike = replace(like, method_settings={}, warm_start=None, graph=None)
+        alike = replace(like, method_settings={}, warm_start=None)
         with frame.errors_in_place():
-            begun = run_steps.start_all([replace(alike, method=name) for name in missing])
+            begun = run_steps.start_all(
+                [replace(alike, method=name, graph=graph if name in leave else None) for name in missing]
+            )
             newest = {run.settings["method"]: run.id for run in reversed([*listed, *begun])}
             _begin_with([newest[name] for name in PAPER if name in newest])
             st.rerun()

@@ -18,6 +18,7 @@ from ranking import method_names
 from ranking.experiments.cross_validation.plan import Plan, paths_of, plan_of
 from ranking.experiments.cross_validation.protocol import MEASURES, uses_graph
 from ranking.features import default_names
+from ranking.features.graph.image_graph import UNNAMED_GRAPH
 from ranking.storage.run import Run
 from ranking.storage.run_settings import PAPER_GRIDS, PAPER_METHODS, SMALL_GRIDS, ExperimentSettings
 from ranking.storage.sets import ImageSetRow
@@ -46,12 +47,11 @@ def given(run: Run) -> dict[str, str]:
         keys.CHOSEN_BY: settings.measure,
         keys.WIDEN: str(settings.widen),
         **projections.given(settings.projection),
+        keys.GRAPH: settings.graph or UNNAMED_GRAPH,
     }
     parameters |= {f"grid.{name}": _values_shown(list(values)) for name, values in settings.grids.items()}
     if settings.queries:
         parameters[keys.QUERIES] = json.dumps(settings.queries)
-    if settings.graph is not None:
-        parameters[keys.GRAPH] = settings.graph
     return parameters
 
 
@@ -96,7 +96,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         projection = projections.choose()
         names = choose_compared_methods()
         graph_methods = [name for name in names if uses_graph(name)]
-        graph = graph_choice.choose(cache.image_set(row.key), graph_methods[0]) if graph_methods else None
+        graph = graph_choice.choose(cache.image_set(row.key), graph_methods)
     with right:
         grids = {"C": choose_values("C: cost of an error", keys.GRID_C, "C", scale)}
         if graph_methods:

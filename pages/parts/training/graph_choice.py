@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
@@ -9,21 +11,20 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from pages.parts.app import address, downloads, dropped, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.training import export
-from ranking import method_class
 from ranking.core import ImageSet, Ints
 from ranking.core.spreadsheets import guarded
-from ranking.features.graph.image_graph import FIRST_GRAPH, GRAPHS, within
+from ranking.features.graph import image_graph
+from ranking.features.graph.image_graph import GRAPHS, within
 from ranking.features.graph.uploaded_pairs import is_edges_name, read_pairs, short_name
 
-SAME_IMAGE = "Samples in one image often have the same label."
 LEAN = "Connected samples influence each other through η and the pairwise penalty."
 # of a CSV file: a million pairs of ids of thirty characters
 MAX_MEGABYTES = 64
 
 
-def choose(images: ImageSet, method: str) -> str | None:
-    """The name of the graph; None if the method does not use one."""
-    if not method_class(method).uses_graph:
+def choose(images: ImageSet, methods: Sequence[str]) -> str | None:
+    """The name of the graph of `methods`, all of which use one; None if there are none."""
+    if not methods:
         return None
     refused = _take_up(images)
     uploaded = home.store().features.edge_names(images.key)
@@ -31,12 +32,17 @@ def choose(images: ImageSet, method: str) -> str | None:
         "Similarity graph: which samples are neighbours",
         [*GRAPHS, *uploaded],
         format_func=words,
-        **address.bound(keys.GRAPH, lambda text: _known(text, uploaded), FIRST_GRAPH),
+        **address.bound(keys.GRAPH, lambda text: _known(text, uploaded), image_graph.default_graph(images)),
     )
     with frame.errors_in_place(), home.missing_as_error():
         edges = home.store().features.edges_of(images.key, graph)
-        several = SAME_IMAGE if len(np.unique(images.image_of)) < len(images) else ""
-        st.caption(f"{several if edges is None else in_words(images, edges)} {LEAN}".strip())
+        about = "" if edges is None else in_words(images, edges)
+        if not image_graph.has_edges(images, graph, edges):
+            st.warning(image_graph.no_edges(methods), icon=":material/warning:")
+        elif graph == "same image":
+            within_images, of_all = image_graph.shares_of_same_label(images)
+            about = f"Same label: {within_images:.0%} of pairs in one image, {of_all:.0%} of all pairs."
+        st.caption(f"{about} {LEAN}".strip())
     _offer(images, refused)
     return graph
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, fields
 from ranking.core.errors import InputError
 from ranking.core.settings import Settings, settings_dict, settings_of
 from ranking.core.text import readable
-from ranking.features.graph.image_graph import FIRST_GRAPH, check_graph_name
+from ranking.features.graph.image_graph import UNNAMED_GRAPH, check_graph_name
 from ranking.methods import make_method, method_class, method_names
 from ranking.storage.run_settings import Protocol
 
@@ -119,7 +119,7 @@ def graph_in_use(protocol: Protocol, compared_methods: list[ComparedMethod]) -> 
     """Return the name of the similarity graph; None if no compared method uses one."""
     if not any(uses_graph(compared_method.method) for compared_method in compared_methods):
         return None
-    return protocol.graph or FIRST_GRAPH
+    return protocol.graph or UNNAMED_GRAPH
 
 
 def check(protocol: Protocol) -> None:

@@ -47,8 +47,54 @@ GRAPHS = {
     "nearest": Graph(f"each sample and the {NEAREST} most similar", _nearest),
     "none": Graph("none", lambda *_: _no_pairs()),
 }
-# the default
-FIRST_GRAPH = "same image"
+# of settings that were stored without the name of a graph
+UNNAMED_GRAPH = "same image"
+
+
+def default_graph(image_set: ImageSet) -> str:
+    """Return the graph that is used unless another is chosen.
+
+    It joins samples of the same image if at least half of the samples share their image with another sample, else each
+    sample and the NEAREST most similar.
+    """
+    together = np.bincount(image_set.image_of)[image_set.image_of] > 1
+    return "same image" if 2 * np.count_nonzero(together) >= len(image_set) else "nearest"
+
+
+def has_edges(image_set: ImageSet, by: str, uploaded: Ints | None = None) -> bool:
+    """Return whether a graph joins any training samples; needs no features. Arguments as for `image_graph`."""
+    rows = np.flatnonzero(~image_set.test)
+    if uploaded is not None:
+        return len(within(uploaded, rows, len(image_set))) > 0
+    check_graph_name(by)
+    if by == "nearest":
+        return len(rows) > 1
+    groups = {"same image": image_set.image_of, "same group": image_set.groups, "none": image_set.ids}[by]
+    return len(np.unique(groups[rows])) < len(rows)
+
+
+def no_edges(methods: Sequence[str]) -> str:
+    """Say that a graph joins no training samples, what follows for methods that use it, and what to do."""
+    what = (
+        f"This similarity graph joins no training samples, so {' and '.join(methods)} cannot use neighbours."
+    )
+    return f"{what} Choose the graph “nearest”: {GRAPHS['nearest'].words}."
+
+
+def shares_of_same_label(image_set: ImageSet) -> tuple[float, float]:
+    """Return the share of pairs of training samples with the same classes: among pairs of one image, among all pairs.
+
+    Some training samples must share an image.
+    """
+
+    def pairs(numbers: Ints) -> float:
+        counts = np.unique(numbers, return_counts=True)[1]
+        return float(counts @ (counts - 1))
+
+    image_of, labels = image_set.image_of[~image_set.test], image_set.labels[~image_set.test]
+    kinds = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
+    alike = pairs(image_of * np.int64(len(kinds)) + kinds)
+    return alike / pairs(image_of), pairs(kinds) / pairs(0 * kinds)
 
 
 def is_graph_name(by: str) -> bool:
