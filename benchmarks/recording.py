@@ -24,7 +24,7 @@ from ranking.datasets import load_image_set
 from ranking.experiments import recording, tasks
 from ranking.experiments.recording import Recorder
 from ranking.explain.playback import Playback, Scored
-from ranking.features import default_names, load_features
+from ranking.features import load_features
 from ranking.storage.examples import folder_of
 from ranking.storage.run_settings import AnyTrainSettings, OrderTrainSettings, TrainSettings
 
@@ -81,7 +81,7 @@ def on_examples(
     """Yield training runs on the bundled image sets."""
     for name, make in (("Action figures", samples_settings), ("Timeline cars", sequences_settings)):
         images = load_image_set(folder_of(name))
-        features = tuple((each, {}) for each in default_names(images))
+        features = (("HOG", {}), ("Colour", {}))
         load_features(images, features, place)
         for method in methods:
             if settings := make(images.key, features, method, queries):

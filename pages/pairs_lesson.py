@@ -24,6 +24,7 @@ from pages.parts.training import jobs_panel, runs
 from ranking.core import ImageSet, Ints
 from ranking.experiments.ablations import FIGURES, FUSED, RANK_SVM
 from ranking.features import default_names
+from ranking.features.cnn import CNN
 from ranking.metrics.ablation_curves import AblationResult
 from ranking.reports.prose import markdown_table
 from ranking.storage import jobs
@@ -115,7 +116,8 @@ def show_sequence(images: ImageSet, criterion: str) -> None:
 
 def show_rankers(images: ImageSet, criterion: str) -> None:
     """Show RankSVM, which learns from pairs, and rankers of longer subsequences of the same sequences."""
-    features = tuple((name, {}) for name in default_names(images))
+    # The bundled study does not use CNN.
+    features = tuple((name, {}) for name in default_names(images) if name != CNN.name)
     settings = pairs_study(images.key, features, criterion)
     run = runs.best_equal(home.store(), "study", settings.to_json())
     if run is not None and run.state not in ENDED:

@@ -9,6 +9,7 @@ A new feature is one new file here whose class carries ``@FEATURES.register("nam
 from __future__ import annotations
 
 from ranking.core import ImageSet
+from ranking.features.cnn import CNN, FILE
 from ranking.features.extract import cached_features, cached_vectors_file, feature_columns, load_features
 from ranking.features.given import Given
 from ranking.features.matrix_files import rows_of
@@ -26,6 +27,9 @@ __all__ = [
     "make_feature",
     "rows_of",
 ]
+
+# CNN takes about 5 ms per sample on two processors, so that more samples would wait for minutes
+MOST_BY_CNN = 20_000
 
 feature_class = FEATURES.get
 make_feature = FEATURES.make
@@ -45,5 +49,10 @@ def feature_names(image_set: ImageSet | None = None) -> list[str]:
 
 
 def default_names(image_set: ImageSet | None = None) -> list[str]:
-    """Return those of `feature_names` whose class is marked as `default`: the initial choice of the form."""
-    return [name for name in feature_names(image_set) if FEATURES.get(name).default]
+    """Return those of `feature_names` whose class is marked as `default`: the initial choice of the form.
+
+    CNN is one of them for at most MOST_BY_CNN samples, and if the package was installed with its network.
+    """
+    names = [name for name in feature_names(image_set) if FEATURES.get(name).default]
+    is_large = image_set is not None and len(image_set) > MOST_BY_CNN
+    return [name for name in names if name != CNN.name] if is_large or not FILE.is_file() else names

@@ -32,7 +32,7 @@ class CNN(Feature):
     """
 
     order: ClassVar[int] = 3
-    default: ClassVar[bool] = False
+    default: ClassVar[bool] = True
     version: ClassVar[int] = 1
     size: ClassVar[int] = 1280
     whole_image: ClassVar[bool] = False
@@ -49,6 +49,7 @@ class ImageCNN(CNN):
     """CNN of the whole image, which is the same for all its boxes: the scene around a box."""
 
     order: ClassVar[int] = 13
+    default: ClassVar[bool] = False
     whole_image: ClassVar[bool] = True
 
 

@@ -11,12 +11,14 @@ from pathlib import Path
 import numpy as np
 import onnx
 import pytest
+from numbered_set import cards
 from PIL import Image
 from reference import Layer, efficientnet_lite0
 from refusals import refused
 
+from ranking import features
 from ranking.datasets import load_image_set
-from ranking.features import cnn, make_feature
+from ranking.features import cnn, default_names, make_feature
 from ranking.features.cnn import CNN, FILE
 from ranking.storage.examples import folder_of
 
@@ -59,7 +61,16 @@ def test_the_network_is_small_and_has_its_licence():
     assert "Apache License" in (FILE.parent / "LICENSE").read_text()
 
 
+def test_a_large_image_set_is_not_described_by_default(tmp_path, monkeypatch):
+    images = cards(tmp_path / "set", [1, 1, 1])
+    for most, names in ((3, ["HOG", "Colour", "CNN"]), (2, ["HOG", "Colour"])):
+        monkeypatch.setattr(features, "MOST_BY_CNN", most)
+        assert default_names(images) == names, most
+
+
 def test_a_missing_file_is_refused_with_the_remedy(monkeypatch):
+    monkeypatch.setattr(features, "FILE", Path("no such file"))
+    assert default_names() == ["HOG", "Colour"]
     monkeypatch.setattr(cnn, "FILE", Path("no such file"))
     monkeypatch.setattr(cnn, "_model", cnn._model.__wrapped__)
     with refused("CNN") as caught:

@@ -60,7 +60,7 @@ def test_the_contract_of_a_feature(name):
 
 def test_a_new_feature_is_offered_and_used_by_default_only_if_declared(monkeypatch):
     before = default_names()
-    assert before == ["HOG", "Colour"]
+    assert before == ["HOG", "Colour", "CNN"]
     for name, attributes in [("Silent", {}), ("Offered", {"default": False}), ("Usual", {"default": True})]:
         monkeypatch.setitem(FEATURES._classes, name, type(name, (Feature,), {"order": -1, **attributes}))
         assert name in feature_names()

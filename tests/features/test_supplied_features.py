@@ -110,7 +110,7 @@ def test_supplied_features_change_the_key_of_the_set(given, without, tmp_path):
 def test_a_set_offers_either_supplied_features_or_features_of_images(given, without, tmp_path):
     assert feature_names(given) == default_names(given) == ["Given"]
     assert feature_names(without) == feature_names()
-    assert default_names(without) == default_names() == ["HOG", "Colour"]
+    assert default_names(without) == default_names() == ["HOG", "Colour", "CNN"]
     assert "Given" not in feature_names()
     with refused("features", "HOG"):
         load_features(given, [("Given", {}), ("HOG", {})], tmp_path)

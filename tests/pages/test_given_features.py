@@ -34,7 +34,7 @@ def test_the_form_offers_only_supplied_features_for_sets_that_have_them(
     choose(app.selectbox, "set", laboratory.digits)
     options, chosen = offered(app)
     assert "Given" not in options
-    assert chosen == ["HOG", "Colour"]
+    assert chosen == ["HOG", "Colour", "CNN"]
     choose(app.selectbox, "set", cards)
     assert offered(app) == (["Given"], ["Given"])
 

@@ -115,7 +115,7 @@ def test_invalid_url_parameters_are_listed_and_ignored(laboratory, open_page):
     listed = warnings(app)
     assert all(name in listed and repr(text) in listed for name, text in {**wrong, C_OF_AP_SVM: "-3"}.items())
     assert not set(wrong) & set(address(app))
-    assert list(app.button_group[0].value) == ["HOG", "Colour"]
+    assert list(app.button_group[0].value) == ["HOG", "Colour", "CNN"]
     app.run()
     assert warnings(app) == listed, "until the address changes"
     app.query_params["query"] = "5"
@@ -149,7 +149,7 @@ def test_run_from_its_start_to_cancel(laboratory, started, open_page, monkeypatc
     press(app, "train")
     [run] = started
     assert run.settings["query"] == "7"
-    assert [name for name, _ in run.settings["features"]] == ["HOG", "Colour"]
+    assert [name for name, _ in run.settings["features"]] == ["HOG", "Colour", "CNN"]
     assert run.settings["method_settings"] == settings_dict(method_class("AP-SVM")())
     assert address(app)["run"] == run.id
     assert escaped(runs.short_name(run)) in texts(app)
