@@ -201,7 +201,7 @@ def errors(weights: Weights) -> Iterator[tuple[str, float]]:
     for name in ("Action figures", "Label scenes", "Timeline cars", "Hidden objects"):
         picture = load_image_set(folder_of(name)).open_image(0).resize((SIDE, SIDE))
         pixels = (np.asarray(picture, np.float32).transpose(2, 0, 1) - MEAN) / DEVIATION
-        features = opened.run(pixels[None], "features")[0]
+        features = opened.run(pixels, "features")
         expected = efficientnet_lite0(pixels, layers_of(weights))
         yield name, float(np.linalg.norm(features - expected) / np.linalg.norm(expected))
 

@@ -14,7 +14,7 @@ from PIL import Image
 
 from ranking.core import Feature
 from ranking.core.errors import InputError
-from ranking.features.onnx_model import Network, OnnxModel, model_name, normalisation
+from ranking.features.onnx_model import Network, OnnxModel, model_name, stated_normalisation
 from ranking.features.registry import FEATURES
 
 # made by data/efficientnet.py; missing if the package was installed without data/
@@ -60,5 +60,5 @@ def _model() -> OnnxModel:
         remedy = "install the package from a checkout of its repository"
         raise InputError("CNN", f"its network {FILE}", "no such file", remedy)
     network = Network(FILE)
-    settings = normalisation(network.metadata)
+    settings = stated_normalisation(network.metadata)
     return OnnxModel(model_name(FILE), "features", CNN.size, network=network, **settings)

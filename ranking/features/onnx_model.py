@@ -28,10 +28,12 @@ if TYPE_CHECKING:
     from onnxruntime import InferenceSession, NodeArg
 
 T = TypeVar("T")
-CHANNELS, POOLS = ("RGB", "BGR"), ("mean", "flatten")
+CHANNELS = ("RGB", "BGR")
+# values of the setting `pooling`, with their labels
+POOLS = {"mean": "mean", "first token": "first token", "flatten": "all, side by side"}
 TYPES = {"tensor(float)": "float32", "tensor(float16)": "float16", "tensor(double)": "float64"}
-MAX_SIDE, MAX_COLUMNS = 1024, 65_536
-# Metadata about normalisation, by the names that exporters use; numbers above 2 refer to pixels from 0 to 255.
+MAX_SIDE, MAX_COLUMNS, MAX_BATCH = 1024, 65_536, 64
+# metadata about normalisation, by the names that exporters use
 MEANS, DEVIATIONS = ("mean", "image_mean", "img_mean"), ("std", "image_std", "img_std", "stddev")
 
 
@@ -45,14 +47,17 @@ class Network:
         inputs = self._session.get_inputs()
         if len(inputs) != 1:
             names = ", ".join(readable(port.name) for port in inputs[:5]) or "none"
-            raise InputError("model", "one input, an image", f"{len(inputs)}: {names}")
+            remedy = "export the vision model, whose only input is the image"
+            raise InputError("model", "one input, an image", f"{len(inputs)}: {names}", remedy)
         self._input = inputs[0].name
         shape = _shape(inputs[0])
         self.last = len(shape) == 4 and shape[3] == 3 and shape[1] != 3
         rows_first = [*shape[:1], *shape[3:], *shape[1:3]] if self.last else shape
-        is_image = len(shape) == 4 and rows_first[0] in (None, 1) and rows_first[1] in (None, 3)
+        # how many images it takes at a time; a run fills up with copies of its image
+        self.batch = (rows_first or [None])[0] or 1
+        is_image = len(shape) == 4 and self.batch <= MAX_BATCH and rows_first[1] in (None, 3)
         if not is_image or inputs[0].type not in TYPES:
-            expected = "one image, 1 × 3 × height × width or 1 × height × width × 3"
+            expected = f"1 to {MAX_BATCH} images, each 3 × height × width or height × width × 3"
             remedy = "export the model so that it takes one image of real numbers at a time"
             raise InputError("input of the model", expected, _words(inputs[0]), remedy)
         self.height, self.width = rows_first[2:]
@@ -67,11 +72,14 @@ class Network:
         self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
 
     def run(self, pixels: npt.NDArray[np.floating], output: str) -> AnyArray:
-        """Return the numbers of an output for the pixels of one image."""
-        [result] = _within_runtime(lambda: self._session.run([output], {self._input: pixels}))
+        """Return the numbers of an output for the pixels of one image, without a dimension for several images."""
+        images = np.repeat(pixels[None], self.batch, axis=0)
+        [result] = _within_runtime(lambda: self._session.run([output], {self._input: images}))
         if not isinstance(result, np.ndarray) or result.dtype.kind not in "fiub":
             raise InputError(f"output {output}", "numbers", "something else")
-        return result
+        # some models leave out the dimension for a single image
+        for_several = result.shape[:1] == (self.batch,) and (result.ndim > 1 or self.batch > 1)
+        return np.asarray(result[0]) if for_several else result
 
 
 def _session(data: bytes) -> InferenceSession:
@@ -99,12 +107,10 @@ def _within_runtime(work: Callable[[], T]) -> T:
         reason = " ".join(str(error).split())[:500] or type(error).__name__
         if re.search("memory|alloc", reason, re.IGNORECASE):
             raise MemoryError(reason) from error
-        remedy = ""
         if re.search("external data|model_path", reason, re.IGNORECASE):
-            remedy = (
-                "its numbers are in other files (external data), which are not opened: save it as one file"
-            )
-        raise InputError("model", "one that can be run", reason, remedy) from error
+            came = "numbers in other files (external data), which are not opened"
+            raise InputError("model", "all of it in one file", came, "save it as one file") from error
+        raise InputError("model", "one that can be run", reason) from error
 
 
 def _shape(port: NodeArg) -> list[int | None]:
@@ -160,8 +166,8 @@ class OnnxModel(Feature):
     )
     pooling: str = setting(
         "mean",
-        label="Places",
-        help="For outputs with spatial positions: average them, or concatenate them.",
+        label="Positions",
+        help="For outputs with a vector for each position or token: their mean, the first token, or all of them.",
         choices=POOLS,
     )
     network: Network | None = field(default=None, repr=False, compare=False)
@@ -174,9 +180,8 @@ class OnnxModel(Feature):
                 f"{self.model!r:.80}",
                 "upload the file on the page Image sets, and choose it there",
             )
+        normalisation(self.mean, self.deviation)
         self._mean, self._deviation = three_numbers(self.mean), three_numbers(self.deviation)
-        if not self._deviation.all():
-            raise InputError(f"deviation of {self.name}", "numbers other than 0", f"{self.deviation!r:.80}")
 
     @property
     def size(self) -> int:
@@ -222,16 +227,19 @@ class OnnxModel(Feature):
             pixels = pixels[:, :, ::-1]
         pixels = (pixels - self._mean) / self._deviation
         ordered = pixels if network.last else pixels.transpose(2, 0, 1)
-        return np.ascontiguousarray(ordered[None], network.type)
+        return np.ascontiguousarray(ordered, network.type)
 
     def _pooled(self, output: npt.NDArray[np.float32], network: Network) -> npt.NDArray[np.float32]:
-        """Return one vector; the first dimension of `output`, if there are several, is the single image."""
-        if output.ndim > 1 and output.shape[0] == 1:
+        """Return one vector of the output for one image."""
+        if self.pooling == "first token" and output.ndim != 2:
+            came = f"{output.ndim} dimensions"
+            raise InputError(f"output {self.output}", "a vector for each token", came, "choose the mean")
+        if self.pooling == "first token":
             output = output[0]
-        if self.pooling == "mean" and output.ndim == 3:
+        elif self.pooling == "mean" and output.ndim == 3:
             output = output.mean(axis=(0, 1) if network.last else (1, 2))
         elif self.pooling == "mean" and output.ndim == 2:
-            # a vector for each patch of the image
+            # a vector for each token: a patch of the image
             output = output.mean(axis=0)
         return output.reshape(-1)
 
@@ -252,24 +260,6 @@ def model_file(folder: Path, name: str) -> Path:
     return folder / f"{name}.onnx"
 
 
-def normalisation(metadata: Mapping[str, str]) -> Settings:
-    """Return the normalisation in a model's metadata; {} if there is none that can be read."""
-    lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
-    texts = [next((lower[name] for name in names if name in lower), "") for names in (MEANS, DEVIATIONS)]
-    try:
-        mean, deviation = map(three_numbers, texts)
-    except ValueError:
-        return {}
-    if not deviation.all():
-        return {}
-    white = 255.0 if max(mean.max(), deviation.max()) > 2 else 1.0
-    written = [
-        ", ".join(np.format_float_positional(number, trim="-") for number in part)
-        for part in (mean, deviation)
-    ]
-    return {"white": white, "mean": written[0], "deviation": written[1]}
-
-
 def three_numbers(text: str) -> npt.NDArray[np.float32]:
     """Return three numbers from a text with three numbers, or one for all three.
 
@@ -285,3 +275,38 @@ def three_numbers(text: str) -> npt.NDArray[np.float32]:
         expected = "three numbers, such as 0.485, 0.456, 0.406, or one for all three"
         raise InputError("mean or deviation", expected, f"{text!r:.80}")
     return np.broadcast_to(numbers, (3,)).copy()
+
+
+def normalisation(mean: str, deviation: str) -> Settings:
+    """Return the settings for these numbers; above 2 they refer to pixels from 0 to 255, otherwise from 0 to 1.
+
+    InputError for texts that are no numbers, and a deviation of 0.
+
+    >>> normalisation("0.5", "0.25, 0.5, 0.5")
+    {'white': 1.0, 'mean': '0.5, 0.5, 0.5', 'deviation': '0.25, 0.5, 0.5'}
+    """
+    numbers = [three_numbers(text) for text in (mean, deviation)]
+    if not numbers[1].all():
+        raise InputError("deviation", "numbers other than 0", f"{deviation!r:.80}")
+    written = [", ".join(np.format_float_positional(number, trim="-") for number in part) for part in numbers]
+    return {"white": 255.0 if np.max(numbers) > 2 else 1.0, "mean": written[0], "deviation": written[1]}
+
+
+def stated_normalisation(metadata: Mapping[str, str]) -> Settings:
+    """Return the normalisation in a model's metadata; {} if there is none that can be read."""
+    lower = {name.lower().rpartition(".")[2]: value for name, value in metadata.items()}
+    texts = [next((lower[name] for name in names if name in lower), "") for names in (MEANS, DEVIATIONS)]
+    try:
+        return normalisation(*texts)
+    except ValueError:
+        return {}
+
+
+# Usual ways to normalise pixels, by name. The last is that of models whose first layer normalises.
+PRESETS = {
+    "ImageNet": normalisation("0.485, 0.456, 0.406", "0.229, 0.224, 0.225"),
+    "CLIP": normalisation("0.48145466, 0.4578275, 0.40821073", "0.26862954, 0.26130258, 0.27577711"),
+    "−1 to 1": normalisation("0.5", "0.5"),
+    "0 to 1": normalisation("0", "1"),
+    "0 to 255": {**normalisation("0", "1"), "white": 255.0},
+}

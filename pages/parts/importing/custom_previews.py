@@ -11,18 +11,18 @@ from pages.parts.app.frame import escaped
 from pages.parts.importing import problem_table, uploads, vector_chart
 from pages.parts.training import jobs_panel
 from ranking.core import ImageSet
-from ranking.core.settings import settings_of
 from ranking.core.text import counted, readable
-from ranking.features.onnx_model import OnnxModel, three_numbers
+from ranking.features.onnx_model import PRESETS, OnnxModel, normalisation
 from ranking.features.uploads.array_files import ArrayInfo
-from ranking.features.uploads.model_preview import ModelPreview
+from ranking.features.uploads.model_preview import UNKNOWN, ModelPreview
 from ranking.features.uploads.vector_matrix import BY_ORDER
 from ranking.features.uploads.vectors_preview import VectorsPreview
 from ranking.storage.import_questions import Question
 from ranking.storage.run import Run
 
-# settings of a model that have no widget in its form
-CHOSEN_APART = ("model", "columns", "output")
+# settings of a model that have no widget of their own in its form
+CHOSEN_APART = ("model", "columns", "output", "white", "mean", "deviation")
+OWN_NUMBERS = "own numbers"
 
 
 def show(images: ImageSet, run: Run, question: Question) -> None:
@@ -32,7 +32,11 @@ def show(images: ImageSet, run: Run, question: Question) -> None:
 
 
 def _show_refusal(refused: str) -> None:
-    st.error(escaped(refused[0].upper() + refused[1:]), icon=":material/error:")
+    text = escaped(refused[0].upper() + refused[1:])
+    if refused == UNKNOWN:
+        st.info(text, icon=":material/help:")
+    else:
+        st.error(text, icon=":material/error:")
 
 
 def _decide(
@@ -122,8 +126,8 @@ def _show_model(images: ImageSet, run: Run, question: Question, file_name: str) 
             whole = jobs_panel.in_minutes(preview.seconds * len(images))
             st.metric(f"All {len(images):,}", f"about {whole}", width="content")
         st.caption(
-            "Pixels are normalised as the file states, otherwise as for ImageNet; you can change that below. Each crop "
-            "is resized to the input size without keeping its aspect ratio, and its vector is scaled to unit length."
+            f"Pixel values: {_preset(preview)}. Each crop is resized to the input size without keeping its aspect "
+            "ratio, and its vector is scaled to unit length."
         )
     if preview.plot is not None:
         reason = "the model needs another normalisation of pixels, or another output is the right one"
@@ -135,28 +139,58 @@ def _show_model(images: ImageSet, run: Run, question: Question, file_name: str) 
 
 
 def _settings(run: Run, question: Question, preview: ModelPreview) -> dict[str, Any] | None:
-    """The form of the model's settings, which starts with those of the preview; None if one is invalid."""
-    before = {**{item.name: item.default for item in settings_of(OnnxModel)}, **preview.settings}
+    """The form of the model's settings, which starts with those of the preview; None if one is invalid or open."""
     owner = f"network {run.id} {question.number}"
     outputs = list(preview.outputs)
     with st.expander("Model settings", expanded=bool(preview.refused)):
         output = st.selectbox(
             "Output",
             outputs,
-            index=outputs.index(before["output"]) if before["output"] in outputs else 0,
+            index=outputs.index(preview.settings["output"]),
             format_func=lambda name: f"{name}: {preview.outputs[name]}",
             key=keys.widget(f"output {run.id} {question.number}"),
         )
-        for item in settings_of(OnnxModel):
-            key = keys.widget(keys.setting(owner, OnnxModel.name, item.name))
-            st.session_state.setdefault(key, before[item.name])
+        try:
+            pixels = _pixel_values(owner, preview)
+        except ValueError as error:
+            st.error(escaped(str(error)), icon=":material/error:")
+            return None
         plugins = [(OnnxModel.name, OnnxModel)]
-        values = forms.settings_form(owner, plugins, "More settings", shared=False, without=CHOSEN_APART)
-        settings = values[OnnxModel.name]
-        for name in ("mean", "deviation"):
-            try:
-                three_numbers(settings[name])
-            except ValueError as error:
-                st.error(f"**{name.capitalize()}**: {escaped(str(error))}", icon=":material/error:")
-                return None
-    return {**settings, "output": output}
+        values = forms.settings_form(
+            owner, plugins, "More settings", shared=False, without=CHOSEN_APART, usual=preview.settings
+        )
+    return {**values[OnnxModel.name], **pixels, "output": output} if pixels else None
+
+
+def _preset(preview: ModelPreview) -> str | None:
+    """The name of a model's normalisation of pixels; None if it is not known."""
+    if "mean" not in preview.settings:
+        return None
+    values = preview.settings.items()
+    return next((name for name, preset in PRESETS.items() if preset.items() <= values), OWN_NUMBERS)
+
+
+def _pixel_values(owner: str, preview: ModelPreview) -> dict[str, Any]:
+    """The choice of how pixels are normalised; {} if there is none yet, ValueError for texts that are no numbers."""
+    known, names = _preset(preview), [*PRESETS, OWN_NUMBERS]
+    chosen = st.selectbox(
+        "Pixel values",
+        names,
+        index=None if known is None else names.index(known),
+        placeholder="Choose as in the training of the model",
+        help="How pixels were normalised when the model was trained; its documentation says so.",
+        key=keys.widget(f"{owner} pixels"),
+    )
+    if chosen is None or chosen in PRESETS:
+        return PRESETS.get(chosen, {})
+    help = (
+        "One number, or one per channel. Numbers above 2 refer to pixels from 0 to 255, others from 0 to 1."
+    )
+    fields = [
+        (label, str(preview.settings.get(label.lower(), number)))
+        for label, number in (("Mean", "0"), ("Deviation", "1"))
+    ]
+    texts = [
+        st.text_input(label, text, help=help, key=keys.widget(f"{owner} {label}")) for label, text in fields
+    ]
+    return normalisation(*texts)

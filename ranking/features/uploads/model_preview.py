@@ -16,12 +16,14 @@ import numpy as np
 from ranking.core import Features, ImageSet, Ints, OnStep
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenJson, GivenSettings, Json, Settings, settings_dict
-from ranking.features.onnx_model import MAX_COLUMNS, Network, OnnxModel, model_name, normalisation
+from ranking.features.onnx_model import MAX_COLUMNS, Network, OnnxModel, model_name, stated_normalisation
 from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 
 # that are described
 SAMPLES = 60
-IMAGENET = {"white": 1.0, "mean": "0.485, 0.456, 0.406", "deviation": "0.229, 0.224, 0.225"}
+UNKNOWN = (
+    "the file does not say how pixels are normalised for it: choose it below, as in the training of the model"
+)
 
 
 @dataclass(frozen=True)
@@ -58,15 +60,17 @@ def is_network(path: Path) -> bool:
 
 def preview_model(path: Path, images: ImageSet, chosen: GivenSettings, on_step: OnStep) -> ModelPreview:
     """Return a preview of the model in `path`, with the vectors of some samples of an image set."""
-    # chosen: settings that override the defaults: the normalisation in the file, otherwise that of ImageNet,
-    # and the output whose name suggests features.
+    # chosen: settings that override the defaults: the normalisation in the file, and the output whose name
+    # suggests features.
     if images.image_features is not None:
         came = "cards that name labels, because it was imported with features"
         raise InputError(images.title, "images", came, "choose an image set of images")
     on_step("Reading the model", 0, 1)
     network = Network(path)
-    settings = {"output": _likely_output(network.outputs), **(normalisation(network.metadata) or IMAGENET)}
-    preview = ModelPreview(network.outputs, {**settings, **chosen, "model": model_name(path)})
+    settings = {"output": _likely_output(network.outputs), **stated_normalisation(network.metadata), **chosen}
+    preview = ModelPreview(network.outputs, {**settings, "model": model_name(path)})
+    if "mean" not in settings:
+        return replace(preview, refused=UNKNOWN)
     rows = np.unique(np.linspace(0, len(images) - 1, min(SAMPLES, len(images))).round().astype(np.int64))
     try:
         feature = OnnxModel(**{**preview.settings, "columns": 1})

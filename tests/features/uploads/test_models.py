@@ -15,11 +15,11 @@ import pytest
 from numbered_set import cards
 from PIL import Image
 from refusals import refusal, refused
-from tiny_models import FLOAT, INT64, external, mean_colour, model, node, part, port, tensor, whole
+from tiny_models import FLOAT, INT64, external, integer, mean_colour, model, node, part, port, tensor, whole
 
 from ranking.features import cached_features, feature_names, load_features, make_feature
-from ranking.features.onnx_model import Network, model_name, three_numbers
-from ranking.features.uploads.model_preview import ModelPreview, preview_model
+from ranking.features.onnx_model import PRESETS, Network, model_name, three_numbers
+from ranking.features.uploads.model_preview import UNKNOWN, ModelPreview, preview_model
 from ranking.storage import importing, workspaces
 from ranking.storage.events import Report
 from ranking.storage.home import SHARED
@@ -82,7 +82,9 @@ def test_numbers_in_other_files_are_refused_with_the_remedy(uploaded, tmp_path, 
         ):
             with refused("model") as caught:
                 Network(uploaded(data))
-            assert "save it as one file" in caught.value.remedy, path
+            assert "external data" in caught.value.came, path
+            assert "one file" in caught.value.remedy, path
+            assert "weights.bin" not in str(caught.value), "nothing that the runtime says"
 
 
 def test_the_runtime_keeps_no_record_of_its_use(uploaded, tmp_path):
@@ -119,12 +121,15 @@ def test_models_that_take_no_image_are_refused(uploaded):
     for data, subject, came in (
         (takes(port("image", (1, 3, 4, 4)), port("b", (1,))), "model", "2: image, b"),
         (takes(port("image", (1, 10))), INPUT, "1 × 10 (tensor(float))"),
-        (mean_colour((8, 3, 4, 4)), INPUT, "8 × 3 × 4 × 4 (tensor(float))"),
+        (mean_colour((65, 3, 4, 4)), INPUT, "65 × 3 × 4 × 4 (tensor(float))"),
         (mean_colour((1, 4, 8, 8)), INPUT, "1 × 4 × 8 × 8 (tensor(float))"),
         (mean_colour((1, 3, 4096, 4096)), INPUT, "1 × 3 × 4,096 × 4,096 (tensor(float))"),
         (takes(port("image", (1, 3, 4, 4), INT64), element=INT64), INPUT, "1 × 3 × 4 × 4 (tensor(int64))"),
     ):
         assert refusal(Network, uploaded(data)) == (subject, came)
+    with refused("model") as caught:
+        Network(uploaded(takes(port("image", (1, 3, 4, 4)), port("input_ids", (1, 77), INT64))))
+    assert "export the vision model" in caught.value.remedy
 
 
 # ------------------------------------------------------------------------------------------------ how it is run
@@ -159,7 +164,40 @@ def test_pixels_are_normalised_and_positions_pooled_as_the_settings_say(describe
     assert described(free, pooling="flatten", **last) == pytest.approx([51, 0, 255] * 4), "2 × 2 pixels"
 
 
-def test_normalisation_is_read_or_that_of_imagenet(uploaded, images):
+def test_a_fixed_number_of_images_is_filled_up(described):
+    for batch in (2, 8):
+        for sides, output in (((batch, 3, 8, 6), "features"), ((batch, None, None, 3), "map")):
+            assert described(mean_colour(sides), output=output, side=2) == pytest.approx([1, 0, 0.2]), sides
+
+
+def test_tokens_are_averaged_or_the_first_is_taken(described):
+    axes = part(5, part(1, "axes") + whole(8, 3) + whole(20, 7)) + integer("keepdims", 0)
+    nodes = [node("ReduceMean", ["image"], ["tokens"], axes), node("Identity", ["image"], ["map"])]
+    for images in (1, 2):
+        # a token for each channel, of four numbers
+        sides = (images, 3, 4, 5)
+        data = model(nodes, [port("image", sides)], [port("tokens", sides[:3]), port("map", sides)])
+        assert described(data, output="tokens") == pytest.approx([0.4] * 4)
+        assert described(data, output="tokens", pooling="first token") == pytest.approx([1] * 4)
+        everything = described(data, output="tokens", pooling="flatten")
+        assert everything == pytest.approx([1] * 4 + [0] * 4 + [0.2] * 4)
+    with refused("output map"):
+        described(data, output="map", pooling="first token")
+
+
+def test_presets_are_the_values_that_models_are_trained_with(described):
+    ends = {"−1 to 1": [1, -1, -0.6], "0 to 1": [1, 0, 0.2], "0 to 255": [255, 0, 51]}
+    for means, deviations, name in (
+        ((0.485, 0.456, 0.406), (0.229, 0.224, 0.225), "ImageNet"),
+        ((0.48145466, 0.4578275, 0.40821073), (0.26862954, 0.26130258, 0.27577711), "CLIP"),
+    ):
+        ends[name] = (np.array([1, 0, 0.2]) - means) / deviations
+    assert ends.keys() == PRESETS.keys()
+    for name, expected in ends.items():
+        assert described(mean_colour(), output="features", **PRESETS[name]) == pytest.approx(expected), name
+
+
+def test_normalisation_is_read_or_asked(uploaded, images):
     metadata = {"x.mean": "[123.7, 116.3, 103.5]", "x.std": "58, 57, 57"}
     settings = preview(uploaded(mean_colour(metadata=metadata)), images).settings
     assert (
@@ -171,15 +209,16 @@ def test_normalisation_is_read_or_that_of_imagenet(uploaded, images):
     for name, written in (("mean", clip["mean"]), ("deviation", clip["std"])):
         assert (three_numbers(settings[name]) == three_numbers(written)).all(), "to the last digit"
     for metadata in ({"mean": "0.5"}, {"mean": "0.5", "std": "0"}, {"mean": "0.5", "std": "much"}):
-        settings = preview(uploaded(mean_colour(metadata=metadata)), images).settings
-        assert (settings["white"], settings["mean"]) == (1, "0.485, 0.456, 0.406"), metadata
+        asked = preview(uploaded(mean_colour(metadata=metadata)), images)
+        assert (asked.refused, asked.plot) == (UNKNOWN, None), metadata
+        assert not asked.settings.keys() & PRESETS["CLIP"].keys()
 
 
 def test_a_preview_shows_what_a_training_will_compute(uploaded, images, tmp_path):
     path = uploaded(mean_colour())
-    flat = preview(path, images, output="map", pooling="flatten")
+    flat = preview(path, images, output="map", pooling="flatten", **PRESETS["CLIP"])
     assert (flat.settings["columns"], flat.refused) == (3 * 8 * 6, "")
-    result = preview(path, images)
+    result = preview(path, images, **PRESETS["ImageNet"])
     assert (result.settings["model"], result.settings["output"]) == (model_name(path), "pooled")
     assert result.seconds > 0
     assert len(result.plot.samples) == len(images)
@@ -203,7 +242,7 @@ def test_constant_and_infinite_outputs_are_refused(uploaded, images, tmp_path):
     ports = [port("image", (1, 3, 8, 6))], [port("y", (1, 3, 8, 6))]
     for factor, words in ((0, "the same for all samples"), (np.inf, "NaN or infinity")):
         data = model([node("Mul", ["image", "z"], ["y"])], *ports, [tensor("z", (1,), [factor])])
-        assert words in preview(uploaded(data), images).refused
+        assert words in preview(uploaded(data), images, **PRESETS["0 to 1"]).refused
     labels = cards(tmp_path / "set", [1, 1], features=[[1.0], [2.0]])
     with refused(labels.title):
         preview(uploaded(mean_colour()), labels)
