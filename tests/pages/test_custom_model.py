@@ -22,7 +22,7 @@ def test_a_model_is_used_in_another_way_added_and_chosen_on_train(laboratory, st
     [run] = started
     mean = f"widget network {run.id} 1 Mean"
     assert app.metric[0].value == "3", "columns"
-    assert pixels(app, run).value == "own numbers"
+    assert pixels(app, run).value == "custom numbers"
     assert app.text_input(key=mean).value == "0.5, 0.5, 0.5", "as the file states"
     app.selectbox(key=f"widget output {run.id} 1").select("map").run()
     assert "add features" not in button_keys(app), "it is to be read first"

@@ -22,7 +22,7 @@ from ranking.storage.run import Run
 
 # settings of a model that have no widget of their own in its form
 CHOSEN_APART = ("model", "columns", "output", "white", "mean", "deviation")
-OWN_NUMBERS = "own numbers"
+CUSTOM = "custom numbers"
 
 
 def show(images: ImageSet, run: Run, question: Question) -> None:
@@ -167,12 +167,12 @@ def _preset(preview: ModelPreview) -> str | None:
     if "mean" not in preview.settings:
         return None
     values = preview.settings.items()
-    return next((name for name, preset in PRESETS.items() if preset.items() <= values), OWN_NUMBERS)
+    return next((name for name, preset in PRESETS.items() if preset.items() <= values), CUSTOM)
 
 
 def _pixel_values(owner: str, preview: ModelPreview) -> dict[str, Any]:
     """The choice of how pixels are normalised; {} if there is none yet, ValueError for texts that are no numbers."""
-    known, names = _preset(preview), [*PRESETS, OWN_NUMBERS]
+    known, names = _preset(preview), [*PRESETS, CUSTOM]
     chosen = st.selectbox(
         "Pixel values",
         names,

@@ -21,9 +21,7 @@ from ranking.features.uploads.vector_plot import VectorPlot, vector_plot
 
 # that are described
 SAMPLES = 60
-UNKNOWN = (
-    "the file does not say how pixels are normalised for it: choose it below, as in the training of the model"
-)
+UNKNOWN = "the file does not say how pixels are normalised; choose what the model was trained with"
 
 
 @dataclass(frozen=True)
