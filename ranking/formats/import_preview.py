@@ -24,7 +24,7 @@ from ranking.formats.file_beginnings import beginning, tool_formats
 from ranking.formats.file_names import is_image
 from ranking.formats.image_names import ImageNames
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
-from ranking.formats.split_lists import text_lines
+from ranking.formats.split_lists import lines_of
 from ranking.formats.svmlight import EXTRACT, HEAD, MAX_LISTED, SvmLight, begins_graded, graded_files
 from ranking.formats.table_file import read_table
 from ranking.formats.tree_source import Recognised, detect, has_no_data, tree_sources
@@ -186,10 +186,11 @@ def _texts_of_images(tree: FileTree) -> str:
     """Return a text about text files that belong to images, and what is in their lines; "" if there are none."""
     files = label_files(tree, ImageNames(tree))[0].items()
     for image, file in sorted(files, key=lambda item: "label" not in parent(item[1]).lower()):
-        with contextlib.suppress(Unusable):
-            if lines := text_lines(tree, file):
-                came = f"{readable(file, 255)}: {_described(lines)}, beside {readable(parent(image), 255) or image}"
-                return f"{UNKNOWN}: {came}. {CONVERT}"
+        if lines := lines_of(tree, file):
+            came = (
+                f"{readable(file, 255)}: {_described(lines)}, beside {readable(parent(image), 255) or image}"
+            )
+            return f"{UNKNOWN}: {came}. {CONVERT}"
     return ""
 
 
@@ -199,11 +200,9 @@ def _other_texts(tree: FileTree) -> str:
     rows, known = [], (*IMAGE_SUFFIXES, *TABLES)
     names = [name for name in tree.names if suffix(name) not in known and not has_no_data(name)]
     for name in [name for name in names if name not in tree.opened][:MAX_LISTED]:
-        with contextlib.suppress(Unusable):
-            head = tree.head(name, HEAD)
-            if head.strip() and b"\0" not in head:
-                lines = head.decode("utf-8", "replace").splitlines()
-                rows.append(f"{readable(name, 255)}: {_described(list(filter(str.strip, lines)))}")
+        lines = lines_of(tree, name)
+        if lines and not any("\0" in line for line in lines):
+            rows.append(f"{readable(name, 255)}: {_described(lines)}")
     return f". Not readable as labels: {listed(rows)}. {CONVERT}" if rows else ""
 
 

@@ -99,9 +99,9 @@ def split_lists(tree: FileTree, index: ImageNames, chosen: str = "") -> SplitLis
         part = part_in_name(name)
         if (coded := coded_list(tree, name, index)) is not None:
             found.append(coded)
-        elif part is not None and (rows := named_images(tree, name, index)).images:
-            folders.setdefault(NUMBER.sub("", parent(name)), []).append((name, part, rows.images))
-            missing.extend((name, line) for line in rows.missing)
+        elif part is not None and (rows := named_images(tree, name, index))[0]:
+            folders.setdefault(NUMBER.sub("", parent(name)), []).append((name, part, rows[0]))
+            missing.extend((name, line) for line in rows[1])
     merged: list[List] = []
     named: set[str] = set()
     for lists in sorted(folders.values(), key=lambda lists: (-len(_images(lists)), lists[0][0].count("/"))):
@@ -141,7 +141,10 @@ def coded_list(tree: FileTree, name: str, index: ImageNames) -> SplitLists | Non
     if not pairs:
         return None
     values = Counter(value.lower() for _, value in pairs)
-    explained = " ".join([stem(name), *pairs[0], *_explanations(tree, name)]).lower()
+    # may say what the values mean
+    beside = [other for other in _in_folder_of(tree, name) if "readme" in base(other).lower()]
+    texts = [line for other in beside for line in lines_of(tree, other)]
+    explained = " ".join([stem(name), *pairs[0], *texts]).lower()
     meaning, why, is_open = _meaning(values, explained, {"train", "test"} <= words)
     if len(set(meaning.values())) < 2:
         return None
@@ -210,22 +213,8 @@ def _in_folder_of(tree: FileTree, name: str) -> list[str]:
     return [other for other in tree.names if parent(other) == parent(name)]
 
 
-def _explanations(tree: FileTree, name: str) -> Iterator[str]:
-    """Yield the texts beside a list that may say what its values mean."""
-    for other in _in_folder_of(tree, name):
-        if "readme" in base(other).lower():
-            yield from lines_of(tree, other)
-
-
-class NamedImages(NamedTuple):
-    """The images that the lines of a list name, and the lines that name none."""
-
-    images: list[str]
-    missing: list[str]
-
-
-def named_images(tree: FileTree, name: str, index: ImageNames) -> NamedImages:
-    """Return the images that the lines of a file name; none if it is no list."""
+def named_images(tree: FileTree, name: str, index: ImageNames) -> tuple[list[str], list[str]]:
+    """Return the images that the lines of a file name, and the lines that name none; no images if it is no list."""
     images, missing, lines = [], [], lines_of(tree, name)
     for line in lines:
         words = line.split()
@@ -237,7 +226,7 @@ def named_images(tree: FileTree, name: str, index: ImageNames) -> NamedImages:
         else:
             missing.append(line)
     is_list = len(images) >= min(LEAST_NAMED * len(lines), MANY_NAMED)
-    return NamedImages(images, missing) if is_list else NamedImages([], [])
+    return (images, missing) if is_list else ([], [])
 
 
 def lines_of(tree: FileTree, name: str) -> list[str]:
