@@ -16,6 +16,7 @@ from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Unusable
 from ranking.files.tree import base, parent, stem, suffix
+from ranking.formats.file_beginnings import beginning_of_image
 from ranking.formats.file_names import display_names, is_image, mask_words, part_folders, without_kind
 from ranking.formats.tree_source import FOUND, Recognised, TreeSource
 
@@ -25,9 +26,8 @@ PATH = "all"
 WORDS, LEAST_IMAGES, MAX_WORDS = "file names", 3, 200
 WORD = re.compile(r"([^\W\d_]+(?:[-_ ][^\W\d_]+)*)[-_. ]*\(?\d+\)?")
 MASK_SUFFIXES = (".png", ".gif", ".bmp", ".tif", ".tiff")
-MASK_STEM = re.compile(r"[-_ ](?:mask|seg|gt|labels?)$", re.IGNORECASE)
-# the bytes of a PNG file up to its kind of colours; grey and palette, as of masks
-COLOURS, FEW = 26, (0, 3)
+# the modes of images of few colours, as of masks
+FEW = ("1", "L", "P", "I;16")
 # names of folders that are shown of each level
 NAMES = 5
 
@@ -107,9 +107,8 @@ class ClassFolders(TreeSource):
             raise InputError(self._shown_place(), LAYOUT, "no folder with images", remedy)
         if found.masks:
             shown = listed([readable(name) for name in found.masks])
-            evidence = (
-                f"{counted(len(found.masks), 'image')} in folders of masks, named like other images: {shown}"
-            )
+            evidence = f"{counted(len(found.masks), 'image')}, named like others, in folders of masks or of few colours"
+            evidence += f": {shown}"
             self._decide(Decision("masks", "no samples", evidence))
         return found
 
@@ -145,7 +144,18 @@ class ClassFolders(TreeSource):
         paths = self._found.paths.values()
         several = [level for level in levels_of(paths) if _classes(paths, level) > 1]
         others = tuple(other for other in several if other != value)
+        samples = set(filter(is_image, self._tree.names)).difference(self._found.masks)
+        outside = samples.difference(self._found.paths)
+        of_part = Counter(map(self._index.part_of, outside))
+        is_train = of_part["train"] > 0 and not any(map(self._index.part_of, self._found.paths))
+        if is_train or 2 * of_part[None] > len(samples):
+            count = f"{len(outside):,} of {counted(len(samples), 'image')}"
+            evidence += f"; {count} lie in no such folder: {self._listed(sorted(outside))}"
+            is_open = self.level == FOUND
         labels = sorted({readable(class_at(path, value)) for path in paths})
+        if len(labels) == len(paths) and 2 * _numbered(labels) > len(labels):
+            evidence += "; every one has a number and one image, as an identifier has"
+            is_open = self.level == FOUND
         where = "all folders" if value == PATH else f"folders at level {value}"
         self._decide(
             Decision("classes", f"{where}: {listed(labels)}", evidence, "level", value, others, is_open)
@@ -197,7 +207,9 @@ def level_of(found: ClassPaths) -> tuple[str, str, bool]:
     for path in paths:
         inside.setdefault(path[0], set()).update(path[1:2])
     inner = set[str]().union(*inside.values())
-    numbered = sum(any(map(str.isdigit, name)) for name in inner)
+    # without the name of the folder around them
+    roles = {name.replace(outer, "") for outer, names in inside.items() for name in names}
+    numbered = _numbered(inner)
     evidence = f"{counted(len(paths), 'image')} below {counted(depth, 'level')} of folders"
     if found.letters:
         return PATH, f"{evidence}; the top folders are initial letters", False
@@ -206,7 +218,9 @@ def level_of(found: ClassPaths) -> tuple[str, str, bool]:
     for level in range(1, min(depth, 3) + 1):
         shown = sorted({readable(class_at(path, str(level)), 30) for path in paths if len(path) >= level})
         evidence += f"; level {level}: {listed(shown, NAMES)}"
-    if 2 * numbered > len(inner):
+    # such as patients, each with the same folders
+    of_ids = 2 * _numbered(inside) > len(inside) and 2 * len(roles) <= sum(map(len, inside.values()))
+    if 2 * numbered > len(inner) and not of_ids:
         of_all = f"{numbered:,} of {counted(len(inner), 'folder')} at level 2"
         return "1", f"{evidence}; {of_all} are numbered, as videos are", False
     if {path[0] for path in paths if len(path) > 1} <= {path[0] for path in paths if len(path) == 1}:
@@ -214,6 +228,10 @@ def level_of(found: ClassPaths) -> tuple[str, str, bool]:
     if all(len(names) <= 1 for names in inside.values()):
         return "1", f"{evidence}; each folder at level 1 contains at most one folder", False
     return "1", f"{evidence}; their names do not show which level names the classes", True
+
+
+def _numbered(names: Collection[str]) -> int:
+    return sum(any(map(str.isdigit, name)) for name in names)
 
 
 def class_paths(tree: FileTree) -> ClassPaths:
@@ -240,8 +258,9 @@ def class_paths(tree: FileTree) -> ClassPaths:
         last, around = base(folder), parent(folder)
         beside = [base(other) for other in folders[around] if other not in parts]
         is_kind = not any(map(without_kind, beside))
-        # beside parts that contain folders, what has no name of these is a part as well
-        is_part = folder in parts or (bool(in_parts.get(around)) and last not in in_parts[around])
+        # beside several parts, or parts that contain folders, what has no name of these is a part as well
+        is_divided = around in in_parts or len({parts[one] for one in parts if parent(one) == around}) > 1
+        is_part = folder in parts or (is_divided and last not in in_parts.get(around, ()))
         return not (is_part or is_kind or last.casefold() == base(around).casefold())
 
     paths = {}
@@ -264,21 +283,29 @@ def _begins_with_initial(path: Sequence[str]) -> bool:
 
 
 def _masks(tree: FileTree, names: Sequence[str]) -> set[str]:
-    """Return the images in folders of masks with the names of other images: all, or of folders named in the singular,
-    which may be a class, those of few colours."""
-    likely = [name for name in names if suffix(name) in MASK_SUFFIXES and mask_words(name)]
-    stems = {stem(name) for name in set(names).difference(likely)} if likely else set()
-    masks = {name for name in likely if MASK_STEM.sub("", stem(name)) in stems}
-    return {
-        name
-        for name in masks
-        if any(word.endswith("s") for word in mask_words(name)) or _has_few_colours(tree, name)
-    }
+    """Return the images that annotate others: their names are those of others, with more words or in folders of masks.
+
+    These are all in folders of masks or with such a word; of words in the singular, which may be a class, those of few
+    colours. Without such a word, these are the images of one bit per pixel that annotate images of more.
+    """
+    likely = [name for name in names if suffix(name) in MASK_SUFFIXES]
+    in_folders = set(filter(mask_words, likely))
+    others = {stem(name): name for name in names if name not in in_folders}
+
+    def is_mask(name: str) -> bool:
+        last = stem(name)
+        ends = [mark.start() for mark in re.finditer(r"[-_ ]", last)] + [len(last)] * (name in in_folders)
+        end = next((end for end in ends if last[:end] in others), None)
+        words = mask_words(f"{parent(name)}/{last[end:]}/")
+        if end is None or not words:
+            return end is not None and _mode(tree, name) == "1" != _mode(tree, others[last[:end]])
+        return any(word.endswith("s") for word in words) or _mode(tree, name) in FEW
+
+    return set(filter(is_mask, likely))
 
 
-def _has_few_colours(tree: FileTree, name: str) -> bool:
+def _mode(tree: FileTree, name: str) -> str:
     try:
-        head = tree.head(name, COLOURS)
+        return beginning_of_image(tree, name)[1]
     except Unusable:
-        return False
-    return suffix(name) != ".png" or (len(head) == COLOURS and head[-1] in FEW)
+        return ""

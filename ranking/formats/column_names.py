@@ -5,9 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from ranking.formats.table_file import (
-    EXTENT,
-)
+from ranking.formats.table_file import EXTENT
 
 CORNERS, MIDDLE = "left, top, right, bottom", "middle, width, height"
 FORMS = (CORNERS, EXTENT, MIDDLE)

@@ -36,15 +36,10 @@ from ranking.formats.column_names import (
 )
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_cells import BOX_NUMBER, Cells, box_numbers
-from ranking.formats.table_file import (
-    EXTENT,
-    NO,
-    UNKNOWN,
-    YES,
-    Table,
-    plain_number,
-)
+from ranking.formats.table_file import EXTENT, NO, UNKNOWN, YES, Table, plain_number
 
+# a number of a part or fold
+NUMBER_OF_PART = re.compile(r"(?:(?:fold|split)[-_ ]?)?(\d{1,3})(?:\.0)?", re.ASCII | re.IGNORECASE)
 # different whole numbers that may stand for parts
 MAX_PARTS = 20
 # rows below the first one that are compared with it
@@ -75,7 +70,8 @@ def parts_of(column: str, cells: Collection[str]) -> dict[str, str | None]:
 def part_numbers(cells: Collection[str]) -> dict[str, int]:
     """Return the whole numbers in all known cells, if there are several and few; otherwise {}."""
     known = [cell for cell in cells if cell.lower() not in UNKNOWN]
-    numbers = {cell: int(float(cell)) for cell in known if re.fullmatch(r"\d{1,3}(?:\.0)?", cell, re.ASCII)}
+    matches = {cell: NUMBER_OF_PART.fullmatch(cell) for cell in known}
+    numbers = {cell: int(match[1]) for cell, match in matches.items() if match is not None}
     several = 1 < len(set(numbers.values())) <= MAX_PARTS
     return numbers if several and len(numbers) == len(known) else {}
 
@@ -199,28 +195,41 @@ def _is_box(texts: Collection[str]) -> bool:
     return bool(texts) and all(box_numbers([cell]) is not None for cell in texts)
 
 
-def split_column(cells: Cells, may_ask: bool = False) -> list[str]:
-    """Return a column with a usual name and words such as train, or one with nothing else but several of them, or
-    whole numbers in a column or file whose name says so.
+def split_columns(cells: Cells, image: str, may_ask: bool = False) -> tuple[list[str], list[str]]:
+    """Return the columns that state a split by the same rule, and those by which most images are in several parts, as
+    in rounds of cross-validation. All of them are taken. image: the column of images.
 
-    Unusable if the numbers fit two readings, unless the user may be asked.
+    The rules are: a usual name and words such as train; whole numbers in a column or file whose name says so; flags; or
+    nothing but several such words. Unusable if the numbers fit two readings, unless the user may be asked.
     """
     words = {name: {cell.lower() for cell in cells.known(name)} for name in cells.free}
-    named = [name for name in cells.named(SPLIT) if any(map(part_word, cells.known(name)))]
-    numbered = [
-        name
-        for name in cells.free
-        if (cells.states_parts or is_numbered_split(name)) and part_numbers(cells.known(name))
+    numbered = [name for name in words if cells.states_parts or is_numbered_split(name)]
+    rules = [
+        [name for name in cells.named(SPLIT) if any(map(part_word, cells.known(name)))],
+        [name for name in numbered if part_numbers(cells.known(name))],
+        [name for name in cells.named(FLAGS) if cells.is_marks(name)],
+        [name for name in words if len(words[name] & {*PARTS}) > 1 and words[name] <= {*PARTS, *NO_PART}],
     ]
-    if numbered[:1] and not may_ask and is_unclear(cells, numbered[0]):
-        came = f"two numbers in {readable(numbered[0])}, the larger one in most rows"
+    every = cells.take(itertools.chain(*rules))
+    rounds = [name for name in every if image and _varies(cells, image, name)]
+    best = next(filter(None, ([name for name in rule if name not in rounds] for rule in rules)), [])
+    if not may_ask and best and best[0] in rules[1] and is_unclear(cells, best[0]):
+        came = f"two numbers in {readable(best[0])}, the larger one in most rows"
         raise Unusable("a column whose largest number is test; write train and test instead", came)
-    named += numbered[:1]
-    named += [name for name in cells.named(FLAGS) if cells.is_marks(name)]
-    named += [
-        name for name in cells.free if len(words[name] & {*PARTS}) > 1 and words[name] <= {*PARTS, *NO_PART}
-    ]
-    return named[:1]
+    # of columns with usual names, the first says most
+    is_named = bool(best) and best[0] in rules[0] + rules[2]
+    return [
+        name for name in best if name == best[0] or not (is_named or is_same(cells, best[0], name))
+    ], rounds
+
+
+def _varies(cells: Cells, image: str, column: str) -> bool:
+    """Return whether a column has several values for most images."""
+    values: dict[str, set[str]] = {}
+    for name, cell in cells.texts([image, column]):
+        values.setdefault(name, set()).add(cell)
+    several = sum(len(some) > 1 for some in values.values())
+    return several > 1 and 2 * several > len(values)
 
 
 def size_columns(cells: Cells, box: tuple[str, ...]) -> tuple[str, ...]:
@@ -244,10 +253,10 @@ def is_unclear(cells: Cells, split: str) -> bool:
 
 
 class Labels(NamedTuple):
-    """The columns of labels, others that fit as well, the evidence, and others that fit less well."""
+    """The columns of labels, others that fit as well instead, the evidence, and others that fit less well."""
 
     columns: list[str]
-    as_good: list[str]
+    as_good: list[list[str]]
     why: str
     further: Sequence[str] = ()
 
@@ -260,6 +269,7 @@ def label_columns(cells: Cells, has_box: bool) -> Labels:
     named = list(cells.named(LABELS))
     if (json := next(filter(cells.is_json, named), None)) is not None:
         raise Unusable("labels that are texts", f"JSON objects in {json}")
+    marks = [column for column in cells.free if cells.is_marks(column) and may_order(column) and not has_box]
     # the last word of a name says what it is
     ends = [name for name in cells.free if (words_of(name) or [""])[-1] in LABEL_WORDS]
     contains = [name for name in cells.free if not LABEL_WORDS.isdisjoint(words_of(name))]
@@ -270,20 +280,24 @@ def label_columns(cells: Cells, has_box: bool) -> Labels:
     sure = list(dict.fromkeys([*texts_of[0], *texts_of[1]]))
     if likely := sure or named[:1] or texts_of[2]:
         others = [name for name in likely[1:] if not LABEL_WORDS.isdisjoint(words_of(name))]
-        as_good = [name for name in others if not _is_same(cells, likely[0], name)]
+        as_good = [name for name in others if not is_same(cells, likely[0], name)]
         why = f"its name suggests labels{f'; also possible: {listed(as_good)}' if as_good else ''}"
         further = [name for name in _repeated(cells) if name != likely[0]]
-        return Labels(likely[:1], as_good, why, further)
+        instead = [[name] for name in as_good]
+        filled = cells.known(likely[0]).total()
+        if marks and 2 * filled <= cells.rows:
+            instead.append(marks)
+            why += f", in {filled:,} of {cells.rows:,} rows; the columns {listed(marks)} have marks"
+        return Labels(likely[:1], instead, why, further)
     if cells.without_names and not has_box and len(cells.free) == 1:
         return Labels(cells.free, [], "the only other column")
-    marks = [column for column in cells.free if cells.is_marks(column) and may_order(column)]
-    if marks and not has_box:
+    if marks:
         return Labels(marks, [], "columns of yes and no")
     if repeated := _repeated(cells):
         # where a box comes from is not what it shows
         is_origin = not ORIGIN_WORDS.isdisjoint(words_of(repeated[0]))
-        none = [NONE] if has_box and is_origin else []
-        return Labels(repeated[:1], [*repeated[1:], *none], "a text column with repeated values")
+        instead = [[name] for name in repeated[1:]] + [[]] * (has_box and is_origin)
+        return Labels(repeated[:1], instead, "a text column with repeated values")
     # beside a box in a table without names, the only text is what the box shows
     texts = _texts(cells) if cells.without_names and has_box else []
     return Labels(texts[:1], [], "the only text column")
@@ -308,7 +322,7 @@ def _repeated(cells: Cells) -> list[str]:
     return sorted(large or no_ids or repeated, key=lambda name: counts[name][0])[:MAX_LABEL_COLUMNS]
 
 
-def _is_same(cells: Cells, column: str, other: str) -> bool:
+def is_same(cells: Cells, column: str, other: str) -> bool:
     """Return whether two columns say the same in different words."""
     pairs = Counter((left, right) for left, right in cells.texts([column, other]))
     return len(pairs) == len({left for left, _ in pairs}) == len({right for _, right in pairs})
@@ -324,7 +338,7 @@ def stated_parts(table: Table, index: ImageNames) -> dict[str, str | None]:
     cells = Cells(table.without_header() if is_data else table, is_data)
     image, _ = image_column(cells, index)
     cells.take(image)
-    split = split_column(cells)
+    split, _ = split_columns(cells, "".join(image))
     if not split or not image:
         return {}
     parts = parts_of(split[0], cells.counts[split[0]])

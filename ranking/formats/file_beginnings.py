@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import io
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from PIL import Image
 
 from ranking.core import Problem
 from ranking.core.text import listed, readable
@@ -15,6 +18,8 @@ from ranking.files.tree import suffix
 EXPORTS = "Export it again, or convert it, as COCO, YOLO or VOC"
 # bytes by which the native format of an annotation tool is recognised
 TOOL_HEAD = 8192
+# first bytes of an image, which contain its size
+IMAGE_HEAD = 2**17
 # tool, suffix, and a pattern near the beginning of such files
 TOOL_FORMATS = (
     (
@@ -52,6 +57,15 @@ def beginning(tree: FileTree, names: Iterable[str], size: int, known: Callable[[
             if known(tree.head(name, size).removeprefix(codecs.BOM_UTF8)):
                 begin.append(name)
     return begin
+
+
+def beginning_of_image(tree: FileTree, name: str) -> tuple[tuple[int, int], str]:
+    """Return the size and the mode of an image by its first bytes; Unusable if they do not contain these."""
+    try:
+        with Image.open(io.BytesIO(tree.head(name, IMAGE_HEAD))) as image:
+            return image.size, image.mode
+    except (OSError, ValueError, SyntaxError) as error:
+        raise Unusable("an image", type(error).__name__) from error
 
 
 def with_suffix(names: Iterable[str], ending: str) -> list[str]:

@@ -125,10 +125,10 @@ def part_of_annotations(name: str) -> str | None:
 
 def part_folders(names: Iterable[str]) -> dict[str, str]:
     """Return the part of each folder of a tree that names one: by its whole name, such as val2017, or by one word of it
-    if a folder beside it differs from it in that word only.
+    if a folder beside it differs from it in that word, and in single letters and numbers, only.
 
-    >>> part_folders(["a_train/x/1.jpg", "a_test/x/1.jpg", "train_station/1.jpg"])
-    {'a_test': 'test', 'a_train': 'train'}
+    >>> part_folders(["1. train set/x/1.jpg", "2. test set/x/1.jpg", "train_station/1.jpg"])
+    {'1. train set': 'train', '2. test set': 'test'}
     """
     folders = {parent(name) for name in names}
     for name in list(folders):
@@ -138,7 +138,7 @@ def part_folders(names: Iterable[str]) -> dict[str, str]:
     beside: dict[tuple[str, ...], dict[str, str]] = {}
     for folder in sorted(folders):
         last = base(folder).lower()
-        words = re.findall("[a-z]+|[0-9]+", last)
+        words = re.findall("[a-z]{2,}", last)
         named = [word for word in words if word in PARTS]
         if (matched := PART.fullmatch(last)) is not None and matched[1] in PARTS:
             found[folder] = PARTS[matched[1]]

@@ -13,7 +13,7 @@ from ranking.core.text import counted, listed
 from ranking.files import FileTree, Unusable
 from ranking.files.files import IMAGE_SUFFIXES, image_name
 from ranking.files.tree import base, parent, suffix
-from ranking.formats.file_names import bare, is_image, mask_words, part_of, place_of
+from ranking.formats.file_names import bare, is_image, mask_words, part_folders, part_of, place_of
 
 NO_IMAGE = "an image for each name, in the folder or archive"
 ONE_IMAGE = "one image for each name; add its folder to the name"
@@ -38,7 +38,7 @@ class ImageNames:
         # with suffix, without, and both again without regard to capitals
         self._indices: list[dict[str, list[str]]] = [{}, {}, {}, {}]
         self._by_place: dict[tuple[str, ...], list[str]] = {}
-        self.count = sum(map(is_image, tree.names))
+        self._tree, self.count = tree, sum(map(is_image, tree.names))
         for name in filter(is_image, tree.names):
             self._by_place.setdefault(place_of(name), []).append(name)
             for place, last in enumerate((image_name(base(name)), image_name(base(bare(name))))):
@@ -77,7 +77,7 @@ class ImageNames:
         _, path, names = self._written_as(text, self.fills_zeros)
         if len(names) > 1:
             if id(names) not in self._alike:
-                self._alike[id(names)] = Alike(names)
+                self._alike[id(names)] = Alike(names, self.part_of)
             names = self._alike[id(names)].nearest(path, beside, part)
         return names
 
@@ -88,6 +88,17 @@ class ImageNames:
         if len(set(map(bare, same))) == 1:
             return min(same, key=lambda name: (IMAGE_SUFFIXES.index(suffix(name)), name))
         return self.find(bare(file), parent(file), part_of(file))
+
+    def part_of(self, name: str) -> str | None:
+        """Return the part of the data set that the folders of a file name."""
+        while name := parent(name):
+            if name in self._part_folders:
+                return self._part_folders[name]
+        return None
+
+    @cached_property
+    def _part_folders(self) -> dict[str, str]:
+        return part_folders(self._tree.names)
 
     def beginning(self, text: str) -> list[str]:
         """Return the images whose names are `text` and one more word, such as a colour."""
@@ -139,9 +150,10 @@ def _path(text: str) -> list[str]:
 
 class Alike:
     """Images with the same last part, such as frames of many videos, indexed by all trailing parts of their names, so
-    that the time of a search does not depend on their number."""
+    that the time of a search does not depend on their number. part_of: returns the part of an image."""
 
-    def __init__(self, names: Sequence[str]) -> None:
+    def __init__(self, names: Sequence[str], part_of: Callable[[str], str | None]) -> None:
+        self._part_of = part_of
         self._by_end: dict[tuple[str, ...], list[str]] = {}
         for name in names:
             folders = [image_name(part).casefold() for part in name.split("/")[:-1]]
@@ -156,12 +168,11 @@ class Alike:
         ends = (tuple(folders[start:]) for start in range(len(folders) + 1))
         end = next(end for end in ends if end in self._by_end)
         if (end, beside, part) not in self._matches:
-            fits = {name: _fit(name, beside, part) for name in self._by_end[end]}
+            fits = {name: self._fit(name, beside, part) for name in self._by_end[end]}
             best = max(fits.values())
             self._matches[end, beside, part] = [name for name in fits if fits[name] == best]
         return self._matches[end, beside, part]
 
-
-def _fit(name: str, beside: str, part: str | None) -> tuple[bool, bool, bool]:
-    inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
-    return part is not None and part_of(name) == part, not mask_words(name), inside
+    def _fit(self, name: str, beside: str, part: str | None) -> tuple[bool, bool, bool]:
+        inside = not beside or parent(name).startswith(beside + "/") or parent(name) == beside
+        return part is not None and self._part_of(name) == part, not mask_words(name), inside

@@ -18,10 +18,10 @@ from ranking.files import FileTree, Limits, Unusable, Upload, open_tree
 from ranking.files.archive_tree import ArchiveTree
 from ranking.files.files import IMAGE_SUFFIXES
 from ranking.files.opening import TABLES
-from ranking.files.tree import parent, suffix
+from ranking.files.tree import base, parent, suffix
 from ranking.files.typed_path import typed_path
 from ranking.formats.file_beginnings import beginning, tool_formats
-from ranking.formats.file_names import is_image
+from ranking.formats.file_names import is_image, part_folders
 from ranking.formats.image_names import ImageNames
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
 from ranking.formats.split_lists import lines_of
@@ -154,7 +154,7 @@ def undecided(preview: ImportPreview, option: str) -> Undecided:
     row = preview.open_decisions[0]
     values = (row.value, *row.alternatives)
     choices = " or ".join(f"{option} {row.setting}={shlex.quote(value)}" for value in values)
-    fit = f"{'two' if len(values) == 2 else 'several'} readings fit"
+    fit = {1: "one reading may fit", 2: "two readings fit"}.get(len(values), "several readings fit")
     return Undecided(row.about, fit, row.evidence, f"choose by {choices}")
 
 
@@ -249,10 +249,13 @@ def unknown(names: Collection[str]) -> str:
             "Import images together with their labels; if archives are among the files, extract them first"
         )
         return f"{there}, and no images ({', '.join(IMAGE_SUFFIXES)}). {remedy}"
+    folders = sorted({readable(base(parent(name))) for name in names if is_image(name)})
+    beside = f"; the folders {listed(folders)} are parts of a data set or beside parts, and name no classes"
+    beside = beside if part_folders(names) else ""
     return (
-        f"{there}, and no readable labels. Add the label file, or put the images of each class into a folder with the "
-        "name of the class, and import again; or choose the format. From Label Studio and CVAT, export COCO, YOLO or "
-        "PASCAL VOC"
+        f"{there}, and no readable labels{beside}. Add the label file, or put the images of each class into a folder "
+        "with the name of the class, or write a table of the names and labels if the names of images contain the "
+        "labels, and import again; or choose the format. From Label Studio and CVAT, export COCO, YOLO or PASCAL VOC"
     )
 
 

@@ -148,7 +148,7 @@ class ListedImages(TreeSource):
             sorted({group for box in entry.boxes or [None] if (group := (box and box.group) or groups[name])})
             for name, entry in images.items()
         ]
-        parts = [lists.parts.get(name) or self._part_of(name) for name in images] if lists.parts else []
+        parts = [lists.parts.get(name) or self._index.part_of(name) for name in images] if lists.parts else []
         chosen = self.group != COPIES
         tested, rows = self._which_test(list(images), parts, lists.in_words(), units, moves_groups=chosen)
         if self._decided["split"].value == STATED:

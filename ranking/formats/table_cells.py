@@ -12,14 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ranking.files import Unusable
 from ranking.files.tree import stem
 from ranking.formats.column_names import is_numbered_split, plain_name
-from ranking.formats.table_file import (
-    MINUS,
-    NO,
-    UNKNOWN,
-    YES,
-    Table,
-    plain_number,
-)
+from ranking.formats.table_file import CROSSES, MINUS, NO, UNKNOWN, YES, Table, plain_number
 
 # rows whose cells are counted at a time
 COUNTED = 10_000
@@ -74,9 +67,10 @@ class Cells:
         return any(cell.startswith(("[{", "{")) for cell in self.counts[column])
 
     def is_marks(self, column: str) -> bool:
-        """Return whether the known cells are marks, and one of them is yes or no."""
+        """Return whether the known cells are marks, and one of them is yes or no; or whether all are crosses."""
         marks = {cell.lower() for cell in self.known(column)}
-        return bool(marks & {*YES, *NO}) and marks <= {*YES, *NO, *MINUS}
+        others = {*YES, *NO, *MINUS}.difference(CROSSES)
+        return bool(marks & {*YES, *NO}) and (marks <= others or marks <= {*CROSSES})
 
     def texts(self, columns: Sequence[str]) -> list[list[str]]:
         """Return the cells of some columns in all rows."""

@@ -43,19 +43,12 @@ from ranking.formats.column_proposals import (
     parts_of,
     several_files,
     size_columns,
-    split_column,
+    split_columns,
 )
 from ranking.formats.file_names import part_of_annotations
 from ranking.formats.image_names import ImageNames
 from ranking.formats.table_cells import Cells, box_numbers
-from ranking.formats.table_file import (
-    MINUS,
-    NO,
-    SEPARATORS,
-    Rows,
-    Table,
-    separator_of,
-)
+from ranking.formats.table_file import CROSSES, MINUS, NO, SEPARATORS, Rows, Table, separator_of
 
 # what a table needs whose identifiers are only the beginnings of names
 ONE_FILE = "one image for each row: keep one file for each identifier, in a folder per kind such as a colour"
@@ -201,7 +194,7 @@ class Columns:
         self.form, self.unit = self._form(cells, named) if self.box and self.image else (CORNERS, PIXELS)
         self._take_labels(cells)
         self._take_numbers(cells)
-        if not self.image or not (self.box or self.labels or self.numbers):
+        if not self.image or not (self.box or self.labels or (self.numbers and not self.rounds)):
             came = "" if row == HEADER else "; the first row is data: add a header such as image,label"
             raise Unusable("columns that name images and describe them", ", ".join(table.header) + came)
 
@@ -216,20 +209,22 @@ class Columns:
         self.table, cells.table = self.with_folders(self.table), self.with_folders(cells.table)
 
     def _take_split(self, cells: Cells) -> None:
-        split = split_column(cells, may_ask=not cells.states_parts)
+        split, self.rounds = split_columns(cells, self.image, may_ask=not cells.states_parts)
+        why, as_good = BY_NAME, list(map(_quoted, split[1:]))
         if split and is_unclear(cells, split[0]):
             why = "two numbers, the larger one in most rows: choose this column if that number means test"
-            found = self._take(cells, "split", split, why, [NONE])
-        else:
-            found = self._take(cells, "split", split)
-        self.split = "".join(found)
+            as_good = [NONE]
+        self.split = "".join(self._take(cells, "split", split[:1], why, as_good))
         self.parts = self._parts(cells)
+        if self.rounds:
+            why = "most images are in several parts, as in rounds of cross-validation: keep the rows of one round"
+            self.decisions.append(Decision(f"split by {listed(self.rounds)}", "not read", why))
 
     def _take_labels(self, cells: Cells) -> None:
         """Take the columns of labels; decide what their marks and separators are, and how sure that is."""
         is_chosen = self._chosen["labels"] is not None
         found = Labels([], [], "") if is_chosen else label_columns(cells, bool(self.box))
-        as_good = [name if name == NONE else _quoted(name) for name in found.as_good]
+        as_good = list(map(as_setting, found.as_good))
         self.labels = self._take(cells, "labels", found.columns, found.why, as_good, found.further)
         self.no = self._marks(cells)
         known = sum((cells.known(name) for name in self.labels), Counter[str]())
@@ -335,9 +330,10 @@ class Columns:
         if not self.split:
             return {}
         known, parts = cells.known(self.split), parts_of(self.split, cells.counts[self.split])
-        if part_numbers(known) and plain_name(self.split) not in FLAGS:
-            words = ", ".join(f"{cell} is {parts[cell]}" for cell in sorted(known, key=float))
-            counts = ", ".join(f"{cell} in {known[cell]:,} rows" for cell in sorted(known, key=float))
+        if (numbers := part_numbers(known)) and plain_name(self.split) not in FLAGS:
+            cells_of = sorted(known, key=numbers.__getitem__)
+            words = ", ".join(f"{cell} is {parts[cell]}" for cell in cells_of)
+            counts = ", ".join(f"{cell} in {known[cell]:,} rows" for cell in cells_of)
             self.decisions.append(
                 Decision("numbers of the split", words, f"the largest number is test: {counts}")
             )
@@ -381,14 +377,11 @@ class Columns:
         if named and self._chosen["box"] is None:
             form, is_open = named, False
             evidence = f"the columns are called {', '.join(self.box)}"
-            evidence = (
-                evidence if len(self.box) == 4 else f"the bounding boxes of the points in {self.box[0]}"
-            )
+            if len(self.box) < 4:
+                evidence = f"the bounding boxes of the points in {self.box[0]}"
         else:
-            limits, slack = (
-                self._limits([name for name, _ in rows], boxes, found),
-                0.01 if found == SHARES else 1.0,
-            )
+            slack = 0.01 if found == SHARES else 1.0
+            limits = self._limits([name for name, _ in rows], boxes, found)
             likely = CORNERS if len(self.box) == 4 and has_gap(cells, self.box) else self.table.by_convention
             form, evidence, is_both = form_that_fits(boxes, limits, slack, likely)
             is_open = is_both and not likely
@@ -413,11 +406,13 @@ class Columns:
         if len(labels) < 2 and (self.box or cells.without_names or not is_mark):
             return ()
         marks = {cell.lower() for name in labels for cell in cells.counts[name]}
-        minus, zero = marks & {*MINUS}, marks & {*NO}
+        minus, zero, by_cross = marks & {*MINUS}, marks & {*NO}, False
         words = "1 is yes, 0 is no"
         if minus:
             words = "-1 and empty cells are unknown" if zero else "-1 is no"
+        elif by_cross := not zero and bool(marks & {*CROSSES}):
+            words = "a cross is yes, an empty cell is no"
         self.decisions.append(
             Decision("marks", words, f"the cells of {counted(len(labels), 'label column')}")
         )
-        return (*NO, *MINUS) if minus and not zero else NO
+        return (*NO, *MINUS) if minus and not zero else (*NO, "") if by_cross else NO

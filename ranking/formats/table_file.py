@@ -14,6 +14,7 @@ import itertools
 import json
 import math
 import re
+import statistics
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -22,7 +23,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from ranking.core import Decision
-from ranking.core.text import readable, unique_name
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.archive_names import AS_FOUND, decoded
 from ranking.files.limits import megabytes
@@ -38,6 +39,10 @@ THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:\.\d{3})+,\d+\s*", re.ASCII)
 WHOLE_THOUSANDS = re.compile(r"\s*[-+]?\d{1,3}(?:\.\d{3})+\s*", re.ASCII)
 # rows that decide whether the header lacks a name
 MAX_ROWS = 1_000
+# lines that a title may have
+MAX_TITLE = 100
+# of the usual number of cells, how many a header has at least
+HEADER_SHARE = 0.6
 # the form of boxes of x, y, width and height
 EXTENT = "left, top, width, height"
 # cells without a value
@@ -87,7 +92,7 @@ def read_table(tree: FileTree, name: str, limits: Limits, encoding: str = AS_FOU
         source = tree.seekable(name, limits.vector_bytes, "a table with images", "vector_bytes")
         return replace(parquet_table(source, limits, name), name=name)
     data = tree.read(name, limits.table_bytes, "a table", "table_bytes")
-    readers = {".jsonl": lambda: json_lines(data), ".xlsx": lambda: spreadsheet_table(data)}
+    readers = {".jsonl": lambda: json_lines(data), ".xlsx": lambda: spreadsheet_table(data, name)}
     table = readers.get(suffix(name), lambda: text_table(data, name, encoding=encoding))()
     return replace(table, name=name)
 
@@ -105,13 +110,6 @@ def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_F
     ('column 1', 'old', 'big')
     """
     text, chosen = _decoded(data, name, encoding)
-    count, _, below = text.partition("\n")
-    is_counted = count.strip().isdecimal() and len(_cells(below, mark or _mark(below, name))) > 1
-    if is_counted:
-        text, evidence = below, f"only a number; {len(below.splitlines()) - 1:,} lines follow the header"
-        chosen += (
-            Decision(f"first line of {readable(name)}", f"{count.strip()}, the number of rows", evidence),
-        )
     mark = mark or _mark(text, name)
     grouped: set[int] = set()
     if mark != "," and THOUSANDS.search(text):
@@ -126,11 +124,13 @@ def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_F
                 cells = [_with_point(cell, place in grouped) for place, cell in enumerate(cells)]
             # a row of empty cells is an empty line
             if any(map(str.strip, cells)):
-                yield line + is_counted, cells
+                yield line, cells
 
-    first = next((cells for _, cells in lines()), [])
-    header = _header(_spread(first))
-    sample = [row for _, row in itertools.islice(_undamaged(lines()), 1, MAX_ROWS)]
+    sample = [row for _, row in itertools.islice(_undamaged(lines()), MAX_ROWS)]
+    above, of_title = below_title(sample, name)
+    # a damaged first line is reported
+    first = next((cells for _, cells in itertools.islice(lines(), above, None)), [])
+    header, sample, chosen = _header(_spread(first)), sample[above + 1 :], chosen + of_title
     is_wider = {len(row) for row in sample} == {len(header) + 1}
     if is_wider and not any(row[-1].strip() for row in sample):
         # each row ends with a separator
@@ -139,7 +139,25 @@ def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_F
         header = ("column 1", *header)
         evidence = f"the header has {len(first):,} names, and every row has {len(header):,} cells"
         chosen += (Decision(f"first column of {readable(name)}", "without a name", evidence),)
-    return Table(header, lambda: itertools.islice(lines(), 1, None), first=tuple(first), decisions=chosen)
+    rows = lambda: itertools.islice(lines(), above + 1, None)  # noqa: E731
+    return Table(header, rows, first=tuple(first), decisions=chosen)
+
+
+def below_title(rows: Sequence[Sequence[str]], name: str) -> tuple[int, tuple[Decision, ...]]:
+    """Return the place of the header, and the decision about the rows above it: a title of one cell, or the number of
+    rows, and what follows it until a row has most of the usual number of filled cells.
+
+    >>> below_title([["List 1", ""], ["", ""], ["image", "label"], ["a", "x"], ["b", "y"], ["c", ""]], "a.csv")[0]
+    2
+    """
+    filled = [sum(map(bool, map(str.strip, row))) for row in rows]
+    usual = statistics.median_high(filled[len(filled) // 2 :]) if filled else 0
+    if filled[:1] != [1] or usual < 2 or not rows[0][0].strip():
+        return 0, ()
+    place = next(place for place, count in enumerate(filled) if count >= HEADER_SHARE * usual)
+    shown = listed([" ".join(filter(None, row)) for row in rows[:place] if any(row)])
+    evidence = f"{counted(place, 'row')} before the first one with most of the usual {usual:,} cells: {readable(shown)}"
+    return place, (Decision(f"rows above the header of {readable(name)}", "not read", evidence),)
 
 
 def _decoded(data: bytes, name: str, encoding: str) -> tuple[str, tuple[Decision, ...]]:
@@ -186,7 +204,7 @@ def _spread(names: Sequence[str]) -> list[str]:
     return list(names) if before else spread
 
 
-def spreadsheet_table(data: bytes) -> Table:
+def spreadsheet_table(data: bytes, name: str = "") -> Table:
     """Return the first sheet with rows of an Excel workbook."""
     from python_calamine import CalamineError, CalamineWorkbook
 
@@ -199,7 +217,9 @@ def spreadsheet_table(data: bytes) -> Table:
         raise Unusable("an Excel workbook that can be opened", came) from error
     if not cells:
         raise Unusable("a sheet with rows", "none")
-    return Table(_header(cells[0]), lambda: enumerate(cells[1:], 2), tuple(cells[0]))
+    above, chosen = below_title(cells, name)
+    rows = lambda: enumerate(cells[above + 1 :], above + 2)  # noqa: E731
+    return Table(_header(cells[above]), rows, tuple(cells[above]), decisions=chosen)
 
 
 def json_lines(data: bytes) -> Table:
@@ -288,13 +308,16 @@ def _with_point(cell: str, is_grouped: bool = False) -> str:
 
 def _mark(text: str, name: str) -> str:
     marks = {".tsv": "\t,;", ".txt": ",;\t "}.get(suffix(name), ",;\t")
-    return max(marks, key=lambda mark: len(_cells(text, mark)))
+    # a first line without any of them is a title
+    lines = text.split("\n", MAX_TITLE)[:MAX_TITLE]
+    line = next((line for line in lines if any(len(_cells(line, mark)) > 1 for mark in marks)), "")
+    return max(marks, key=lambda mark: len(_cells(line, mark)))
 
 
-def _cells(text: str, mark: str) -> list[str]:
-    """Return the cells of the first line; [] if it is damaged: the import reports the reason."""
+def _cells(line: str, mark: str) -> list[str]:
+    """Return the cells of a line; [] if it is damaged: the import reports the reason."""
     try:
-        return next(csv.reader([text.partition("\n")[0].strip("\r ")], delimiter=mark), [])
+        return next(csv.reader([line.strip("\r ")], delimiter=mark), [])
     except csv.Error:
         return []
 
@@ -365,8 +388,9 @@ def _cell(value: Any) -> str:
 
 SIGNS, LIST, COMMA, SPACE, WHOLE = "; or |", "list", "comma", "space", "whole cell"
 SEPARATORS = (SIGNS, LIST, COMMA, SPACE, WHOLE)
-# what marks stand for; in columns without a 0, -1 is no
-YES, NO = ("1", "1.0", "true", "yes", "t", "y"), ("0", "0.0", "false", "no", "f", "n")
+# what marks stand for; in columns without a 0, -1 is no, and beside crosses, an empty cell
+CROSSES = ("x", "✓", "✔")
+YES, NO = ("1", "1.0", "true", "yes", "t", "y", *CROSSES), ("0", "0.0", "false", "no", "f", "n")
 MINUS = ("-1", "-1.0")
 
 

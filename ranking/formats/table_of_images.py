@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import math
 import re
 from collections import Counter
@@ -11,8 +10,6 @@ from copy import copy
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
-
-from PIL import Image
 
 from ranking.core import Decision, SourceBox
 from ranking.core.errors import InputError
@@ -24,8 +21,9 @@ from ranking.files.archive_names import ENCODINGS
 from ranking.files.tree import parent, stem, suffix
 from ranking.formats.column_names import FORMS, MIDDLE, PIXELS, SHARES, is_numbered_split, plain_name
 from ranking.formats.column_proposals import class_names, first_row_is_data, stated_parts
+from ranking.formats.file_beginnings import beginning_of_image
 from ranking.formats.file_names import is_image, part_of, part_of_annotations
-from ranking.formats.image_names import ImageNames
+from ranking.formats.image_names import ONE_IMAGE, ImageNames
 from ranking.formats.listed_images import Entry, ListedImages
 from ranking.formats.parquet_images import with_table_images
 from ranking.formats.table_cells import Cells, box_numbers, distinct
@@ -52,8 +50,6 @@ from ranking.formats.table_file import (
 )
 from ranking.formats.tree_source import Recognised
 
-# of the first bytes of an image, which contain its size
-HEAD = 2**17
 MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "treated as unknown; no label"
 MAX_TABLES = 50
 # why forms for predictions are not read
@@ -290,7 +286,7 @@ class TableOfImages(ListedImages):
                 about = f"columns of {listed([readable(file, 255) for file in other.tables])}"
                 self._decide(Decision(about, words, "they differ from those of the first table"))
                 continue
-            if rank(other) == rank(main) and not new:
+            if rank(other) == rank(main) and other.images and not new:
                 as_good.append(next(iter(other.tables)))
             what = "boxes" if other.columns.box else "labels" if other.columns.labels else "numbers"
             both = f"{len(other.images) - len(new):,} of them in {readable(name, 255)}"
@@ -301,6 +297,8 @@ class TableOfImages(ListedImages):
                 expected = f"{' and '.join(wanted) or 'numbers'}, as in {readable(name, 255)}"
             elif new and lacks_part:
                 expected = f"a part such as train or test, as {readable(name, 255)} states"
+            elif not other.images:
+                expected, came = ONE_IMAGE, "names that several images have each"
             found.reasons.update(dict.fromkeys(other.tables, Unusable(expected, came)))
         if len(candidates) > 1:
             evidence = f"it describes {counted(len(main.images), 'image')}"
@@ -396,12 +394,13 @@ class TableOfImages(ListedImages):
 
 
 def _images_in(tables: Mapping[str, Table], column: str, index: ImageNames) -> frozenset[str]:
-    """Return the images that a column of tables with the same columns names."""
+    """Return the images that a column of tables with the same columns names; names of several images do not count."""
     return frozenset(
         image
         for name, table in tables.items()
         for cell in distinct(table, column)
-        for image in index.nearest(cell, parent(name), part_of_annotations(name))
+        if len(images := index.nearest(cell, parent(name), part_of_annotations(name))) == 1
+        for image in images
     )
 
 
@@ -435,9 +434,8 @@ def _sizes(tree: FileTree, index: ImageNames) -> SizeOf:
 
     def size_of(text: str) -> tuple[int, int] | None:
         try:
-            with Image.open(io.BytesIO(tree.head(index.find(text), HEAD))) as image:
-                return image.size
-        except (Unusable, OSError, ValueError, SyntaxError):
+            return beginning_of_image(tree, index.find(text))[0]
+        except Unusable:
             return None
 
     return size_of

@@ -18,9 +18,10 @@ from ranking.datasets.source_settings import seed_of_test, share_of_test
 from ranking.datasets.splits import moved_whole, split_with_report
 from ranking.files import FileInTree, FileTree, open_tree
 from ranking.files.archive_names import AS_FOUND, ENCODINGS
-from ranking.files.tree import base, parent, suffix
+from ranking.files.tree import base, stem, suffix
+from ranking.formats.column_names import is_numbered_split
 from ranking.formats.file_beginnings import tool_formats
-from ranking.formats.file_names import is_image, mask_words, part_folders, shared_folder
+from ranking.formats.file_names import is_image, mask_words, shared_folder
 from ranking.formats.image_names import ImageNames
 from ranking.formats.split_lists import MAY_SPLIT, SplitLists, names_split, split_lists
 
@@ -174,7 +175,7 @@ class TreeSource(Source):
         found = {
             STATED: (stated_by, stated),
             LISTS: (lists.in_words(), [lists.parts.get(name) for name in names]),
-            FOLDERS: ("folders", list(map(self._part_of, names))),
+            FOLDERS: ("folders", list(map(self._index.part_of, names))),
         }
         tests = {way: test for way, (_, parts) in found.items() if (test := _tested(parts)) is not None}
         way = next(iter(tests), RANDOM) if self.split == FOUND else self.split
@@ -221,7 +222,8 @@ class TreeSource(Source):
         unread = [
             name
             for name in self._tree.names
-            if suffix(name) in MAY_SPLIT and names_split(name) and name not in self._tree.opened
+            if suffix(name) in MAY_SPLIT and name not in self._tree.opened
+            if names_split(name) or is_numbered_split(stem(name))
         ]
         if not unread:
             why = f"the files name only {named}" if named else "nothing states a split"
@@ -242,13 +244,6 @@ class TreeSource(Source):
         if names:
             came = f"in no list: {self._listed(names)}"
             yield Problem(counted(len(names), "image"), "every image in a list of the split", came, "ignored")
-
-    def _part_of(self, name: str) -> str | None:
-        """Return the part that the folders of a file name."""
-        while name := parent(name):
-            if name in self._part_folders:
-                return self._part_folders[name]
-        return None
 
     def _decide_split(
         self,
@@ -280,10 +275,6 @@ class TreeSource(Source):
     @cached_property
     def _tree(self) -> FileTree:
         return open_tree(self.folder, self.layout, self.name_encoding)
-
-    @cached_property
-    def _part_folders(self) -> dict[str, str]:
-        return part_folders(self._tree.names)
 
     @cached_property
     def _index(self) -> ImageNames:

@@ -19,6 +19,7 @@ from ranking.features.opened import open_image_set
 from ranking.files import Unusable, open_tree
 from ranking.files.files import LEADS_OUT
 from ranking.files.tree import base
+from ranking.formats.import_preview import preview_import
 from ranking.formats.tree_source import detect
 from ranking.formats.yolo_names import parsed_yaml, yaml_names
 
@@ -355,6 +356,12 @@ NESTED = ("animal/cat", "animal/dog", "tool/saw", "tool/axe")
             False,
         ),
         (("a/p1", "a/p2", "b/p1"), "a b", False),
+        # patients, each with the same folders; and people, each with other videos
+        (("p10/0", "p10/1", "p11/0", "p11/1"), "p10 p11", True),
+        (("p10/p10 a", "p10/p10 b", "p11/p11 a", "p11/p11 b"), "p10 p11", True),
+        (("p10/v3", "p10/v4", "p11/v5", "p11/v6"), "p10 p11", False),
+        (("query", "gallery", "train"), "gallery query", True),
+        (("train", "val", "test", "known/cat", "known/dog"), "cat dog", True),
         (("photo/dog", "photo/cat", "art/dog", "art/cat"), "art photo", True),
         (NESTED, "animal tool", True),
         (("images/cat", "images/dog"), "cat dog", False),
@@ -398,6 +405,46 @@ def test_masks_are_no_samples(tmp_path):
     for mode, count in (("RGB", 2), ("L", 0)):
         names = {"mask/1.png": png(mode), "face/1.png": png("RGB")}
         assert len(detect(open_tree(lay(tmp_path / mode, names)))) == (count == 2), mode
+
+
+def test_images_that_annotate_those_beside_them_are_no_samples(tmp_path):
+    def files(mode, ending):
+        drawn = in_memory(lambda stream: Image.new(mode, (9, 9)).save(stream, "PNG"))
+        images = {f"{name}/{name} (1).jpg": None for name in ("cat", "dog")}
+        return images | {f"{name}/{name} (1){ending}.png": drawn for name in ("cat", "dog")}
+
+    # a face with a mask, and a second picture, are pictures
+    for number, (mode, ending, count) in enumerate(
+        (("L", "_mask", 2), ("L", "_mask_2", 2), ("1", "_region", 2), ("RGB", "_mask", 4), ("L", "_2", 4))
+    ):
+        images, problems = read("Class folders", lay(tmp_path / f"{number}", files(mode, ending)))
+        assert len(images) == count, (mode, ending)
+        assert [row.file for row in problems] == ["2 images"] * (count == 2)
+
+
+def test_folders_beside_parts_without_classes_are_no_classes(tmp_path):
+    folder = lay(tmp_path / "x", class_tree("boxes_train", "boxes_test", "query"))
+    words = preview_import(str(folder), None, {}).refused
+    assert "boxes_test, boxes_train, query are parts" in words
+    assert "a table of the names and labels" in words
+
+
+def test_classes_of_few_images_and_identifiers_are_left_to_a_person(tmp_path):
+    unsorted = {f"{number}.jpg": None for number in range(9)}
+    identifiers = {f"p{number}/1.jpg": None for number in range(9)}
+    for number, (files, part) in enumerate(
+        (
+            (unsorted | class_tree("a", "b"), "9 of 13 images lie in no such folder"),
+            (identifiers, "identifier"),
+        )
+    ):
+        source = make_source("Class folders", folder=str(lay(tmp_path / f"{number}", files)))
+        images_and_problems(source)
+        row = decided(source)["classes"]
+        assert (row.is_open, part in row.evidence) == (True, True)
+        agreed = make_source("Class folders", folder=source.folder, level="1")
+        images_and_problems(agreed)
+        assert not decided(agreed)["classes"].is_open
 
 
 def test_the_question_about_levels_shows_the_folders_of_each(tmp_path):

@@ -719,7 +719,7 @@ def test_a_count_of_rows_and_a_column_without_a_name(tmp_path):
         assert problems == []
         rows = decided(source)
         assert "every row has 4 cells" in rows["first column of list.txt"].evidence
-        assert ("first line of list.txt" in rows) == text.startswith("2")
+        assert ("rows above the header of list.txt" in rows) == text.startswith("2")
     source = of(tmp_path / "trailing", "image,label,year\na.jpg,cat,1950,\nb.jpg,dog,1960,\n")
     images, problems = read(source)
     assert [(image.boxes[0].classes, image.boxes[0].numbers) for image in images.values()] == [
@@ -727,6 +727,70 @@ def test_a_count_of_rows_and_a_column_without_a_name(tmp_path):
         (("dog",), {"year": 1960}),
     ]
     assert problems == []
+
+
+def test_a_title_above_the_header(tmp_path):
+    title = [["My birds"], [], ["a legend", "of two cells"], [], ["", "", "Colours"]]
+    rows = [["image", "note", "red", "blue"], ["a", "", "X", ""], ["b", "old", "x", "x"], ["c", "", "", ""]]
+    for number, mark in enumerate(",;"):
+        text = "\n".join(mark.join(cells) for cells in title + rows)
+        source = of(tmp_path / f"{number}", text)
+        images, problems = read(source)
+        assert [image.boxes[0].classes for image in images.values()] == [("red",), ("red", "blue"), ()]
+        assert problems == []
+        assert "3 rows" in decided(source)["rows above the header of t.csv"].evidence
+        assert "a cross is yes" in decided(source)["marks"].chosen
+    # columns of crosses beside a column of few labels, and a column with other letters
+    few = "image,class,red,blue\na,,x,\nb,,,x\nc,big,,x\n"
+    row = decided(of(tmp_path / "few", few))["Label columns"]
+    assert (row.is_open, row.value, row.alternatives) == (True, "class", ("red, blue",))
+    letters = "image,breed\na,x\nb,y\nc,x\n"
+    assert read(of(tmp_path / "letters", letters))[0]["a"].boxes[0].classes == ("x",)
+
+
+def test_rounds_of_cross_validation_are_no_split_and_no_labels(tmp_path):
+    names = [f"{kind}/{number}.jpg" for kind in ("cat", "dog") for number in range(4)]
+    rows = [
+        (name, name[:3], f"fold{fold}", "test" if place % 3 == fold else "train", 40)
+        for fold in range(3)
+        for place, name in enumerate(names)
+    ]
+    columns = dict(zip(("image", "class", "fold", "grp", "zoom"), zip(*rows, strict=True), strict=True))
+    source = folder_of(tmp_path / "labels", {"t.csv": as_text(columns)}, names)
+    images, problems = read(source)
+    assert [image.boxes[0].classes for image in images.values()] == [("cat",)] * 4 + [("dog",)] * 4
+    assert (problems, decided(source)["split"].value) == ([], "random")
+    assert "keep the rows of one round" in decided(source)["split by fold, grp"].evidence
+    # without labels, the table says only what is in the rounds
+    del columns["class"]
+    bare = folder_of(tmp_path / "bare", {"folds.csv": as_text(columns)}, names)
+    assert list(detect(open_tree(bare.folder))) == ["Class folders"]
+    source = make_source("Class folders", folder=bare.folder)
+    assert "folds.csv may state a split" in decided(source)["split"].evidence
+    # a column for each round
+    one = {"image": names, "class": [name[:3] for name in names]}
+    one |= {
+        f"round {fold}": ["train" if (place + fold) % 3 else "test" for place in range(8)] for fold in (1, 2)
+    }
+    row = decided(folder_of(tmp_path / "columns", {"t.csv": as_text(one)}, names))["Split column"]
+    assert (row.is_open, row.value, row.alternatives) == (True, "round 1", ("round 2",))
+
+
+def test_equal_names_in_folders_of_parts(tmp_path):
+    images = [f"{folder}/{number}.jpg" for folder in ("a. Training Set", "b. Testing Set") for number in "12"]
+    tables = {
+        "lists/a. Train.csv": "image,class,\n1,x,\n2,y,\n",
+        "lists/b. Test.csv": "image,class\n1,y\n2,x\n",
+    }
+    found, problems = read(folder_of(tmp_path / "parts", tables, images))
+    shown = [(image.boxes[0].classes, image.test) for image in found.values()]
+    assert shown == [(("x",), False), (("y",), False), (("y",), True), (("x",), True)]
+    assert problems == []
+    # nothing tells which table is of which folder: no question about tables that cannot be read
+    tables = {"p.csv": "image,class\n1,x\n2,y\n", "q.csv": "image,kind,class\n1,s,x\n2,t,y\n"}
+    source = folder_of(tmp_path / "none", tables, images)
+    words = " ".join(refusal(lambda: list(source.records())))
+    assert "add its folder to the name, got 2 times: 1: 2 images" in words
 
 
 def test_numbers_of_parts_are_the_split_and_other_numbers_no_classes(tmp_path):
