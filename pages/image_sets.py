@@ -11,7 +11,7 @@ from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.charts import plots
 from pages.parts.components import grid, selection, tiles
-from pages.parts.importing import criteria, custom_features, import_steps, trash
+from pages.parts.importing import criteria, custom_features, feature_views, import_steps, trash
 from pages.parts.training import sets
 from ranking.core import ImageSet, Ints
 
@@ -52,6 +52,7 @@ def steps() -> None:
         if images.criteria:
             criteria.show(images)
         trash.offer_delete(row)
+    feature_views.show(images, sheet.sample)
 
 
 def choose_images(images: ImageSet) -> Ints:

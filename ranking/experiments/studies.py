@@ -13,14 +13,15 @@ from typing import Any
 from ranking.experiments.ablations import MidRankStudy
 from ranking.experiments.cross_validation.experiment import Experiment
 from ranking.experiments.cvxpy_study import CvxpyComparison
+from ranking.experiments.feature_study import FeatureStudy
 from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy
 from ranking.storage.run_settings import AnyStudySettings
 
 STUDIES: dict[str, Study[Any]] = {
-    study.settings.task: study
-    for study in (Experiment(), LabellingSimulation(), MidRankStudy(), TimingStudy(), CvxpyComparison())
+    study.settings.task: study()
+    for study in (Experiment, LabellingSimulation, MidRankStudy, TimingStudy, CvxpyComparison, FeatureStudy)
 }
 
 

@@ -1,21 +1,19 @@
-"""Weights of HOG as strokes: each weight is shown as an edge of its direction in its cell."""
+"""Numbers by cell and orientation as strokes: weights of HOG, HOG of a crop, energies of GIST."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from ranking.core import Floats
-from ranking.features.hog import HOG
 
 # of a stroke, in cells
 LENGTH = 0.92
 
 
 class Strokes(NamedTuple):
-    """The weights of HOG as strokes to plot."""
+    """Weights as strokes to plot."""
 
     # (n, 4) x1, y1, x2, y2 in cells, y downwards
     ends: Floats
@@ -23,17 +21,17 @@ class Strokes(NamedTuple):
     weights: Floats
 
 
-def strokes(hog: HOG, weights: npt.ArrayLike) -> Strokes:
+def strokes(cells: Floats, angles: Floats) -> Strokes:
     """Return one stroke per orientation and cell, through the centre of the cell.
 
-    >>> strokes(HOG(side=32), np.ones(324)).ends.shape
+    >>> strokes(np.ones((4, 4, 9)), np.arange(9) * np.pi / 9).ends.shape
     (144, 4)
     """
-    # A stroke runs along the edge, at right angles to the gradient whose weight it shows (Dalal and Triggs,
-    # fig. 6).
-    cells = hog.cells(weights)
+    # cells: (rows, columns, orientations), such as `HOG.cells` of weights. angles: (orientations,) of the
+    # gradients. A stroke runs along the edge, at right angles to the gradient whose weight it shows (Dalal
+    # and Triggs, fig. 6).
     rows, columns, orientations = cells.shape
-    along = hog.angles + np.pi / 2
+    along = angles + np.pi / 2
     half = LENGTH / 2 * np.stack([np.cos(along), np.sin(along)], axis=1)
     y, x = np.mgrid[:rows, :columns] + 0.5
     middles = np.repeat(np.stack([x, y], axis=2)[:, :, None], orientations, axis=2)

@@ -98,6 +98,11 @@ class GIST(Feature):
         """(orientations,) the direction across the stripes, in radians from 0 to pi, y down as in HOG."""
         return np.asarray(-np.arange(self.orientations) * np.pi / self.orientations % np.pi, np.float64)
 
+    def cells(self, vector: npt.ArrayLike) -> Floats:
+        """Return (rows, columns, orientations) the energies of a vector in each part, summed over scales."""
+        energies = np.asarray(vector, np.float64).reshape(self.layout).sum(axis=0)
+        return np.moveaxis(energies, 0, 2)
+
     def describe(self, crop: Image.Image) -> Plane:
         small = crop.convert("L").resize((self.side, self.side), Image.Resampling.BILINEAR)
         grey = np.asarray(small, np.float32)

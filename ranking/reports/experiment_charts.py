@@ -39,7 +39,7 @@ def difference_bars(rows: Sequence[Difference], style: LineStyle, measure: str, 
                 x=[interval.value for _, interval in known],
                 orientation="h",
                 marker={"color": style.colour, "pattern": stripes},
-                error_x=_whiskers([interval for _, interval in known]),
+                error_x=whiskers([interval for _, interval in known]),
                 customdata=[[names[place], ends_in_words(interval)] for place, interval in known],
                 hovertemplate="%{customdata[0]}: %{x:+.3f}, %{customdata[1]}<extra></extra>",
             )
@@ -52,7 +52,7 @@ def difference_bars(rows: Sequence[Difference], style: LineStyle, measure: str, 
     return figure
 
 
-def _whiskers(intervals: Sequence[Interval]) -> Json:
+def whiskers(intervals: Sequence[Interval]) -> Json:
     return {
         "symmetric": False,
         "array": [interval.high - interval.value for interval in intervals],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar, NamedTuple, TypeVar
+from typing import ClassVar, NamedTuple, TypeVar, get_args
 
 from ranking.core.errors import InputError
 from ranking.core.settings import GivenSettings, Named, Settings
@@ -293,6 +293,19 @@ class CvxpySettings(TrainSettings):
     kind_name: ClassVar[str] = "CVXPY comparison"
 
 
+@dataclass(frozen=True)
+class FeatureStudySettings(StoredSettings):
+    """AP by feature: the key of the image set, the features that are each used alone, the class, and the method."""
+
+    task: ClassVar[str] = "by feature"
+    kind_name: ClassVar[str] = "comparison of features"
+    graph: ClassVar[None] = None
+    set: str
+    features: Named
+    query: str
+    method: str = "SVM"
+
+
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
 SMALL_GRIDS: Grids = {"C": (10.0, 100.0, 1e3, 1e4), "eta": (0.01, 1.0, 100.0)}
 PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
@@ -344,14 +357,18 @@ class ExperimentSettings(Protocol):
 # ---------------------------------------------------------------------------------------------------------
 
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings | BagTrainSettings
-AnyStudySettings = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings | CvxpySettings
+AnyStudySettings = (
+    ExperimentSettings
+    | SimulationSettings
+    | AblationSettings
+    | TimingSettings
+    | CvxpySettings
+    | FeatureStudySettings
+)
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
     cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings, BagTrainSettings)
 }
-STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {
-    cls.task: cls
-    for cls in (ExperimentSettings, SimulationSettings, AblationSettings, TimingSettings, CvxpySettings)
-}
+STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {cls.task: cls for cls in get_args(AnyStudySettings)}
 IMPORT_SETTINGS: dict[str, type[ImportSettings | FeaturesSettings | OwnImageSettings]] = {
     cls.task: cls for cls in (ImportSettings, FeaturesSettings, OwnImageSettings)
 }

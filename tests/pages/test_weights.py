@@ -44,7 +44,7 @@ def shades_of(learned, sign):
 
 def test_each_sign_has_its_panel_with_its_largest_colours_and_both_one_scale():
     learned = learned_of({0: 2.0, 10: -1.0, 11: 0.001}, {1: 1.0, 6: 3.0, 3: -2.0})
-    strengths = [of_sign(learned, sign)[1].tolist() for sign in (1, -1)]
+    strengths = [of_sign(learned.strokes, sign)[1].tolist() for sign in (1, -1)]
     assert strengths == [[1.0], [pytest.approx(0.5**1.5)]], "what cannot be seen is not drawn"
     assert [shades_of(learned, sign) for sign in (1, -1)] == [["1"], ["0.4"]]
     middles = ["#{:02x}{:02x}{:02x}".format(*rgb) for rgb in make_feature("Colour", bins=2).middles]
@@ -57,12 +57,12 @@ def test_each_sign_has_its_panel_with_its_largest_colours_and_both_one_scale():
 
 def test_only_the_strongest_strokes_of_a_cell_are_plotted():
     learned = learned_of({0: 4.0, 1: 3.0, 2: 2.0, 3: -1.0, 9: 0.5})
-    ends, strengths = of_sign(learned, 1)
+    ends, strengths = of_sign(learned.strokes, 1)
     assert strengths.tolist() == pytest.approx([0.125**1.5, 0.75**1.5, 1.0]), (
         "the weakest of the three is left out"
     )
     assert np.floor((ends[:, :2] + ends[:, 2:]) / 2).tolist()[1:] == [[0, 0], [0, 0]]
-    assert len(of_sign(learned, -1)[0]) == 1
+    assert len(of_sign(learned.strokes, -1)[0]) == 1
     plotted = sorted(zip(figure_of(learned, 1).data[-1].x, figure_of(learned, 1).data[-1].y, strict=True))[:2]
     assert np.allclose(plotted, sorted([tuple(ends[-1, :2]), tuple(ends[-1, 2:])]))
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import io
 import threading
-from collections.abc import Sequence
-from contextlib import nullcontext
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -106,18 +106,24 @@ def whole_image(key: str, image: int) -> str:
     return shrunk(image_set(key), image)
 
 
-def shrunk(images: ImageSet, image: int) -> str:
-    """The image with index `image` as a data URL, its longest side at most WHOLE_SIDE."""
+@contextmanager
+def opened(images: ImageSet, image: int) -> Iterator[Image.Image]:
+    """The image with index `image`, decoded; large images wait for each other."""
     width, height = (int(side) for side in images.image_sizes[image])
     with _large_image_lock if width * height > LARGE else nullcontext():
-        opened = images.open_image(image)
-        opened.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
+        yield images.open_image(image)
+
+
+def shrunk(images: ImageSet, image: int) -> str:
+    """The image with index `image` as a data URL, its longest side at most WHOLE_SIDE."""
+    with opened(images, image) as picture:
+        picture.thumbnail((WHOLE_SIDE, WHOLE_SIDE), Image.Resampling.LANCZOS)
     stream = io.BytesIO()
-    if max(opened.size) <= TINY:
-        opened.save(stream, "WEBP", lossless=True)
+    if max(picture.size) <= TINY:
+        picture.save(stream, "WEBP", lossless=True)
         return data_url(stream.getvalue())
     # twenty times faster than WebP, and the visitor is waiting
-    opened.save(stream, "JPEG", quality=88)
+    picture.save(stream, "JPEG", quality=88)
     return data_url(stream.getvalue(), "image/jpeg")
 
 

@@ -22,6 +22,7 @@ from ranking.features import feature_columns
 from ranking.features.colour import Colour
 from ranking.features.hog import HOG
 from ranking.methods import score_direction
+from ranking.metrics.comparison import largest
 from ranking.metrics.ranked import Ranking
 from ranking.storage.run import Run
 
@@ -103,7 +104,7 @@ def hog_weights_of(
                 HogWeights(
                     part.name,
                     cells,
-                    strokes(part, weights),
+                    strokes(part.cells(weights), part.angles),
                     middles,
                     colour_weights,
                     part.orientations,
@@ -148,56 +149,61 @@ def show_weights(run: Run, learned: HogWeights, images: ImageSet, ranked: Rankin
 
 def figure_of(learned: HogWeights, sign: int) -> go.Figure:
     """Plot the weights of one sign: strokes by cell, and below them the colours with the largest weights."""
+    figure = stroke_figure(learned.strokes, learned.cells, 36, sign, swatches_of(learned, sign))
+    figure.update_layout(title={"text": SIGNS[sign], "font": {"color": "white"}, "x": 0.05})
+    return figure
+
+
+def stroke_figure(
+    shown: Strokes, cells: int, width: float, sign: int = 1, swatches: list[str] | None = None
+) -> go.Figure:
+    """Plot the STRONGEST strokes of one sign in each of `cells` x `cells` cells, and colours below them."""
+    # width: of a stroke as long as the figure, in pixels.
     figure = go.Figure()
-    ends, strengths = of_sign(learned, sign)
+    ends, strengths = of_sign(shown, sign)
     shades = np.ceil(strengths * SHADES).astype(int)
     for shade in np.unique(shades):
         chosen = ends[shades == shade]
         nothing = np.full(len(chosen), np.nan)
         x, y = (np.stack([chosen[:, axis], chosen[:, axis + 2], nothing], axis=1).ravel() for axis in (0, 1))
-        plots.line(figure, x, y, f"rgba(255,255,255,{shade / SHADES:g})", max(2, 36 / learned.cells))
-    if swatches := swatches_of(learned, sign):
-        x = (np.arange(len(swatches)) + 0.5) * learned.cells / SWATCHES
-        plots.points(figure, x, [1.08 * learned.cells] * len(x), swatches, "square", 20, ("white", 2))
-    below = 0 if learned.colours is None else 0.16 * learned.cells
+        plots.line(figure, x, y, f"rgba(255,255,255,{shade / SHADES:g})", max(2, width / cells))
+    if swatches:
+        x = (np.arange(len(swatches)) + 0.5) * cells / SWATCHES
+        plots.points(figure, x, [1.08 * cells] * len(x), swatches, "square", 20, ("white", 2))
+    below = 0 if swatches is None else 0.16 * cells
     axis = {"visible": False, "fixedrange": True}
-    figure.update_xaxes(range=[0, learned.cells], **axis)
-    figure.update_yaxes(range=[learned.cells + below, 0], scaleanchor="x", **axis)
-    figure.update_layout(
-        paper_bgcolor=DARK,
-        plot_bgcolor=DARK,
-        title={"text": SIGNS[sign], "font": {"color": "white"}, "x": 0.05},
-    )
+    figure.update_xaxes(range=[0, cells], **axis)
+    figure.update_yaxes(range=[cells + below, 0], scaleanchor="x", **axis)
+    figure.update_layout(paper_bgcolor=DARK, plot_bgcolor=DARK)
     return figure
 
 
-def of_sign(learned: HogWeights, sign: int) -> tuple[Floats, Floats]:
+def of_sign(shown: Strokes, sign: int) -> tuple[Floats, Floats]:
     """Return ends (n, 4) and strengths (n,) of the STRONGEST strokes of one sign in each cell."""
     # The faintest first. Both signs share one scale. A strength is (weight / largest weight)^1.5, from 0 to
     # 1, which emphasises large weights.
-    weights = sign * learned.strokes.weights
+    weights = sign * shown.weights
     most = np.abs(weights).max(initial=0)
     counts: dict[tuple[int, ...], int] = {}
     chosen = []
     for stroke in np.argsort(-weights, kind="stable"):
         if weights[stroke] <= FAINTEST * most:
             break
-        ends = learned.strokes.ends[stroke]
+        ends = shown.ends[stroke]
         # a stroke runs through the middle of its cell
         cell = tuple(((ends[:2] + ends[2:]) // 2).astype(int))
         counts[cell] = counts.get(cell, 0) + 1
         if counts[cell] <= STRONGEST:
             chosen.append(stroke)
     kept = np.array(chosen[::-1], np.int64)
-    return learned.strokes.ends[kept], (weights[kept] / most) ** 1.5 if len(kept) else np.zeros(0)
+    return shown.ends[kept], (weights[kept] / most) ** 1.5 if len(kept) else np.zeros(0)
 
 
-def swatches_of(learned: HogWeights, sign: int) -> list[str]:
-    """Return the colours with the largest weights of one sign, the largest first."""
+def swatches_of(learned: HogWeights, sign: int) -> list[str] | None:
+    """Return the colours with the largest weights of one sign, the largest first; None without colours."""
     if learned.colours is None or learned.colour_weights is None:
-        return []
-    order = np.argsort(-sign * learned.colour_weights, kind="stable")[:SWATCHES]
-    chosen = [bin for bin in order if sign * learned.colour_weights[bin] > 0]
+        return None
+    chosen = largest(sign * learned.colour_weights, SWATCHES)
     return ["#{:02x}{:02x}{:02x}".format(*learned.colours[bin]) for bin in chosen]
 
 

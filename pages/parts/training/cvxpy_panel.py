@@ -10,10 +10,9 @@ import streamlit as st
 
 from pages.parts.app import cache, frame, home, keys
 from pages.parts.app.frame import escaped
-from pages.parts.training import jobs_panel, runs
+from pages.parts.training import jobs_panel
 from pages.parts.training.certificate import percent
-from ranking.storage import jobs
-from ranking.storage.run import ENDED, Run
+from ranking.storage.run import Run
 from ranking.storage.run_settings import CvxpySettings, TrainSettings
 
 # What a program omits of the problem of its method.
@@ -50,19 +49,11 @@ def show(run: Run) -> None:
     relevant = images.relevance(settings.query, settings.corrections)[~images.test] > 0
     with home.missing_as_error():
         st.code(code_of(program, cache.method_of(run), relevant), language="python", wrap_lines=True)
-    compared = runs.best_equal(home.store(), "study", settings.to_json())
-    if compared is not None and compared.state not in ENDED:
-        jobs_panel.watch(compared)
-    elif compared is not None and compared.state == "finished":
+    samples = min(MAX_SAMPLES, len(relevant))
+    label = f"Solve in CVXPY for {samples:,} samples"
+    compared = jobs_panel.finished_study(settings, label, "solve in CVXPY")
+    if compared is not None:
         show_outcome(compared, len(relevant), OMITTED.get(program.__name__))
-    else:
-        if compared is not None:
-            jobs_panel.explain_end(compared)
-        samples = min(MAX_SAMPLES, len(relevant))
-        label, key = f"Solve in CVXPY for {samples:,} samples", keys.widget("solve in CVXPY")
-        if frame.pressed(label, key, icon=":material/play_arrow:"):
-            jobs.start_once(home.store(), "study", settings.to_json())
-            st.rerun()
 
 
 def code_of(program: Any, method: Any, relevant: np.ndarray) -> str:

@@ -10,11 +10,12 @@ import streamlit as st
 
 from pages.parts.app import address, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
+from pages.parts.training import runs
 from ranking.core.text import counted
 from ranking.storage import jobs, queue
 from ranking.storage.import_questions import Question, open_question
 from ranking.storage.run import ENDED, Run
-from ranking.storage.run_settings import IMPORT_SETTINGS
+from ranking.storage.run_settings import IMPORT_SETTINGS, AnyStudySettings
 
 # between two polls of a running run
 POLL_SECONDS = 0.5
@@ -41,6 +42,22 @@ def _watch(run_id: str, waited: bool, live: Live | None) -> None:
             # which polls a running run more often
             st.rerun()
         _show(run, live)
+
+
+def finished_study(settings: AnyStudySettings, label: str, key: str) -> Run | None:
+    """The newest finished study with these settings; else its progress, or a button that starts it."""
+    run = runs.best_equal(home.store(), "study", settings.to_json())
+    if run is not None and run.state == "finished":
+        return run
+    if run is not None and run.state not in ENDED:
+        watch(run)
+        return None
+    if run is not None:
+        explain_end(run)
+    if frame.pressed(label, keys.widget(key), icon=":material/play_arrow:"):
+        jobs.start_once(home.store(), "study", settings.to_json())
+        st.rerun()
+    return None
 
 
 def list_imports(task: str, name: str, set_key: str | None = None) -> None:
