@@ -8,6 +8,7 @@ A box lies on an object where their intersection over union is at least 0.5, as 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from ranking.core import Floats, Ints, is_real
 from ranking.core.errors import InputError
-from ranking.metrics.measures import rank, ranking_order
+from ranking.metrics.measures import rank
 
 # of overlap: a box lies on an object
 ENOUGH = 0.5
@@ -100,7 +101,7 @@ def detection_average_precision(
     detections: boxes (k, 4) and scores (k,) of each image, after suppression. objects: the boxes (m, 4) of the objects
     of each image; ValueError if there are none in all. From the highest score on, a detection is correct if it lies on
     the object that it overlaps most and no higher one does. The envelope is the highest precision at that recall or a
-    higher one. Equal scores are ranked pessimistically.
+    higher one. Of all orders that equal scores allow, the one with the least average precision counts.
 
     >>> detection_average_precision([([[0, 0, 2, 2], [5, 5, 6, 6]], [0.9, 0.8])], [[[0, 0, 2, 2], [7, 7, 9, 9]]])
     0.5
@@ -136,28 +137,57 @@ def _ranked_hits(
     total = sum(len(_checked(real)) for real in objects)
     if not total:
         raise InputError("objects", "at least one object", 0, "omit a class without objects")
-    correct = [
-        correct_detections(boxes, values, real)
-        for (boxes, values), real in zip(detections, objects, strict=True)
-    ]
-    scores = np.concatenate([np.asarray(values, np.float64) for _, values in detections])
-    return np.concatenate(correct)[ranking_order(np.concatenate(correct), scores)], total
+    nearest, scores, earlier = [], [], 0
+    for (boxes, values), real in zip(detections, objects, strict=True):
+        number = _nearest_objects(boxes, values, real)
+        # numbered over all images
+        nearest.append(np.where(number >= 0, number + earlier, -1))
+        scores.append(np.asarray(values, np.float64))
+        earlier += len(np.asarray(real))
+    return _least_hits(np.concatenate(nearest), np.concatenate(scores)), total
+
+
+def _least_hits(nearest: Ints, scores: Floats) -> npt.NDArray[np.bool_]:
+    """Return (k,) which detections are correct in that order of equal scores in which every correct one comes last.
+
+    nearest: (k,) the object on which each lies, or -1. In any order the first detection of an object is correct and
+    the others are not. So those of no object, or of one that a higher score has found, come first, then objects with
+    many detections before objects with few: the m-th correct detection of a group of equal scores then has the largest
+    rank that any order gives it, and so the precision is lowest at every recall.
+    """
+    hits, found = [], set()
+    for score in np.unique(scores)[::-1]:
+        group = Counter(nearest[scores == score].tolist())
+        fresh = sorted(
+            (count for number, count in group.items() if number >= 0 and number not in found), reverse=True
+        )
+        hits += [False] * (group.total() - sum(fresh))
+        for count in fresh:
+            hits += [True] + [False] * (count - 1)
+        found |= set(group)
+    return np.array(hits, np.bool_)
 
 
 def correct_detections(
     boxes: npt.ArrayLike, scores: npt.ArrayLike, objects: npt.ArrayLike
 ) -> npt.NDArray[np.bool_]:
     """Return (k,) which detections of one image are correct: see `detection_average_precision`."""
-    corners, order = _checked(boxes), rank(scores)
-    if len(order) != len(corners):
-        raise InputError("scores", f"({len(corners)},), one score per box", (len(order),))
-    shared, correct = overlap(corners, objects), np.zeros(len(corners), np.bool_)
-    taken = np.zeros(shared.shape[1], np.bool_)
-    for number in order if shared.shape[1] else ():
-        nearest = int(np.argmax(shared[number]))
-        correct[number] = shared[number, nearest] >= ENOUGH and not taken[nearest]
-        taken[nearest] |= correct[number]
-    return correct
+    # Of equal scores the first is found first.
+    nearest, order = _nearest_objects(boxes, scores, objects), rank(scores)
+    correct, first = np.zeros(len(order), np.bool_), np.unique(nearest[order], return_index=True)[1]
+    correct[order[first]] = True
+    return correct & (nearest >= 0)
+
+
+def _nearest_objects(boxes: npt.ArrayLike, scores: npt.ArrayLike, objects: npt.ArrayLike) -> Ints:
+    """Return (k,) the object of an image that each box overlaps most, -1 where it does not lie on it."""
+    corners, given = _checked(boxes), np.shape(scores)
+    if given != (len(corners),):
+        raise InputError("scores", f"({len(corners)},), one score per box", given)
+    shared = overlap(corners, objects)
+    if not shared.shape[1]:
+        return np.full(len(corners), -1)
+    return np.where(shared.max(axis=1) >= ENOUGH, shared.argmax(axis=1), -1)
 
 
 def _checked(boxes: npt.ArrayLike) -> Floats:

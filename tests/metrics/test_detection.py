@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -67,6 +69,40 @@ def test_equal_scores_of_detections_are_ranked_pessimistically() -> None:
     detections = [([[0, 0, 2, 2]], [1.0]), ([[0, 0, 2, 2]], [1.0])]
     for objects in ([[[0, 0, 2, 2]], []], [[], [[0, 0, 2, 2]]]):
         assert metrics.detection_average_precision(detections, objects) == 0.5
+
+
+def orders_of(scores: np.ndarray) -> Iterator[list[int]]:
+    """Every order of detections with falling scores."""
+    groups = [np.flatnonzero(scores == score).tolist() for score in np.unique(scores)[::-1]]
+    for parts in itertools.product(*map(itertools.permutations, groups)):
+        yield list(itertools.chain(*parts))
+
+
+def test_equal_scores_give_the_least_value_over_all_their_orders() -> None:
+    below_the_best = 0
+    for seed in range(1000):
+        rng = np.random.default_rng(seed)
+        images, many = int(rng.integers(1, 3)), int(rng.integers(1, 6))
+        boxes, image_of = random_boxes(rng, many), rng.integers(0, images, many)
+        objects = [random_boxes(rng, int(rng.integers(number == 0, 3))) for number in range(images)]
+        scores, total = rng.integers(0, 2, many).astype(float), sum(map(len, objects))
+        values = []
+        for order in orders_of(scores):
+            # scores without ties, in this order
+            ranks = np.empty(many)
+            ranks[order] = -np.arange(many)
+            ranked = [(boxes[image_of == image], ranks[image_of == image]) for image in range(images)]
+            points = reference.detection_points(ranked, [real.tolist() for real in objects])
+            values.append(reference.detection_ap(points, total))
+        tied = [(boxes[image_of == image], scores[image_of == image]) for image in range(images)]
+        assert metrics.detection_average_precision(tied, objects) == pytest.approx(min(values), abs=1e-12)
+        below_the_best += min(values) < max(values)
+    assert below_the_best > 100
+
+
+def test_two_boxes_with_equal_scores_on_one_object_find_it_first() -> None:
+    box = [0, 0, 4, 4]
+    assert metrics.detection_average_precision([([box, box], [0.5, 0.5])], [[box]]) == 1.0
 
 
 def test_an_object_is_detected_once_and_a_box_on_half_of_it_is_correct() -> None:
