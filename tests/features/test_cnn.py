@@ -20,6 +20,7 @@ from ranking import features
 from ranking.datasets import load_image_set
 from ranking.features import cnn, default_names, make_feature
 from ranking.features.cnn import CNN, FILE
+from ranking.features.onnx_model import Network
 from ranking.storage.examples import folder_of
 
 
@@ -43,9 +44,8 @@ def test_features_are_those_of_the_definition():
 
 
 def test_threads_open_one_session(monkeypatch):
-    opened = []
+    opened, network = [], Network(FILE)
     monkeypatch.setattr(cnn, "Network", lambda path: opened.append(path) or network)
-    network = cnn._model().network
     cnn._model.cache_clear()
     crop = Image.new("RGB", (9, 5), "#804020")
     with ThreadPoolExecutor(8) as pool:
