@@ -68,6 +68,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/near_copies.py
 	$(BIN)/python benchmarks/fuzz_import.py --files 100500 --uploaded 200
 	$(BIN)/python benchmarks/features.py
+	$(BIN)/python benchmarks/learned_features.py
 	$(BIN)/python benchmarks/windows.py
 	$(BIN)/python benchmarks/action_figures.py
 	$(BIN)/python benchmarks/max_marginals.py --rounds 3
