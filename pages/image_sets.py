@@ -11,7 +11,14 @@ from pages.parts.app import address, cache, controls, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.charts import plots
 from pages.parts.components import grid, selection, tiles
-from pages.parts.importing import criteria, custom_features, feature_views, import_steps, trash
+from pages.parts.importing import (
+    criteria,
+    custom_features,
+    feature_views,
+    import_steps,
+    similar_samples,
+    trash,
+)
 from pages.parts.training import sets
 from ranking.core import ImageSet, Ints
 
@@ -43,16 +50,16 @@ def steps() -> None:
         sheet = sheet_of(images, numbers)
         with frame.errors_in_place():
             show_contact_sheet(images, numbers, sheet)
-    with right:
-        with frame.errors_in_place():
-            show_image(images, sheet.sample)
-            selection.show_crops(images, MAX_SELECTED)
-        if images.classes:
-            show_classes(images)
-        if images.criteria:
-            criteria.show(images)
-        trash.offer_delete(row)
+    with right, frame.errors_in_place():
+        show_image(images, sheet.sample)
+        selection.show_crops(images, MAX_SELECTED)
+    similar_samples.show(images, sheet.sample)
     feature_views.show(images, sheet.sample)
+    if images.classes:
+        show_classes(images)
+    if images.criteria:
+        criteria.show(images)
+    trash.offer_delete(row)
 
 
 def choose_images(images: ImageSet) -> Ints:

@@ -18,14 +18,13 @@ from pathlib import Path
 
 from ranking.commands.naming import add_samples, features_named, set_of, trained_methods
 from ranking.commands.outputs import OUTPUTS, add_outputs, check_outputs, write_experiment
-from ranking.commands.train import training_of
-from ranking.commands.watching import DONE, finished, read_json, warn_without_edges
+from ranking.commands.train import training_of, warn_without_edges
+from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.settings import Named
 from ranking.core.text import readable
 from ranking.experiments.cross_validation.comparisons import difference_table
-from ranking.experiments.cross_validation.protocol import uses_graph
 from ranking.experiments.cross_validation.tables import (
     Row,
     Table,
@@ -78,7 +77,7 @@ def run(options: argparse.Namespace) -> int:
         if ranks != {"samples"}:
             return (_ask if ranks == {"labels"} else _order)(store, images, options)
     settings = _settings(options) if _is_file(options) else _small(images, options)
-    warn_without_edges(store, settings, [name for name, _ in settings.methods])
+    warn_without_edges(store, settings.set, settings.graph, [name for name, _ in settings.methods])
     finished(store, jobs.start_once(store, "study", settings.to_json()))
     findings = Findings.at_home(store, settings)
     tables = [
@@ -103,7 +102,7 @@ def _small(images: ImageSet, options: argparse.Namespace) -> ExperimentSettings:
         tuple(options.queries) or images.classes[:FEW_QUERIES],
         SMALL_GRIDS,
         options.folds,
-        graph=default_graph(images) if any(map(uses_graph, options.methods)) else None,
+        graph=default_graph(images),
         scheduler=options.scheduler,
     )
 

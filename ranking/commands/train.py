@@ -11,15 +11,16 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from pathlib import Path
 
 from ranking.commands.naming import add_samples, features_named, set_of, settings_from, trained_methods
-from ranking.commands.watching import DONE, finished, read_json, warn_without_edges
+from ranking.commands.watching import DONE, finished, read_json
 from ranking.core import ImageSet
 from ranking.core.errors import InputError
 from ranking.core.settings import Named, Settings
 from ranking.datasets.sequences import usual_drawing
-from ranking.features.graph.image_graph import default_graph
+from ranking.features.graph.image_graph import UNNAMED_GRAPH, default_graph, has_edges, no_edges
 from ranking.methods import method_class
 from ranking.storage import jobs
 from ranking.storage.run_settings import (
@@ -51,12 +52,21 @@ def run(options: argparse.Namespace) -> int:
     """Train, and print the run with its measures."""
     store = Store(options.home)
     settings = _settings(store, options)
-    warn_without_edges(store, settings, [settings.method])
+    warn_without_edges(store, settings.set, settings.graph, [settings.method])
     trained = finished(store, jobs.start(store, "train", settings.to_json()))
     print(f"run {trained.id}")
     for part in ("train", "test"):
         print(part, *(f"{name} {value:.4g}" for name, value in trained.result[part].items()), sep="  ")
     return DONE
+
+
+def warn_without_edges(store: Store, key: str, graph: str | None, methods: list[str]) -> None:
+    """Print to stderr which of the methods use a similarity graph, if `graph` joins no training samples."""
+    # key: of an image set. graph: as in `TrainSettings`.
+    using = [name for name in methods if method_class(name).uses_graph]
+    edges = store.features.edges_of(key, graph)
+    if using and not has_edges(store.sets.get(key), graph or UNNAMED_GRAPH, edges):
+        print(no_edges(using), file=sys.stderr)
 
 
 def _settings(store: Store, options: argparse.Namespace) -> AnyTrainSettings:

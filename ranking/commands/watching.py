@@ -5,18 +5,15 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 from ranking.core.errors import InputError
 from ranking.core.settings import Json
 from ranking.core.text import readable
-from ranking.features.graph.image_graph import UNNAMED_GRAPH, has_edges, no_edges
-from ranking.methods import method_class
 from ranking.storage import jobs
 from ranking.storage.import_questions import WAITING, Answer, Question, open_question, reply
 from ranking.storage.run import ENDED, Run
-from ranking.storage.run_settings import AnyTrainSettings, ExperimentSettings
 from ranking.storage.store import Store
 
 Respond = Callable[[Question], Answer]
@@ -110,17 +107,6 @@ def finished(store: Store, run: Run, respond: Respond | None = None) -> Run:
     if not ended_well(ended):
         raise NotFinished
     return ended
-
-
-def warn_without_edges(
-    store: Store, settings: AnyTrainSettings | ExperimentSettings, methods: Sequence[str]
-) -> None:
-    """Print to stderr which methods use a graph that joins no training samples."""
-    using = [name for name in methods if method_class(name).uses_graph]
-    if using:
-        images, edges = store.sets.get(settings.set), store.features.edges_of(settings.set, settings.graph)
-        if not has_edges(images, settings.graph or UNNAMED_GRAPH, edges):
-            print(no_edges(using), file=sys.stderr)
 
 
 def ended_well(run: Run) -> bool:

@@ -17,11 +17,25 @@ from ranking.experiments.feature_study import FeatureStudy
 from ranking.experiments.labelling_simulation import LabellingSimulation
 from ranking.experiments.study import Context, Result, Study
 from ranking.experiments.timing_studies import TimingStudy
-from ranking.storage.run_settings import AnyStudySettings
+from ranking.features import load_features
+from ranking.storage.run_settings import AnyStudySettings, DescribeSettings
 
+
+class Description(Study[DescribeSettings]):
+    """Computes features of an image set into the cache. The result is empty."""
+
+    settings = DescribeSettings
+
+    def run(self, settings: DescribeSettings, context: Context) -> Result:
+        # the settings name a set
+        assert context.images is not None
+        load_features(context.images, settings.features, context.features, context.on_step)
+        return {}
+
+
+_MEASURING = (Experiment, LabellingSimulation, MidRankStudy, TimingStudy)
 STUDIES: dict[str, Study[Any]] = {
-    study.settings.task: study()
-    for study in (Experiment, LabellingSimulation, MidRankStudy, TimingStudy, CvxpyComparison, FeatureStudy)
+    study.settings.task: study() for study in (*_MEASURING, CvxpyComparison, FeatureStudy, Description)
 }
 
 

@@ -306,6 +306,17 @@ class FeatureStudySettings(StoredSettings):
     method: str = "SVM"
 
 
+@dataclass(frozen=True)
+class DescribeSettings(StoredSettings):
+    """A computation of features of an image set, which other runs and pages then find computed."""
+
+    task: ClassVar[str] = "describe"
+    kind_name: ClassVar[str] = "computation of features"
+    graph: ClassVar[None] = None
+    set: str
+    features: Named
+
+
 PAPER_METHODS: Named = (("SVM", {}), ("AP-SVM", {}), ("HOB-SVM", {}), ("HOAP-SVM", {}))
 SMALL_GRIDS: Grids = {"C": (10.0, 100.0, 1e3, 1e4), "eta": (0.01, 1.0, 100.0)}
 PAPER_GRIDS: Grids = {"C": (1e-1, 1.0, 1e1, 1e2, 1e3, 1e4), "eta": (1e-4, 1e-2, 1.0, 1e2, 1e4)}
@@ -356,22 +367,13 @@ class ExperimentSettings(Protocol):
 # All settings
 # ---------------------------------------------------------------------------------------------------------
 
+AnyImportSettings = ImportSettings | FeaturesSettings | OwnImageSettings
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings | BagTrainSettings
-AnyStudySettings = (
-    ExperimentSettings
-    | SimulationSettings
-    | AblationSettings
-    | TimingSettings
-    | CvxpySettings
-    | FeatureStudySettings
-)
-TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {
-    cls.task: cls for cls in (TrainSettings, LabelTrainSettings, OrderTrainSettings, BagTrainSettings)
-}
+_Measurements = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings
+AnyStudySettings = _Measurements | CvxpySettings | FeatureStudySettings | DescribeSettings
+TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {cls.task: cls for cls in get_args(AnyTrainSettings)}
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {cls.task: cls for cls in get_args(AnyStudySettings)}
-IMPORT_SETTINGS: dict[str, type[ImportSettings | FeaturesSettings | OwnImageSettings]] = {
-    cls.task: cls for cls in (ImportSettings, FeaturesSettings, OwnImageSettings)
-}
+IMPORT_SETTINGS: dict[str, type[AnyImportSettings]] = {cls.task: cls for cls in get_args(AnyImportSettings)}
 # How messages name a run of each task.
 KIND_NAMES: dict[str, str] = {
     **{task: cls.kind_name for task, cls in IMPORT_SETTINGS.items()},

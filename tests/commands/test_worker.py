@@ -456,7 +456,7 @@ def test_a_warm_start_begins_where_a_training_of_the_same_ended(store, digits, t
     without = [imported, store.runs.create("train", {})]
     for task in ("labels", "sequences"):
         without.append(store.runs.create("train", {"task": task}))
-    for task in ("asking", "midrank", "timing", "experiment", "cvxpy"):
+    for task in ("asking", "midrank", "timing", "experiment", "cvxpy", "describe"):
         without.append(store.runs.create("study", {"task": task}))
     for one in without[2:]:
         one.model_file.write_bytes(cold.model_file.read_bytes())

@@ -10,7 +10,14 @@ from refusals import refusal, refused
 
 from ranking.core.spreadsheets import guarded
 from ranking.features.graph import similarity, uploaded_pairs
-from ranking.features.graph.similarity import affinity, nearest, same_group, same_image
+from ranking.features.graph.similarity import (
+    affinity,
+    mean_precision,
+    nearest,
+    nearest_samples,
+    same_group,
+    same_image,
+)
 from ranking.features.graph.uploaded_pairs import edges_from_csv
 
 
@@ -45,6 +52,50 @@ def test_the_nearest_are_those_of_least_distance(monkeypatch):
             k = int(generator.integers(1, n))
             edges = list(map(tuple, nearest(features, k).tolist()))
             assert edges == nearest_of(features, k), (block, precision, seed)
+
+
+def test_the_nearest_samples_of_one_come_in_the_order_of_their_distance_then_of_the_set(monkeypatch):
+    ties = 0
+    for block, precision in itertools.product((7, 1 << 21), (np.float32, np.float64, np.int64)):
+        monkeypatch.setattr(similarity, "BLOCK", block)
+        for seed in range(10):
+            generator = np.random.default_rng(seed)
+            n, d = generator.integers(1, 25), generator.integers(1, 4)
+            features = generator.integers(-3, 4, (n, d)).astype(precision)
+            sample, k = int(generator.integers(n)), int(generator.integers(1, n + 3))
+            apart = {j: float(((features[sample] - features[j]) ** 2).sum()) for j in range(n) if j != sample}
+            expected = sorted(apart, key=lambda j: (apart[j], j))[:k]
+            assert nearest_samples(features, sample, k).tolist() == expected, (block, precision, seed)
+            ties += len(set(apart.values())) < len(apart)
+    assert ties > 30
+    assert refusal(nearest_samples, [[1.0], [np.nan]], 0, 1)[0] == "features"
+
+
+def test_copies_of_a_vector_of_any_numbers_are_equally_near():
+    features = np.random.default_rng(0).normal(size=(5, 1280)).astype(np.float32)[np.arange(103) % 5]
+    assert nearest_samples(features, 7, 103).tolist()[:20] == [row for row in range(2, 103, 5) if row != 7]
+
+
+def mean_precision_of(features: np.ndarray, labels: np.ndarray, k: int, rows: list[int]) -> float:
+    means = []
+    for row in rows:
+        near = nearest_samples(features, row, k)
+        means.append(np.mean([labels[near, c].mean() for c in np.flatnonzero(labels[row])]))
+    return float(np.mean(means))
+
+
+def test_mean_precision_is_that_over_the_classes_of_each_sample_then_over_samples(monkeypatch):
+    for seed, measured in itertools.product(range(5), (300, 7)):
+        monkeypatch.setattr(similarity, "MEASURED", measured)
+        generator = np.random.default_rng(seed)
+        features, labels = generator.normal(size=(40, 3)), generator.random((40, 3)) < 0.4
+        rows = np.flatnonzero(labels.any(axis=1)).tolist()
+        assert 7 < len(rows) < 40, "some samples have no class"
+        if measured < len(rows):
+            rows = [rows[int(place)] for place in np.linspace(0, len(rows) - 1, measured)]
+        for k in (1, 4, 39):
+            expected = mean_precision_of(features, labels, k, rows)
+            np.testing.assert_allclose(mean_precision(features, labels, k), expected, err_msg=f"{seed}, {k}")
 
 
 def test_invalid_groups_features_and_k_are_refused():

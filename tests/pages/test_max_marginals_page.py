@@ -19,9 +19,11 @@ from shown import (
     texts,
     turn_to,
 )
+from training_runs import worked
 
 from pages.parts.app import home
 from pages.parts.neighbours import graph_models, labellings
+from ranking.commands import worker
 
 COMPUTE = "widget compute features"
 
@@ -156,7 +158,7 @@ def test_run_without_neighbours_leads_to_one_that_has_them(laboratory, open_page
         assert app.selectbox(key=f"widget {name}").value == value
 
 
-def test_missing_features_are_computed_on_demand(laboratory, open_page):
+def test_missing_features_are_computed_on_demand(laboratory, open_page, started):
     for view in ("labellings", "graph"):
         graph_models.neighbourhood.clear()
         shutil.rmtree(laboratory.store.features.cache)
@@ -164,7 +166,10 @@ def test_missing_features_are_computed_on_demand(laboratory, open_page):
         assert not app.metric
         assert button_keys(app) == [COMPUTE]
         press(app, COMPUTE)
-        assert len(app.metric) == 5
+        assert button_keys(app) == [f"widget cancel {started[-1].id}"]
+        worked(laboratory.store, started[-1], worker.study)
+        assert len(app.run().metric) == 5
+    assert len(started) == 2, "features that were removed are computed again"
 
 
 def test_a_missing_model_or_other_scores_are_an_error_on_the_page(laboratory, open_page):

@@ -9,10 +9,12 @@ import numpy as np
 import pytest
 from order_home import HOSTILE, Recomputed, film_of
 from shown import charts_of, choose, numbers_in, page_of, press
+from training_runs import worked
 
 from pages.parts.charts import plots
 from pages.parts.sequences import tree_chart
 from ranking import method_class
+from ranking.commands import worker
 from ranking.explain.tree_search import TreeSearch, tree_search
 
 page = page_of("midrank_search")
@@ -83,7 +85,7 @@ def test_the_table_holds_every_order(tested, search):
     assert [int(row["from order"] or 0) - 1 for row in rows] == trees.parents.tolist()
 
 
-def test_a_button_computes_missing_features(orders_here, open_page):
+def test_a_button_computes_missing_features(orders_here, open_page, started):
     for file in (orders_here.home / "features").glob("**/*"):
         if file.is_file():
             file.unlink()
@@ -93,6 +95,9 @@ def test_a_button_computes_missing_features(orders_here, open_page):
     assert HOSTILE in option, "the name of the only MidRank"
     assert not app.get("plotly_chart")
     press(app, "widget compute features")
+    assert not app.get("plotly_chart")
+    worked(orders_here.store, started[0], worker.study)
+    app.run()
     assert app.get("plotly_chart")
 
 

@@ -15,6 +15,8 @@ IMPORT = "import"
 OWN = "own"
 # names, joined by commas
 FEATURES = "features"
+# those by which similar samples are shown, names joined by commas
+SIMILAR_BY = "similar_by"
 # of the features: "None", "PCA" or "PCA, whitened"
 PROJECTION = "projection"
 # number of its columns
@@ -254,7 +256,7 @@ DEPENDENTS: dict[str, tuple[str, ...]] = {
     ANSWERED_LABEL: (ANSWER,),
     **dict.fromkeys((SHEET_CLASS, SHEET_SPLIT), (SHEET,)),
     **dict.fromkeys((FILTER, SCORE_RANGE), (PAGE,)),
-    SET: (SHEET, "sheet.", OWN, QUERY, CORRECTIONS, RUN, COMPARED, PAIR, *_SHOWN),
+    SET: (SHEET, "sheet.", SIMILAR_BY, OWN, QUERY, CORRECTIONS, RUN, COMPARED, PAIR, *_SHOWN),
     RUN: (
         SET,
         SHEET,

@@ -264,16 +264,12 @@ def _marked_box(images: ImageSet, row: int, relevant: bool, strong: bool, text: 
 
 
 def labelled_tiles(images: ImageSet, rows: Ints, labels: Bools) -> list[Tile]:
-    """One tile per sample, marked by its label in `labels` (n,)."""
-    thumbnails = cache.thumbnails(images.key)
+    """One tile per sample with its classes, marked by its label in `labels` (n,)."""
+    shown = sample_tiles(images, cache.thumbnails(images.key), rows.tolist())
+    marks = [judged(labels[row]) for row in rows]
     return [
-        Tile(
-            id=str(images.ids[row]),
-            src=data_url(thumbnails.crop(int(row))),
-            alt=f"labelled {judged(labels[row])}, shows {shows(images, int(row))}",
-            mark="relevant" if labels[row] else "irrelevant",
-        )
-        for row in rows
+        replace(tile, mark=mark, alt=f"labelled {mark}, shows {tile.left}")
+        for tile, mark in zip(shown, marks, strict=True)
     ]
 
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, NoReturn
 import numpy as np
 import streamlit as st
 
-from pages.parts.app import address, cache, home, keys
+from pages.parts.app import address, cache, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.app.home import SOME, of_home
 from pages.parts.components import tiles
 from pages.parts.components.tile import Tile
 from pages.parts.rankings import choices
-from pages.parts.training import certificate, run_steps
+from pages.parts.training import certificate, jobs_panel
 from ranking.core import ImageSet, Ints
 from ranking.explain.neighbourhood import Neighbourhood
 from ranking.features import load_features
@@ -22,7 +22,7 @@ from ranking.inference import bounds_of
 from ranking.metrics.ranked import Ranking
 from ranking.reports.prose import change
 from ranking.storage.run import Run
-from ranking.storage.run_settings import TrainSettings
+from ranking.storage.run_settings import DescribeSettings, TrainSettings, train_settings
 
 # these imports would load compiled modules before the first page is shown
 if TYPE_CHECKING:
@@ -52,24 +52,13 @@ def of(run: Run, images: ImageSet) -> Neighbourhood:
 
 
 def offer_features(run: Run, images: ImageSet) -> NoReturn:
-    """A button that computes the features of a run if they are not stored; ends the page then."""
-
-    def compute() -> None:
-        bar = st.progress(0.0)
-
-        def on_progress(what: str, done: int, total: int) -> None:
-            bar.progress(done / max(1, total), f"{what}: {done:,} of {total:,} images")
-
-        with home.missing_as_error():
-            load_features(images, run.settings["features"], home.store().features.cache, on_progress)
-
-    run_steps.train_first(
-        "The features of this training run are not stored: it was trained elsewhere, or they were removed.",
-        "Recompute features",
-        compute,
-        "",
-        "compute features",
-    )
+    """A button that computes the features of a run, which are not stored; ends the page."""
+    described = train_settings(run.settings).features
+    with st.container(border=True, horizontal_alignment="center"):
+        st.markdown("#### The features of this training run are not stored in this workspace")
+        settings = DescribeSettings(images.key, described)
+        jobs_panel.finished_study(settings, "Compute features", "compute features", again=True)
+    frame.end_page()
 
 
 def show_measures(model: Neighbourhood, test: bool) -> None:
@@ -243,7 +232,7 @@ def strength_curve(run: Run) -> EdgeStrengthCurve:
     from ranking.explain.edge_strength import edge_strength_curve
 
     images = cache.image_set(run.settings["set"])
-    described = TrainSettings.from_json(run.settings).features
+    described = train_settings(run.settings).features
     # computes them if they are not stored
     load_features(images, described, cache.folder_of_features(run))
     return edge_strength_curve(neighbourhood(run), True, images.image_of, STRENGTHS)

@@ -10,7 +10,6 @@ import streamlit as st
 
 from pages.parts.app import address, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
-from pages.parts.training import runs
 from ranking.core.text import counted
 from ranking.storage import jobs, queue
 from ranking.storage.import_questions import Question, open_question
@@ -44,10 +43,11 @@ def _watch(run_id: str, waited: bool, live: Live | None) -> None:
         _show(run, live)
 
 
-def finished_study(settings: AnyStudySettings, label: str, key: str) -> Run | None:
-    """The newest finished study with these settings; else its progress, or a button that starts it."""
-    run = runs.best_equal(home.store(), "study", settings.to_json())
-    if run is not None and run.state == "finished":
+def finished_study(settings: AnyStudySettings, label: str, key: str, again: bool = False) -> Run | None:
+    """The newest study with these settings if it is finished; else its progress, or a button that starts it."""
+    # again: whether a finished study does not count.
+    run = next(iter(home.store().runs.equal("study", settings.to_json())), None)
+    if run is not None and run.state == "finished" and not again:
         return run
     if run is not None and run.state not in ENDED:
         watch(run)

@@ -6,9 +6,10 @@ The settings of a run store its name.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ranking.core import Bools, Features, ImageSet, Ints, SimilarityGraph
 from ranking.core.errors import InputError
@@ -67,17 +68,15 @@ def has_edges(image_set: ImageSet, by: str, uploaded: Ints | None = None) -> boo
     if uploaded is not None:
         return len(within(uploaded, rows, len(image_set))) > 0
     check_graph_name(by)
-    if by == "nearest":
-        return len(rows) > 1
-    groups = {"same image": image_set.image_of, "same group": image_set.groups, "none": image_set.ids}[by]
-    return len(np.unique(groups[rows])) < len(rows)
+    # training samples with equal values are joined
+    values: dict[str, npt.NDArray[Any]] = {"same image": image_set.image_of, "same group": image_set.groups}
+    joined = values.get(by, image_set.ids if by == "none" else image_set.test)[rows]
+    return len(np.unique(joined)) < len(rows)
 
 
 def no_edges(methods: Sequence[str]) -> str:
     """Say that a graph joins no training samples, what follows for methods that use it, and what to do."""
-    what = (
-        f"This similarity graph joins no training samples, so {' and '.join(methods)} cannot use neighbours."
-    )
+    what = f"This graph joins no training samples, so {' and '.join(methods)} cannot use neighbours."
     return f"{what} Choose the graph “nearest”: {GRAPHS['nearest'].words}."
 
 
@@ -86,15 +85,13 @@ def shares_of_same_label(image_set: ImageSet) -> tuple[float, float]:
 
     Some training samples must share an image.
     """
+    image_of, labels = image_set.image_of[~image_set.test, None], image_set.labels[~image_set.test]
 
-    def pairs(numbers: Ints) -> float:
-        counts = np.unique(numbers, return_counts=True)[1]
-        return float(counts @ (counts - 1))
+    def pairs(rows: npt.NDArray[Any]) -> float:
+        sizes = np.unique(rows, axis=0, return_counts=True)[1]
+        return float(sizes @ (sizes - 1))
 
-    image_of, labels = image_set.image_of[~image_set.test], image_set.labels[~image_set.test]
-    kinds = np.unique(labels, axis=0, return_inverse=True)[1].ravel()
-    alike = pairs(image_of * np.int64(len(kinds)) + kinds)
-    return alike / pairs(image_of), pairs(kinds) / pairs(0 * kinds)
+    return pairs(np.hstack([image_of, labels])) / pairs(image_of), pairs(labels) / pairs(0 * image_of)
 
 
 def is_graph_name(by: str) -> bool:

@@ -8,11 +8,13 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ranking.core import Features, Floats, Ints, SimilarityGraph, blocks_of_rows, is_real
+from ranking.core import Bools, Features, Floats, Ints, SimilarityGraph, blocks_of_rows, is_real
 from ranking.core.errors import InputError
 
 # numbers that are processed at a time
 BLOCK = 1 << 21
+# samples, at equal intervals, over which a mean precision is computed
+MEASURED = 300
 
 Edges = npt.NDArray[np.int64]
 
@@ -76,6 +78,38 @@ def nearest(features: npt.ArrayLike, k: int) -> Edges:
         near = _smallest(distances, int(k))
         pairs.append(np.stack([np.repeat(rows, k), np.nonzero(near)[1]], axis=1))
     return np.unique(_ascending(np.concatenate(pairs)), axis=0)
+
+
+def nearest_samples(features: npt.ArrayLike, sample: int, k: int) -> Ints:
+    """Return the at most k other samples that are nearest to a sample by Euclidean distance, nearest first.
+
+    >>> nearest_samples([[0.0], [1.0], [5.0], [1.0]], 0, 2)
+    array([1, 3])
+    """
+    # features: (n, d) finite. Distances are sums of squared differences in float64; of equally near samples the one
+    # that comes first is nearer. Memory: a few blocks of BLOCK numbers.
+    vectors = _checked_features(features)
+    own, blocks = vectors[sample].astype(np.float64), blocks_of_rows(vectors.shape, BLOCK)
+    distances = np.concatenate([((vectors[part] - own) ** 2).sum(axis=1) for part in blocks])
+    distances[sample] = np.inf
+    return np.argsort(distances, kind="stable")[:-1][:k]
+
+
+def mean_precision(vectors: Features, labels: Bools, k: int) -> float:
+    """Return the mean precision at k of the samples with a class, of MEASURED of them if there are more.
+
+    The precision at k of a sample for a class is the share of its k nearest samples that have the class. It is averaged
+    over the classes of each sample, then over the samples.
+    """
+    # vectors: (n, d) finite. labels: (n, c), some of them True. k: 1 to n - 1. Distances are computed in the
+    # precision of the vectors, so that samples that are nearly equally near may change places.
+    rows = np.flatnonzero(labels.any(axis=1))
+    rows = rows[np.linspace(0, len(rows) - 1, min(MEASURED, len(rows))).astype(np.int64)]
+    distances = np.einsum("ij,ij->i", vectors, vectors) - 2 * vectors[rows] @ vectors.T
+    distances[np.arange(len(rows)), rows] = np.inf
+    near = np.argpartition(distances, k - 1, axis=1)[:, :k]
+    hits = labels[near].mean(axis=1) * labels[rows]
+    return float((hits.sum(axis=1) / labels[rows].sum(axis=1)).mean())
 
 
 def _smallest(distances: Floats, k: int) -> npt.NDArray[np.bool_]:
