@@ -98,7 +98,7 @@ def choose_details(row: ImageSetRow, query: str, method: str) -> TrainSettings:
     # above the settings that it depends on
     summary = st.container()
     values = forms.settings_form("method", [(method, chosen_class)], f"More settings of {method}")[method]
-    graph = graph_choice.choose(images, [method] if chosen_class.uses_graph else [])
+    graph = graph_choice.choose(images, [method] if chosen_class.uses_graph else [], summary)
     with st.expander("Features"):
         features = feature_choice.choose(images)
         projection = projections.choose()

@@ -58,8 +58,7 @@ class OpenImageSet:
         rows = (self.images.test == (split == "test")) | (split == "all")
         parts: Named = tuple((feature, {}) for feature in features or default_names(self.images))
         of_all = load_features(self.images, parts, self.folder / "features")
-        by = default_graph(self.images) if graph is None else graph
-        neighbours = image_graph(self.images, by, parts, of_all, rows)
+        neighbours = image_graph(self.images, graph or default_graph(self.images), parts, of_all, rows)
         return Query(of_all[rows], relevance[rows], neighbours, self.images.ids[rows])
 
 

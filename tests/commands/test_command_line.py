@@ -140,6 +140,22 @@ def test_a_protocol_of_others_names_no_scheduler_but_the_command_may(images, tmp
         assert shown in fails("experiment", file, "--scheduler", "tcp://command:2")
 
 
+def test_an_experiment_uses_the_graph_of_the_page_and_names_a_graph_without_edges(
+    images, tmp_path, fails, monkeypatch
+):
+    def start(store: Store, kind: str, settings: dict[str, Any]) -> Run:
+        run = store.runs.create("study", settings)
+        store.runs.end(run.id, "failed", f"graph {settings['graph']}")
+        return store.runs.get(run.id)
+
+    monkeypatch.setattr(jobs, "start_once", start)
+    shown = fails("experiment", images.key, "--methods", "SVM", "HOB-SVM")
+    assert "graph nearest" in shown
+    assert "joins" not in shown
+    shown = fails("experiment", settings_file(tmp_path, images, graph="none"))
+    assert shown.startswith(no_edges(["HOB-SVM", "HOAP-SVM"]))
+
+
 def test_invalid_settings_and_arguments_have_exit_code_1_or_2(store, tmp_path, fails):
     file, before = tmp_path / "settings.json", len(store.runs.all())
     for content in ("{", "[1]", "[" * 100_000):

@@ -96,7 +96,7 @@ def show(row: ImageSetRow, shown: Run | None) -> None:
         projection = projections.choose()
         names = choose_compared_methods()
         graph_methods = [name for name in names if uses_graph(name)]
-        graph = graph_choice.choose(cache.image_set(row.key), graph_methods)
+        graph = graph_choice.choose(cache.image_set(row.key), graph_methods, st.container())
     with right:
         grids = {"C": choose_values("C: cost of an error", keys.GRID_C, "C", scale)}
         if graph_methods:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from pages.parts.app import address, downloads, dropped, frame, home, keys
@@ -22,8 +23,9 @@ LEAN = "Connected samples influence each other through η and the pairwise penal
 MAX_MEGABYTES = 64
 
 
-def choose(images: ImageSet, methods: Sequence[str]) -> str | None:
+def choose(images: ImageSet, methods: Sequence[str], above: DeltaGenerator) -> str | None:
     """The name of the graph of `methods`, all of which use one; None if there are none."""
+    # above: where a graph without edges is named.
     if not methods:
         return None
     refused = _take_up(images)
@@ -38,7 +40,7 @@ def choose(images: ImageSet, methods: Sequence[str]) -> str | None:
         edges = home.store().features.edges_of(images.key, graph)
         about = "" if edges is None else in_words(images, edges)
         if not image_graph.has_edges(images, graph, edges):
-            st.warning(image_graph.no_edges(methods), icon=":material/warning:")
+            above.warning(image_graph.no_edges(methods), icon=":material/warning:")
         elif graph == "same image":
             within_images, of_all = image_graph.shares_of_same_label(images)
             about = f"Same label: {within_images:.0%} of pairs in one image, {of_all:.0%} of all pairs."

@@ -76,7 +76,7 @@ def has_edges(image_set: ImageSet, by: str, uploaded: Ints | None = None) -> boo
 
 def no_edges(methods: Sequence[str]) -> str:
     """Say that a graph joins no training samples, what follows for methods that use it, and what to do."""
-    what = f"This graph joins no training samples, so {' and '.join(methods)} cannot use neighbours."
+    what = f"The similarity graph joins no training samples: {' and '.join(methods)} cannot use neighbours."
     return f"{what} Choose the graph “nearest”: {GRAPHS['nearest'].words}."
 
 
