@@ -2,13 +2,15 @@
 
     python benchmarks/learned_features.py [--folder FOLDER]
 
-trains SVM, with C chosen for each class by cross-validation on the training images, on photographs of playing cards and of helmets (PASCAL VOC in $RANKING_REAL_DATA or
-../shared/data, imported as by the app, with near copies on one side of the split; ignored where there are none), on
-two actions of the bundled action figures and on all concepts of the bundled label scenes, and RankSVM on the bundled
-timeline cars at its default C. A row has the mean AP over its classes on the test images, or Kendall's tau of the test images: first in
-the split of the image set, then as the mean over deals, random splits with equally many training and test images in
-which images of one group stay together. Intervals of the difference are of the paired bootstrap over test images. An
-image is resampled in all deals together, because deals share images.
+trains SVM on photographs of playing cards and of helmets (PASCAL VOC in $RANKING_REAL_DATA or ../shared/data, imported
+as by the app, with near copies on one side of the split; omitted where there are none), on two actions of the bundled
+action figures and on all concepts of the bundled label scenes. C is chosen for each class and each choice of features
+by cross-validation on the training images. RankSVM ranks the bundled timeline cars, at its default C.
+
+A row has the mean AP over classes on the test images, or Kendall's tau over all pairs of test images: first in the
+split of the image set, then as the mean over deals. A deal is a random split of the same size, with the images of a
+group on one side. Intervals of the difference are of the paired bootstrap over images, which are resampled in all
+deals together, because deals share them.
 
 With --folder, image sets, features and trials are kept there, and the same command continues where it stopped.
 """
