@@ -11,6 +11,7 @@ from training_runs import worked
 from pages.parts.importing import feature_views
 from pages.parts.importing.feature_views import SIDE, STROKES, colours_of
 from ranking.commands import worker
+from ranking.experiments import feature_study
 from ranking.experiments.feature_study import measured_of
 from ranking.features import make_feature
 from ranking.storage.run_settings import FeatureStudySettings
@@ -54,6 +55,7 @@ def test_average_precision_is_measured_once_and_shown_with_its_intervals(
     laboratory, open_page, started, monkeypatch
 ):
     monkeypatch.setattr(feature_views, "feature_names", lambda _: ["HOG", "Colour", "GIST of the image"])
+    monkeypatch.setattr(feature_study, "default_names", lambda _: ["HOG", "Colour"])
     given = {"set": laboratory.digits, "sheet.class": "3"}
     app = open_page("image_sets", **given)
     press(app, MEASURE)
