@@ -69,7 +69,7 @@ def test_average_precision_is_measured_once_and_shown_with_its_intervals(
     assert MEASURE not in button_keys(app)
     rows = measured_of(run.result)
     best = max(rows, key=lambda row: row.AP.value)
-    assert f"“3”: {best.name} ranks best" in plain_texts(app)
+    assert f"“3”: the highest AP is with {best.name}" in plain_texts(app)
     chart = charts_of(app)[-1]
     assert sorted(chart["layout"]["yaxis"]["ticktext"]) == sorted(row.name for row in rows)
     [trace] = chart["data"]

@@ -98,7 +98,9 @@ def show_by_feature(images: ImageSet, query: str) -> None:
     baseline, ordered = rows[0], sorted(rows, key=lambda row: row.AP.value)
     best, places = ordered[-1], list(range(len(rows)))
     apart = f", {signed(best.difference.value)} AP against {baseline.name} ({measures.ends(best.difference)})"
-    st.markdown(f"#### “{escaped(query)}”: {best.name} ranks best{'' if best is baseline else apart}")
+    st.markdown(
+        f"#### “{escaped(query)}”: the highest AP is with {best.name}{'' if best is baseline else apart}"
+    )
     symbols = ["circle" if row.difference.without_zero else "circle-open" for row in ordered]
     symbols[ordered.index(baseline)] = "diamond"
     texts = [f"{row.AP.value:.3f} ({signed(row.difference.value)})" for row in ordered]
