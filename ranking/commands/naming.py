@@ -107,12 +107,22 @@ def features_named(images: ImageSet, text: str | None) -> Named:
 
 def settings_from(option: str, texts: list[str], plugins: Iterable[type]) -> Settings:
     """Read settings of a method or of one of several formats from NAME=VALUE; it checks their values itself."""
-    kinds = {item.name: item.kind for plugin in plugins for item in settings_of(plugin)}
+    # the path is an argument
+    kinds = {
+        item.name: item.kind
+        for plugin in plugins
+        for item in settings_of(plugin)
+        if item.name != getattr(plugin, "path_setting", "")
+    }
     values: Settings = {}
     for text in texts:
         name, equals, value = text.partition("=")
         if not equals or name not in kinds:
             raise InputError(option, f"NAME=VALUE, with a name of {', '.join(sorted(kinds))}", readable(text))
+        if name in values:
+            raise InputError(
+                option, f"one value of {name}", f"{readable(str(values[name]))} and {readable(value)}"
+            )
         values[name] = value
         if kinds[name] is not str:
             with contextlib.suppress(ValueError):

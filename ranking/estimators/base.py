@@ -124,10 +124,16 @@ def refuse_weights(sample_weight: object) -> None:
 
 
 def as_groups(groups: npt.ArrayLike | None, n: int) -> AnyArray | None:
-    """Return (n,) `groups` as an array; InputError for another shape."""
+    """Return (n,) `groups` as an array; InputError for another shape or a missing value."""
     if groups is None:
         return None
+    import pandas as pd
+
     array = np.asarray(groups)
+    # as objects, because numpy turns a missing value beside texts into a text
+    if array.dtype.kind not in "iub" and (missing := int(np.sum(pd.isna(np.asarray(groups, object))))):
+        remedy = "give every sample a group, or drop those without"
+        raise InputError("groups or qid", "a value for each sample", f"{missing:,} missing", remedy)
     if array.shape != (n,):
         remedy = "" if array.ndim != 1 or array.dtype.kind not in "iu" or array.sum() != n else FROM_SIZES
         raise InputError("groups", f"shape ({n},), one per sample", array.shape, remedy)

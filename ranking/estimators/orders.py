@@ -57,8 +57,9 @@ class OrderRanker(Ranker[OrderMethod]):
         samples, grades = validate_data(self, X, y, y_numeric=True, ensure_min_samples=2, **checks(False, X))
         if method.name == SLOW_UNSCALED:
             _warn_of_scales(samples)
-        self.n_sequences_ = 1 if groups is None else len(np.unique(np.asarray(groups)))
-        method.fit(_sequences(samples, grades, as_groups(groups, len(samples))))
+        of_samples = as_groups(groups, len(samples))
+        self.n_sequences_ = 1 if of_samples is None else len(np.unique(of_samples))
+        method.fit(_sequences(samples, grades, of_samples))
         self.method_ = method
         return self
 

@@ -246,12 +246,18 @@ def class_paths(tree: FileTree) -> ClassPaths:
             folders.setdefault(parent(name), set()).add(name)
     # names of folders in folders of parts, by the folder around the parts
     in_parts: dict[str, set[str]] = {}
-    for folder in set[str]().union(*folders.values()):
-        above, last = parent(folder), base(folder)
-        while above:
-            if above in parts and last != base(above) and without_kind(last):
-                in_parts.setdefault(parent(above), set()).add(last)
-            above = parent(above)
+    of_parts: dict[str, set[str]] = {}
+    for folder, part in parts.items():
+        of_parts.setdefault(parent(folder), set()).add(part)
+    # of the folders of parts around each folder, the folder around them and the last name, so that no path is followed
+    # twice
+    outside: dict[str, tuple[tuple[str, str], ...]] = {"": ()}
+    for folder in sorted(set[str]().union(*folders.values()), key=len):
+        around, last = parent(folder), base(folder)
+        outside[folder] = outside[around] + (((parent(around), base(around)),) if around in parts else ())
+        for top, name in outside[folder] if without_kind(last) else ():
+            if last != name:
+                in_parts.setdefault(top, set()).add(last)
 
     @cache
     def is_class(folder: str) -> bool:
@@ -259,14 +265,14 @@ def class_paths(tree: FileTree) -> ClassPaths:
         beside = [base(other) for other in folders[around] if other not in parts]
         is_kind = not any(map(without_kind, beside))
         # beside several parts, or parts that contain folders, what has no name of these is a part as well
-        is_divided = around in in_parts or len({parts[one] for one in parts if parent(one) == around}) > 1
+        is_divided = around in in_parts or len(of_parts.get(around, ())) > 1
         is_part = folder in parts or (is_divided and last not in in_parts.get(around, ()))
         return not (is_part or is_kind or last.casefold() == base(around).casefold())
 
     paths = {}
     for name in names:
-        outer = name.split("/")[:-1]
-        classes = (inner for place, inner in enumerate(outer, 1) if is_class("/".join(outer[:place])))
+        above = name.split("/")[:-1]
+        classes = (inner for place, inner in enumerate(above, 1) if is_class("/".join(above[:place])))
         if path := tuple(classes):
             paths[name] = path
     while len({path[0] for path in paths.values()}) == 1 and max(map(len, paths.values())) > 1:

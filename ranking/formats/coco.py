@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from ranking.core import Decision, SourceBox
 from ranking.core.settings import Json, setting
-from ranking.core.text import counted, readable, unique_name
+from ranking.core.text import counted, listed, readable, unique_name
 from ranking.datasets.registry import SOURCES
 from ranking.files import FileTree, Limits, Unusable
 from ranking.files.tree import stem
@@ -92,7 +92,7 @@ class Coco(ListedImages):
 
     def _entries(self, root: Any, file: str) -> Iterator[Entry]:
         images, annotations = (list_of(root, key, "COCO") for key in ("images", "annotations"))
-        classes, part = _classes(root), part_of_annotations(file)
+        classes, part = self._classes(root, file), part_of_annotations(file)
         upright = True if object_of(root, "info").get("contributor") in SHOW_UPRIGHT else None
         entries: dict[Id, Entry] = {}
         boxes: dict[Id, list[SourceBox]] = {}
@@ -136,6 +136,34 @@ class Coco(ListedImages):
         for image, entry in entries.items():
             yield entry._replace(boxes=tuple(boxes.get(image, ())))
 
+    def _classes(self, root: Json, file: str) -> dict[Id, str] | None:
+        """Return the names of the categories by id; None if the file lists none.
+
+        A category without an id or a name, or with several names, is left out, and its annotations are ignored.
+        """
+        if not root.get("categories"):
+            return None
+        named: dict[Id, list[str]] = {}
+        for row in map(object_of, list_of(root, "categories", "COCO")):
+            number, name = _as_id(row.get("id")), row.get("name")
+            if number is not None and isinstance(name, str) and (name := unique_name(name)):
+                named.setdefault(number, [])
+                named[number] += [name] * (name not in named[number])
+        for number, names in named.items():
+            if len(names) > 1:
+                came, done = f"{number} is {' and '.join(names)}", "its annotations are ignored"
+                self._report(file, "one name for each category id", came, done)
+        classes = {number: names[0] for number, names in named.items() if len(names) == 1}
+        for number, name in classes.items():
+            self._names.setdefault(number, {}).setdefault(name, file)
+        self._join_equal(classes, file)
+        return classes
+
+    @cached_property
+    def _names(self) -> dict[Id, dict[str, str]]:
+        """The names of each category id, each with the first file that states it."""
+        return {}
+
     def _name_of(self, row: Json) -> str | None:
         """Return the file name of an image: by file_name, or by another key that names an image; None if there is
         none."""
@@ -154,6 +182,11 @@ class Coco(ListedImages):
         return Counter()
 
     def _interpreted(self, entries: list[Entry]) -> list[Entry]:
+        differ = {number: names for number, names in self._names.items() if len(names) > 1}
+        if differ:
+            shown = listed([f"{number} is {_by_files(names)}" for number, names in differ.items()])
+            chosen = "each file has its own"
+            self._decide(Decision("numbers of classes", chosen, f"other names in other files: {shown}"))
         crowds = [isinstance(box, Crowd) for entry in entries for box in entry.boxes]
         keep = self.crowd == "keep" or (self.crowd == FOUND and all(crowds))
         entries = self._by_mark(entries, "iscrowd", lambda box: isinstance(box, Crowd), "crowd", keep)
@@ -200,18 +233,8 @@ class Coco(ListedImages):
         return [entry._replace(upright=entry.upright or turned > 0 or None) for entry in entries]
 
 
-def _classes(root: Json) -> dict[Id, str] | None:
-    """Return the names of the categories by id; None if the file lists none.
-
-    A category without an id or a name is left out, and its annotations are ignored.
-    """
-    if not root.get("categories"):
-        return None
-    rows = map(object_of, list_of(root, "categories", "COCO"))
-    named = {
-        _as_id(row.get("id")): unique_name(row["name"]) for row in rows if isinstance(row.get("name"), str)
-    }
-    return {number: name for number, name in named.items() if number is not None and name}
+def _by_files(names: dict[str, str]) -> str:
+    return " and ".join(f"{name} in {readable(file)}" for name, file in names.items())
 
 
 def _source_box(item: Json, which: str, classes: dict[Id, str] | None) -> SourceBox:

@@ -46,6 +46,8 @@ MAX_PARTS = 20
 MAX_HEADER_ROWS = 1_000
 # of the cells of a column whose name is usual for boxes or sizes
 LEAST_NUMERIC = 0.5
+# and of those of a criterion
+MOSTLY_NUMERIC = 0.9
 MAX_LABEL_COLUMNS = 6
 # the text of a setting for a role without a column
 NONE = "-"
@@ -304,10 +306,11 @@ def label_columns(cells: Cells, has_box: bool) -> Labels:
 
 
 def _texts(cells: Cells) -> list[str]:
+    share = 1 if cells.without_names else MOSTLY_NUMERIC
     return [
         name
         for name in cells.free
-        if not cells.is_empty(name) and not cells.is_numeric(name) and not cells.is_json(name)
+        if not cells.is_empty(name) and not cells.is_numeric(name, share) and not cells.is_json(name)
     ]
 
 
@@ -328,8 +331,9 @@ def is_same(cells: Cells, column: str, other: str) -> bool:
     return len(pairs) == len({left for left, _ in pairs}) == len({right for _, right in pairs})
 
 
-def number_columns(cells: Cells) -> list[str]:
-    return [column for column in cells.free if may_order(column) and cells.is_numeric(column)]
+def number_columns(cells: Cells, share: float = MOSTLY_NUMERIC) -> list[str]:
+    """Return the columns of numbers; a few other cells are reported, and do not turn a criterion into classes."""
+    return [column for column in cells.free if may_order(column) and cells.is_numeric(column, share)]
 
 
 def stated_parts(table: Table, index: ImageNames) -> dict[str, str | None]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
@@ -114,6 +114,15 @@ class ListedImages(TreeSource):
         self._problems.add(counted(sum(marks), "box"), f"boxes without {mark}", f"{mark} 1", done)
         return changed(entries, lambda box: box if keep or not is_marked(box) else None)
 
+    def _join_equal(self, names: Mapping[Any, str], file: str) -> None:
+        """Decide that numbers with the same name are one class. names: by number, in a file."""
+        numbers: dict[str, list[str]] = {}
+        for number, name in names.items():
+            numbers.setdefault(name, []).append(str(number))
+        if equal := [f"{name} is {' and '.join(some)}" for name, some in numbers.items() if len(some) > 1]:
+            evidence = f"in {readable(file)}, numbers have the same name: {listed(equal)}"
+            self._decide(Decision("classes with the same name", "one class", evidence))
+
     def _content(self, file: str) -> Any:
         return read_json(self._tree, file, Limits.from_environment())
 
@@ -155,7 +164,9 @@ class ListedImages(TreeSource):
             yield from self._rows_of(lists)
         yield from rows
         for (name, entry), test in zip(images.items(), tested, strict=True):
-            boxes = tuple(replace(box, group=box.group or groups[name]) for box in entry.boxes)
+            boxes = entry.boxes
+            if groups[name]:
+                boxes = tuple(replace(box, group=box.group or groups[name]) for box in boxes)
             data = self._tree.file(name)
             yield SourceImage(shown[name], data, boxes, test, entry.size, upright=entry.upright)
 
@@ -220,6 +231,11 @@ class ListedImages(TreeSource):
             evidence = (
                 f"{counted(again, 'image')} with several entries; {counted(repeated, 'repeated box')} ignored"
             )
+            if differ := [name for name, several in entries.items() if _differ(several)]:
+                shown = listed([f"{name}: {listed(_classes(entries[name]))}" for name in differ])
+                evidence += (
+                    f"; a box has different classes in {counted(len(differ), 'image')}: {readable(shown)}"
+                )
             self._decide(Decision("images listed several times", "boxes joined", evidence))
         return images
 
@@ -236,6 +252,20 @@ class ListedImages(TreeSource):
 
 def _without_labels(entry: Entry) -> Entry:
     return entry._replace(boxes=tuple(box for box in entry.boxes if box.box))
+
+
+def _classes(entries: Sequence[Entry]) -> list[str]:
+    return list(dict.fromkeys(name for entry in entries for box in entry.boxes for name in box.classes))
+
+
+def _differ(entries: Sequence[Entry]) -> bool:
+    """Return whether entries state different classes of one box, or of the whole image."""
+    of_box: dict[object, tuple[int, tuple[str, ...]]] = {}
+    boxes = ((place, box) for place, entry in enumerate(entries) for box in entry.boxes)
+    return any(
+        of_box.setdefault(box.box, (place, box.classes))[1] != box.classes and of_box[box.box][0] != place
+        for place, box in boxes
+    )
 
 
 def changed(entries: Sequence[Entry], change: Callable[[SourceBox], SourceBox | None]) -> list[Entry]:

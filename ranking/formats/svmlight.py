@@ -58,7 +58,9 @@ SETTING = {
     part: f"the setting {name} with its path"
     for part, name in (("train", "file"), ("val", "validation_file"), ("test", "test_file"))
 }
-BEGINS = re.compile(r"[-+]?[0-9.]+(?:e[-+]?[0-9]+)?\s+(?:qid:\S+\s+)?[0-9]+:[-+0-9.NnaA]")
+BEGINS = re.compile(
+    r"[-+]?(?:[0-9.]+(?:e[-+]?[0-9]+)?|nan|inf)\s+(?:qid:\S*\s+)?[0-9]+:[-+0-9.NnaA]", re.IGNORECASE
+)
 # a row without features
 JUDGED = re.compile(r"[-+]?[0-9.]+\s+qid:\S+\s*(?:#|$)")
 INFINITE = re.compile(rb":[-+]?inf", re.IGNORECASE)
@@ -286,8 +288,9 @@ def _rows(head: bytes) -> list[str]:
 
 
 def _are_graded(rows: list[str]) -> bool:
-    """Return whether rows have a grade and features; the first ones may lack features."""
-    return BEGINS.match(next((row for row in rows if not JUDGED.match(row)), "")) is not None
+    """Return whether most rows with features have a grade too; the import reports the others."""
+    rows = [row for row in rows if not JUDGED.match(row)]
+    return 0 < len(rows) <= 2 * sum(BEGINS.match(row) is not None for row in rows)
 
 
 def _part(file: str) -> Graded:
@@ -399,7 +402,11 @@ def _row(content: bytes) -> tuple[float, str | None, npt.NDArray[np.float32], in
     query = None
     if rest.startswith(b"qid:"):
         name, rest = [*rest.split(None, 1), b""][:2]
+        if name == b"qid:":
+            raise ValueError("qid: without a name")
         query = readable(name[4:].decode("utf-8", "replace"), 200)
+    if b"_" in grade + rest:
+        raise ValueError("a number with _, which no other reader takes")
     if not PAIRS.fullmatch(rest):
         wrong = next(cell for cell in rest.split() if not PAIRS.fullmatch(cell))
         raise ValueError(wrong.decode("utf-8", "replace"))

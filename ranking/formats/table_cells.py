@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ranking.files import Unusable
 from ranking.files.tree import stem
 from ranking.formats.column_names import is_numbered_split, plain_name
-from ranking.formats.table_file import CROSSES, MINUS, NO, UNKNOWN, YES, Table, plain_number
+from ranking.formats.table_file import CROSSES, MINUS, NO, UNKNOWN, YES, Table, number, plain_number
 
 # rows whose cells are counted at a time
 COUNTED = 10_000
@@ -54,13 +53,14 @@ class Cells:
         return not self.known(column)
 
     def is_numeric(self, column: str, share: float = 1) -> bool:
-        """Return whether at least that share of the known cells are finite numbers."""
+        """Return whether at least that share of the known cells are numbers."""
         known = self.known(column)
-        numbers = {cell: plain_number(cell) for cell in known}
-        finite = sum(
-            known[cell] for cell, value in numbers.items() if value is not None and math.isfinite(value)
-        )
-        return bool(known) and finite >= share * known.total()
+        numbers = sum(count for cell, count in known.items() if plain_number(cell) is not None)
+        return bool(known) and numbers >= share * known.total()
+
+    def strays(self, column: str) -> list[str]:
+        """Return the known cells that are no finite numbers."""
+        return [cell for cell in self.known(column) if number(cell) is None]
 
     def is_json(self, column: str) -> bool:
         """Return whether a cell contains JSON objects."""
@@ -114,10 +114,9 @@ def box_numbers(cells: Sequence[str]) -> list[float] | None:
     """
     if len(cells) == 1:
         has_words = re.search(r"[^\s\[\](),;]", BOX_NUMBER.sub("", cells[0]))
-        texts = [] if has_words else BOX_NUMBER.findall(cells[0])
+        numbers = [] if has_words else list(map(float, BOX_NUMBER.findall(cells[0])))
     else:
-        texts = [cell for cell in cells if BOX_NUMBER.fullmatch(cell.strip())]
-    numbers = list(map(float, texts))
+        numbers = [value for value in map(plain_number, cells) if value is not None]
     if len(cells) == 1 and len(numbers) > 4 and len(numbers) % 2 == 0:
         xs, ys = numbers[::2], numbers[1::2]
         return [min(xs), min(ys), max(xs), max(ys)]

@@ -13,7 +13,7 @@ import numpy as np
 
 from ranking.core import Decision, Floats
 from ranking.core.settings import setting
-from ranking.core.text import counted, listed
+from ranking.core.text import counted, listed, readable
 from ranking.datasets.folder import MAX_CRITERIA
 from ranking.files import Unusable
 from ranking.files.tree import base, parent
@@ -29,6 +29,8 @@ from ranking.formats.column_names import (
     plain_name,
 )
 from ranking.formats.column_proposals import (
+    LEAST_NUMERIC,
+    MOSTLY_NUMERIC,
     NONE,
     Labels,
     first_row_is_data,
@@ -196,6 +198,9 @@ class Columns:
         self._take_numbers(cells)
         if not self.image or not (self.box or self.labels or (self.numbers and not self.rounds)):
             came = "" if row == HEADER else "; the first row is data: add a header such as image,label"
+            partly = [name for name in cells.free if cells.strays(name) and cells.is_numeric(name, 0.01)]
+            strays = "".join(f"; {name}: {listed(cells.strays(name))} is no number" for name in partly)
+            came += readable(strays, 200)
             raise Unusable("columns that name images and describe them", ", ".join(table.header) + came)
 
     def _take_image(self, cells: Cells, index: ImageNames) -> None:
@@ -309,10 +314,15 @@ class Columns:
     def _take_numbers(self, cells: Cells) -> None:
         """Take the criteria; state which columns are not read."""
         is_one = not self.image or len(cells.known(self.image)) < 2
-        numeric = [] if cells.without_names else number_columns(cells)
+        shares = [] if cells.without_names else [MOSTLY_NUMERIC]
+        # what else would describe the images
+        shares += [LEAST_NUMERIC] * (len(shares) > 0 and not self.box and not self.labels)
+        numeric = next(filter(None, (number_columns(cells, share) for share in shares)), [])
         constant = [name for name in numeric if len(cells.known(name)) < 2 and not is_one]
         varied = [name for name in numeric if name not in constant]
-        self.numbers = self._take(cells, "numbers", varied[:MAX_CRITERIA])
+        strays = [f"{name}: {listed(some)}" for name in varied if (some := cells.strays(name))]
+        why = f"{BY_NAME}; no finite numbers: {readable(listed(strays))}" if strays else BY_NAME
+        self.numbers = self._take(cells, "numbers", varied[:MAX_CRITERIA], why)
         if constant := [name for name in constant if name in cells.free]:
             why = f"the same in all rows: {listed(constant, 20)}"
             self.decisions.append(Decision("columns with one value", "no criterion", why))

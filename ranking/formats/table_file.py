@@ -47,6 +47,8 @@ HEADER_SHARE = 0.6
 EXTENT = "left, top, width, height"
 # cells without a value
 UNKNOWN = ("", "?", "na", "n/a", "nan", "none", "null")
+# and of labels: “none” may be a class
+NO_LABEL = tuple(mark for mark in UNKNOWN if mark != "none")
 Rows = Iterator[tuple[int, list[str]]]
 
 
@@ -410,7 +412,7 @@ def listed_labels(cell: str, separator: str = SIGNS) -> tuple[str, ...]:
     else:
         marks = {SIGNS: r"[;|]", COMMA: ",", SPACE: r"\s+"}
         parts = re.split(marks[separator], cell) if separator in marks else [cell]
-    return tuple(dict.fromkeys(filter(None, map(unique_name, parts))))
+    return tuple(dict.fromkeys(name for name in map(unique_name, parts) if name.lower() not in NO_LABEL))
 
 
 def separator_of(cells: Counter[str]) -> tuple[str, str]:
@@ -443,19 +445,17 @@ def unknown_mark(row: Mapping[str, str], labels: Sequence[str], no: tuple[str, .
     return "" if unknown is None else readable(f"{unknown}: {row[unknown]!r:.20}")
 
 
-def number(criterion: str, cell: str) -> float:
-    """Return the number in a cell, NaN if it is unknown; Unusable for anything else.
+def number(cell: str) -> float | None:
+    """Return the number in a cell, NaN if it is unknown; None for anything else.
 
-    >>> number("year", " 1957 "), number("year", "NA")
-    (1957.0, nan)
+    >>> number(" 1957 "), number("NA"), number("c. 1957")
+    (1957.0, nan, None)
     """
     text = cell.strip()
     if text.lower() in UNKNOWN:
         return math.nan
     value = plain_number(text)
-    if value is None or not math.isfinite(value):
-        raise Unusable("finite numbers, or ? where unknown", readable(f"{criterion}: {text!r:.20}"))
-    return value
+    return value if value is not None and math.isfinite(value) else None
 
 
 def plain_number(text: str) -> float | None:

@@ -38,6 +38,7 @@ from ranking.formats.table_columns import (
 )
 from ranking.formats.table_file import (
     EXTENT,
+    NO_LABEL,
     SEPARATORS,
     YES,
     Table,
@@ -50,7 +51,7 @@ from ranking.formats.table_file import (
 )
 from ranking.formats.tree_source import Recognised
 
-MARKS, UNKNOWN_MARK = "labels marked 0 or 1", "treated as unknown; no label"
+MARKS, UNKNOWN_VALUE = "labels marked 0 or 1", "treated as unknown"
 MAX_TABLES = 50
 # why forms for predictions are not read
 NO_TRUTH = Unusable(
@@ -347,6 +348,7 @@ class TableOfImages(ListedImages):
                 yield Entry(file, image, (), part=part)
             return
         columns = self._tables.images[file]
+        same = Entry(file, "", (), part=part_of_annotations(file))
         images: dict[str, Entry] = {}
         boxes: dict[str, list[SourceBox]] = {}
         # of rows with labels and empty cells for the box
@@ -358,25 +360,30 @@ class TableOfImages(ListedImages):
                 try:
                     row = self._row(columns, cells)
                     cell = row[columns.image]
-                    if columns.no and (unknown := unknown_mark(row, columns.labels, columns.no)):
-                        self._report(file, MARKS, f"line {place}: {unknown}", UNKNOWN_MARK)
-                    entry = _entry(file, row, columns)
+                    entry = _entry(same, row, columns) if columns.split or columns.size else same
+                    for expected, came in _unknown(row, columns):
+                        self._report(file, expected, f"line {place}: {came}", UNKNOWN_VALUE)
                     count[cell] += 1
                     box = _box(row, columns, count[cell])
-                    first = images.setdefault(cell, entry)
-                    if (first.part, first.size) != (entry.part, entry.size):
+                    if (first := images.get(cell)) is None:
+                        images[cell] = entry._replace(image=cell)
+                    elif (first.part, first.size) != (entry.part, entry.size):
                         raise Unusable(
                             "the same split and size in all rows of an image", f"another one for {cell}"
                         )
                     if box is not None and box.box is None and columns.box:
                         _add(wholes.setdefault(cell, []), box)
                         places.setdefault(cell, []).append(place)
-                    elif box is not None:
-                        _add(boxes.setdefault(cell, []), box)
+                    elif box is not None and _add(boxes.setdefault(cell, []), box):
+                        self._differ[cell] = boxes[cell][0].classes
                 except Unusable as error:
                     self._report(file, error.expected, f"line {place}: {error.came}", "row ignored")
         except Unusable as error:
             self._report(file, error.expected, error.came, "later rows ignored")
+        if self._differ:
+            shown = listed([f"{image} shows {listed(list(names))}" for image, names in self._differ.items()])
+            evidence = f"{counted(len(self._differ), 'image')} with several: {readable(shown)}"
+            self._decide(Decision("rows with other labels of an image", "labels joined", evidence))
         for cell in wholes:
             done = "row ignored; others have boxes" if cell in boxes else "its label is of the whole image"
             for place in places[cell]:
@@ -384,13 +391,19 @@ class TableOfImages(ListedImages):
         boxes = wholes | boxes
         yield from (entry._replace(boxes=tuple(boxes.get(cell, ()))) for cell, entry in images.items())
 
+    @cached_property
+    def _differ(self) -> dict[str, tuple[str, ...]]:
+        """The labels of images whose rows have different ones."""
+        return {}
+
     def _row(self, columns: Columns, cells: list[str]) -> dict[str, str]:
         """Return the cells of a row by column, with the names of classes."""
         header = columns.table.header
         if len(cells) != len(header):
             raise Unusable(f"{len(header)} columns", f"{len(cells)}")
         row = dict(zip(header, map(str.strip, cells), strict=True))
-        return row | {name: self._tables.classes.get(row[name], row[name]) for name in columns.labels}
+        names = self._tables.classes
+        return row | {name: names.get(row[name], row[name]) for name in columns.labels} if names else row
 
 
 def _images_in(tables: Mapping[str, Table], column: str, index: ImageNames) -> frozenset[str]:
@@ -441,16 +454,30 @@ def _sizes(tree: FileTree, index: ImageNames) -> SizeOf:
     return size_of
 
 
-def _entry(file: str, row: Mapping[str, str], columns: Columns) -> Entry:
-    """Return what a row says about its image, without boxes."""
-    part = columns.parts.get(row[columns.split]) if columns.split else part_of_annotations(file)
+def _entry(entry: Entry, row: Mapping[str, str], columns: Columns) -> Entry:
+    """Return an entry with the part and the size that a row states."""
+    part = columns.parts.get(row[columns.split]) if columns.split else entry.part
     if columns.split and part is None:
         raise Unusable("a split of train, val or test", readable(row[columns.split]) or "an empty cell")
     texts = [row[name] for name in columns.size]
     sides = [int(side[1]) for side in map(SIDE.fullmatch, texts) if side is not None]
     if len(sides) < len(texts):
         raise Unusable("the image's width and height in pixels", ", ".join(texts))
-    return Entry(file, row[columns.image], (), (sides[0], sides[1]) if sides else None, part)
+    return entry._replace(size=(sides[0], sides[1]) if sides else None, part=part)
+
+
+def _unknown(row: Mapping[str, str], columns: Columns) -> Iterator[tuple[str, str]]:
+    """Yield what a row does not state: labels, and numbers of criteria, each with what came."""
+    if columns.no:
+        if mark := unknown_mark(row, columns.labels, columns.no):
+            yield MARKS, mark
+    elif any(map(row.__getitem__, columns.box)) or not columns.box:
+        for name in columns.labels:
+            if row[name].lower() in NO_LABEL:
+                yield "a label in each row", f"{name}: {row[name] or 'an empty cell'}"
+    for name in columns.numbers:
+        if number(row[name]) is None:
+            yield "finite numbers, or ? where unknown", readable(f"{name}: {row[name]!r:.20}")
 
 
 def _box(row: Mapping[str, str], columns: Columns, place: int) -> SourceBox | None:
@@ -463,7 +490,7 @@ def _box(row: Mapping[str, str], columns: Columns, place: int) -> SourceBox | No
         labels = tuple(label for cell in cells for label in cell)
     if edges is not None and columns.one_class:
         labels = (columns.one_class,)
-    numbers = {criterion: number(criterion, row[criterion]) for criterion in columns.numbers}
+    numbers = {name: math.nan if (value := number(row[name])) is None else value for name in columns.numbers}
     if columns.box and edges is None and not labels:
         return None
     group = (readable(row[columns.group], 255) or None) if columns.group else None
@@ -485,13 +512,16 @@ def _edges(cells: Sequence[str], form: str) -> tuple[float, float, float, float]
     return left, top, right, bottom
 
 
-def _add(boxes: list[SourceBox], box: SourceBox) -> None:
+def _add(boxes: list[SourceBox], box: SourceBox) -> bool:
     """Add a box; or join a row about the whole image with those before it: all labels, and values that were unknown.
-    Unusable if it contradicts them."""
+    Return whether their labels differ. Unusable if it contradicts them."""
     if box.box is not None or not boxes:
         boxes.append(box)
-        return
+        return False
     first = boxes[0]
+    rest = first.numbers, first.group
+    if rest == (box.numbers, box.group) and set(box.classes) <= set(first.classes):
+        return False
     pairs = {name: (value, box.numbers[name]) for name, value in first.numbers.items()}
     different = [name for name, (a, b) in pairs.items() if a != b and not math.isnan(a) and not math.isnan(b)]
     if different or first.group != box.group:
@@ -499,3 +529,4 @@ def _add(boxes: list[SourceBox], box: SourceBox) -> None:
         raise Unusable(expected, f"another {different[0] if different else 'group'}")
     numbers = {name: b if math.isnan(a) else a for name, (a, b) in pairs.items()}
     boxes[0] = replace(first, numbers=numbers, classes=tuple(dict.fromkeys(first.classes + box.classes)))
+    return bool(first.classes and box.classes)

@@ -11,6 +11,7 @@ from functools import cached_property
 from typing import ClassVar
 
 from ranking.core import Decision, Problem, Source, SourceImage
+from ranking.core.errors import InputError
 from ranking.core.settings import Settings, setting
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
@@ -179,6 +180,9 @@ class TreeSource(Source):
         }
         tests = {way: test for way, (_, parts) in found.items() if (test := _tested(parts)) is not None}
         way = next(iter(tests), RANDOM) if self.split == FOUND else self.split
+        if way not in (RANDOM, *tests):
+            expected = f"one that states a test split: {', '.join([*tests, RANDOM])}"
+            raise InputError("split", expected, way)
         if way not in tests:
             tested, rows = split_with_report(groups or [()] * len(names), self.test_share, self.seed)
             count = counted(len(names), "image")

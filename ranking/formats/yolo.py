@@ -84,10 +84,10 @@ class Yolo(ListedImages):
 
     @classmethod
     def recognise(cls, tree: FileTree) -> Recognised | None:
-        """Recognise text files that belong to images, if most of the first ones contain only such rows."""
+        """Recognise text files that belong to images, if at least half of the rows in the first ones are such rows."""
         files = cls.files(tree)
-        read = [readable_rows(tree, name) for name in files[:LOOKED_AT]]
-        if read.count(True) <= read.count(False):
+        read = [is_read for name in files[:LOOKED_AT] for is_read in readable_rows(tree, name)]
+        if not any(read) or 2 * sum(read) < len(read):
             return None
         named = [readable(name) for name in tree.names if may_list_names(name)]
         names = f"class names may be in {listed(named)}" if named else "there is no file of class names"
@@ -101,7 +101,8 @@ class Yolo(ListedImages):
         labels, others = label_files(self._tree, self._index)
         folders = set(map(parent, labels.values()))
         for name in others:
-            if (parent(name) in folders or "label" in name.lower()) and readable_rows(self._tree, name):
+            is_near = parent(name) in folders or "label" in name.lower()
+            if is_near and (rows := readable_rows(self._tree, name)) and all(rows):
                 self._problems.add("labels", "an image for every label file", name, "labels ignored")
                 self._tree.note_opened(name)
         self._images_of_labels = {name: image for image, name in labels.items()}
@@ -200,6 +201,7 @@ class Yolo(ListedImages):
             self._tree.note_opened(file.file)
             if file.stated_by:
                 self._tree.note_opened(file.stated_by)
+            self._join_equal(file.names, file.file)
             if 0 in file.names and used[folder] == set(range(1, len(file.names) + 1)):
                 expected = f"class numbers from 0 to {len(file.names) - 1}, as in {readable(file.file)}"
                 remedy = "add a first name for class 0"
@@ -279,13 +281,12 @@ def label_files(tree: FileTree, index: ImageNames) -> tuple[dict[str, str], list
     return dict(sorted(labels.items())), others
 
 
-def readable_rows(tree: FileTree, name: str) -> bool | None:
-    """Return whether all rows of a file are YOLO; None if it has no rows, as for an image without objects."""
+def readable_rows(tree: FileTree, name: str) -> list[bool]:
+    """Return whether each row of a file is YOLO; [] for an image without objects."""
     try:
-        rows = rows_in(tree, name)
+        return [row_of(line) is not None for line in rows_in(tree, name)]
     except Unusable:
-        return False
-    return all(row_of(line) is not None for line in rows) if rows else None
+        return [False]
 
 
 def rows_in(tree: FileTree, name: str) -> list[str]:

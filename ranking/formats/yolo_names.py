@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from ranking.core.text import readable, unique_name
 from ranking.files import FileTree, Unusable
@@ -161,8 +162,18 @@ def parsed_yaml(text: str) -> dict[str, object]:
     """
     import yaml
 
+    class Loader(yaml.BaseLoader):  # type: ignore[misc]
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+            content: dict[Any, Any] = super().construct_mapping(node, deep)
+            values = [
+                (self.construct_object(key), self.construct_object(value, True)) for key, value in node.value
+            ]
+            if twice := [str(key) for key, value in values if value != content[key]]:
+                raise Unusable("each key once", f"{twice[0]} with several values")
+            return content
+
     try:
-        content = yaml.load(text, yaml.BaseLoader)
+        content = yaml.load(text, Loader)
     except RecursionError as error:
         raise Unusable("YAML of a few levels", "one nested too deep") from error
     except (yaml.YAMLError, ValueError) as error:

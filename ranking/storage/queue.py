@@ -34,6 +34,8 @@ def enter(home: Path, run: Run) -> None:
         # two that enter at the same time see each other
         fcntl.flock(lock, fcntl.LOCK_EX)
         if _entry(folder, run) is None:
+            # of workers that were killed
+            _remove_dead(folder)
             last = max((int(entry.name[:20]) for entry in _entries(folder)), default=0)
             # the clock may go back
             number = max(time.time_ns(), last + 1)
@@ -75,8 +77,12 @@ def check_waiting(home: Path, run: Run, request: Collection[str] = ()) -> None:
 def remove_dead(home: Path) -> None:
     """Remove the entries of runs whose workers are gone."""
     for folder in (server_of(home) / "queue").glob("*"):
-        for entry in set(_entries(folder)) - _live(folder).keys():
-            entry.unlink(missing_ok=True)
+        _remove_dead(folder)
+
+
+def _remove_dead(folder: Path) -> None:
+    for entry in set(_entries(folder)) - _live(folder).keys():
+        entry.unlink(missing_ok=True)
 
 
 def _places(run: Run) -> int:

@@ -202,3 +202,9 @@ def test_decimal_grades_train_after_the_remedy_and_are_scored_as_they_are():
     assert "np.unique(values, return_inverse=True)[1]" in caught.value.remedy
     ranker = RankSVM().fit(MEMBERS, GRADES, SEQUENCES)
     assert ranker.score(MEMBERS, decimal, SEQUENCES) == ranker.score(MEMBERS, GRADES, SEQUENCES)
+
+
+def test_samples_without_a_group_are_refused():
+    for qid in ([1, 1, np.nan, 2], ["a", "a", None, "b"], ["a", "a", np.nan, "b"]):
+        with pytest.raises(InputError, match="1 missing"):
+            RankSVM().fit(np.eye(4), [0, 1, 0, 1], qid=qid)

@@ -84,6 +84,12 @@ def test_entries_of_dead_workers_are_removed(store, held):
     assert len(list((store.home / "queue" / "runs").iterdir())) == 1
 
 
+def test_an_entry_removes_those_of_dead_workers(store, held):
+    held.let_die(held(store))
+    held(store)
+    assert len(list((store.home / "queue" / "runs").iterdir())) == 1
+
+
 def test_foreign_files_in_the_queue_are_ignored_and_a_clock_set_back_starts_no_extra_run(
     store, held, monkeypatch
 ):
