@@ -41,11 +41,13 @@ def read_typed(typed: str | Path, limit: int, expected: str) -> bytes:
     """Return all bytes of a file of at most `limit` bytes; ValueError with what was expected and what was there."""
     path = typed_file(typed, expected)
     try:
+        # a large file of another kind is not read
+        size = path.stat().st_size
         with path.open("rb") as file:
-            data = file.read(limit + 1)
+            data = file.read(limit + 1) if size <= limit else b""
     except OSError as error:
         raise unread(readable(str(path), MAX_NAME), error) from error
-    if len(data) > limit:
+    if max(size, len(data)) > limit:
         raise InputError(readable(str(path), MAX_NAME), expected, f"more than {megabytes(limit)}")
     return data
 

@@ -102,8 +102,9 @@ def preview_import(
     report = on_step or (lambda _: None)
     report("Listing the files")
     graded = _graded_at(place, source)
-    if graded is not None:
-        names, detected = tuple(graded.settings.values()), {SvmLight.name: graded}
+    detected = _features_at(place, source) if graded is None else {SvmLight.name: graded}
+    if detected:
+        names = tuple(next(iter(detected.values())).settings.values())
     else:
         tree = open_tree(place)
         names, detected = tree.names, detect(tree)
@@ -149,13 +150,18 @@ class Undecided(InputError):
         return f"{self.subject}: {self.expected}; {self.remedy} ({self.came})"
 
 
+def fitting(row: Decision) -> str:
+    """Return in words how many readings fit where a decision is open."""
+    count = 1 + len(row.alternatives)
+    return {1: "one reading may fit", 2: "two readings fit"}.get(count, "several readings fit")
+
+
 def undecided(preview: ImportPreview, option: str) -> Undecided:
     """Return the error for files that can be read in several ways. option: what sets a decision."""
     row = preview.open_decisions[0]
     values = (row.value, *row.alternatives)
     choices = " or ".join(f"{option} {row.setting}={shlex.quote(value)}" for value in values)
-    fit = {1: "one reading may fit", 2: "two readings fit"}.get(len(values), "several readings fit")
-    return Undecided(row.about, fit, row.evidence, f"choose by {choices}")
+    return Undecided(row.about, fitting(row), row.evidence, f"choose by {choices}")
 
 
 def _graded_at(place: str, source: str | None) -> Recognised | None:
@@ -165,6 +171,23 @@ def _graded_at(place: str, source: str | None) -> Recognised | None:
         return None
     is_file = source is not None and not typed_path(place, "a file").is_dir()
     return graded_files(place) or (Recognised(0.0, "chosen by you", {"file": place}) if is_file else None)
+
+
+def _features_at(place: str, source: str | None) -> dict[str, Recognised]:
+    """Return the source that reads features without images from the typed file, or the only file of a typed folder."""
+    # never in an upload, as above
+    others = [name for name in SOURCES.names() if SOURCES.get(name).path_setting == "file"]
+    if isinstance(place, Upload) or source not in (None, *others):
+        return {}
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        path = typed_path(place, "a file")
+        [file] = path.iterdir() if path.is_dir() else [path]
+        for name in others if source is None else [source]:
+            with contextlib.suppress(ValueError):
+                count = len(SOURCES.make(name, file=str(file)))
+                why = f"{readable(file.name)} has the features of {counted(count, 'sample')}"
+                return {name: Recognised(0.9, why, {"file": str(file)})}
+    return {}
 
 
 def _graded(tree: FileTree) -> str:
@@ -248,7 +271,7 @@ def unknown(names: Collection[str]) -> str:
         remedy = (
             "Import images together with their labels; if archives are among the files, extract them first"
         )
-        return f"{there}, and no images ({', '.join(IMAGE_SUFFIXES)}). {remedy}"
+        return f"{there}, and no images. {remedy}"
     folders = sorted({readable(base(parent(name))) for name in names if is_image(name)})
     beside = f"; the folders {listed(folders)} are parts of a data set or beside parts, and name no classes"
     beside = beside if part_folders(names) else ""

@@ -30,6 +30,8 @@ MAX_XML_BYTES = 4 * 2**20
 BEGINS = re.compile(rb"<(?:[\w.-]+:)?annotation[\s>/]", re.IGNORECASE)
 # a tool, by the owner element of its exports; and a file in exports of CVAT, and how it begins
 LABEL_STUDIO, LABELMAP, OF_CVAT = "Label Studio", "labelmap.txt", b"# label"
+# how boxes count, by the first pixel
+FIRST_PIXELS = ("pixels from 0, without the end", "pixels from 1, with both ends")
 ACTION_ROW = re.compile(r"(.+?)\s+(\d{1,6})(?:\s+([-+]?[01]))?", re.ASCII)
 # object number to its actions in the lists
 Actions = dict[int, dict[str, bool]]
@@ -81,7 +83,7 @@ class PascalVoc(ListedImages):
         FOUND,
         label="First pixel",
         help="Whether boxes count pixels from 1 and include both ends, as in VOC, or from 0 without the end.",
-        choices=(FOUND, "0", "1"),
+        choices={FOUND: FOUND, **{str(first): words for first, words in enumerate(FIRST_PIXELS)}},
         advanced=True,
     )
     encoding: str = setting(
@@ -226,9 +228,10 @@ class PascalVoc(ListedImages):
         }
         evidence = next((sign for sign, is_seen in signs.items() if is_seen), "")
         first = (0 if evidence else 1) if self.first_pixel == FOUND else int(self.first_pixel)
-        words = ("pixels from 0, without the end", "pixels from 1, with both ends")[first]
         evidence = evidence or f"no box {of_all} begins at 0"
-        self._decide(Decision("boxes", words, evidence, "first_pixel", str(first), (str(1 - first),)))
+        self._decide(
+            Decision("boxes", FIRST_PIXELS[first], evidence, "first_pixel", str(first), (str(1 - first),))
+        )
         return first
 
     # ---------------------------------------------------------------------------------------------- Actions

@@ -48,7 +48,7 @@ class SourcePreview:
     """title, images: of the source. reading: how the files were read, with the first of `problem_count` report rows;
     those of pixels up to the last crop. classes: the most frequent classes with their numbers of boxes. more_classes:
     how many more there are. train, test: numbers of images with a box. complete: whether all images were counted before
-    the time limit."""
+    the time limit. has_images: False for features alone, whose rows are shown as cards."""
 
     title: str
     images: int
@@ -60,6 +60,7 @@ class SourcePreview:
     train: int
     test: int
     complete: bool
+    has_images: bool
 
     @classmethod
     def from_json(cls, record: GivenJson) -> SourcePreview:
@@ -79,7 +80,7 @@ def preview_source(source: Source, crops: int = CROPS) -> SourcePreview:
     made: list[Crop] = []
     changed: list[tuple[str, tuple[Change, ...]]] = []
     problems: list[Problem] = []
-    classes, splits, complete = Counter[str](), Counter[bool](), True
+    classes, splits, complete, has_images = Counter[str](), Counter[bool](), True, True
     decoded, end, turns = 0, 0.0, Turns()
 
     def show(outcome: Outcome) -> None:
@@ -96,6 +97,7 @@ def preview_source(source: Source, crops: int = CROPS) -> SourcePreview:
             complete = False
             break
         if isinstance(item, SourceImage):
+            has_images = item.features is None
             # without a box there is no sample
             splits[item.test] += bool(item.boxes)
             classes.update(name for box in item.boxes for name in set(box.classes))
@@ -113,7 +115,7 @@ def preview_source(source: Source, crops: int = CROPS) -> SourcePreview:
     more = max(0, len(ranked) - MAX_CLASSES)
     named = dict(ranked[:MAX_CLASSES])
     reading = Reading(source.name, tuple(source.decisions()), tuple(problems[:MAX_PROBLEMS]))
-    counts = (named, more, splits[False], splits[True], complete)
+    counts = (named, more, splits[False], splits[True], complete, has_images)
     return SourcePreview(title, images, made, reading, len(problems), *counts)
 
 

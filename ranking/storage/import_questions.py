@@ -56,17 +56,35 @@ Steps = Generator[Question, Answer, Json]
 
 def open_question(run: Run) -> Question | None:
     """Return the question that an import waits with; None if there is none. InputError if it cannot be read."""
+    question = last_question(run)
+    return None if question is None or is_answered(run, question) else question
+
+
+def last_question(run: Run) -> Question | None:
+    """Return the last question of an import, also if it is answered; None and InputError as for `open_question`."""
     if run.state in ENDED or not run.question_file.exists():
         return None
     try:
-        question = Question(**json.loads(run.question_file.read_text()))
+        return Question(**json.loads(run.question_file.read_text()))
     except FileNotFoundError:
         # the import has just ended
         return None
     except (OSError, ValueError, TypeError, RecursionError) as error:
         raise InputError("the preview", "a readable file", "a damaged one", "cancel the import") from error
+
+
+def is_answered(run: Run, question: Question) -> bool:
+    """Return whether the last answer is to this question."""
     answer = _answer(run)
-    return None if answer is not None and answer.number == question.number else question
+    return answer is not None and answer.number == question.number
+
+
+def decided_at(run: Run) -> float:
+    """Return when the last question was answered, in seconds since 1970; 0 if none was."""
+    try:
+        return run.answer_file.stat().st_mtime
+    except FileNotFoundError:
+        return 0.0
 
 
 def reply(run: Run, answer: Answer) -> None:

@@ -25,7 +25,6 @@ from shown import (
     text_of,
     turn_to,
 )
-from streamlit.proto.RootContainer_pb2 import RootContainer
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 
 from pages.parts.app import home
@@ -118,7 +117,7 @@ def test_a_typed_path_is_read_not_shared_and_still_there_after_a_failure(laborat
     press(app, "read import")
     assert not started, "there is no path yet"
     assert len(app.error) == 1
-    app.text_input(key=PATH).input(" /some/where ").run()
+    app.text_input(key=PATH).input(" /some/where ")
     press(app, "read import")
     [run] = started
     assert run.settings == {"source": None, "source_settings": {"folder": "/some/where"}}
@@ -141,7 +140,7 @@ def test_a_typed_folder_of_graded_samples_is_shown_before_it_is_added(
     laboratory, started, open_page, poll, tmp_path
 ):
     app = open_page("image_sets")
-    app.text_input(key=PATH).input(str(some_svmlight(tmp_path / "Fold1").parent)).run()
+    app.text_input(key=PATH).input(str(some_svmlight(tmp_path / "Fold1").parent))
     press(app, "read import")
     poll(app)
     assert "grades" in text_of(app).lower()
@@ -225,7 +224,10 @@ def test_changed_settings_are_read_again_before_the_set_is_added_and_shown(
     choose(dropped.selectbox, f"read {run.id} 1.PASCAL VOC.difficult", "keep")
     assert "add set" not in button_keys(dropped)
     press(dropped, "read again")
-    assert dropped._tree.children[RootContainer.BOTTOM].get("progress"), "until the worker has read"
+    [progress] = dropped.get("progress")
+    assert "Waiting" not in progress.proto.text, "it is decided"
+    assert len(tiles(dropped)) == 12, "the preview stays until the worker has read"
+    assert "add set" not in button_keys(dropped)
     again = poll(dropped)
     assert question_of(again).reading["source_settings"]["difficult"] == "keep"
     press(dropped, "add set")
@@ -266,8 +268,7 @@ def test_columns_are_named_and_read_again(laboratory, bring, started, poll, tmp_
     setting(german, first, "box_columns").set_value("links, oben, breit, hoch")
     setting(german, first, "number_columns").set_value("-")
     setting(german, first, "box_form").select("left, top, width, height").run()
-    assert "add set" not in button_keys(german)
-    press(german, "read again")
+    assert not {"add set", "read again"} & set(button_keys(german)), "it is being read again"
     again = poll(german)
     settings = question_of(again).reading["source_settings"]
     assert (settings["box_columns"], settings["number_columns"]) == ("links, oben, breit, hoch", "-")

@@ -33,7 +33,6 @@ def show() -> None:
             with st.container(border=True):
                 _show_added(run)
         else:
-            # Progress is at the bottom of the window, because the button of the question may be far down the page.
             uploads.show_live(run, st.bottom, lambda question: _ask(run, question))
 
 
@@ -55,11 +54,10 @@ def _which_try(run: Run) -> str:
 
 
 def _ask(run: Run, question: Question) -> None:
-    with st.container(border=True):
-        if question.about == "files":
-            preview_panel.show(run, question)
-        else:
-            near_copies.show(run, question)
+    if question.about == "files":
+        preview_panel.show(run, question)
+    else:
+        near_copies.show(run, question)
 
 
 def _show_added(run: Run) -> None:

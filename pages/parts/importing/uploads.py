@@ -21,10 +21,12 @@ from pages.parts.training import jobs_panel
 from pages.parts.training.jobs_panel import file_name
 from ranking.core.text import readable
 from ranking.storage import jobs
-from ranking.storage.import_questions import Answer, Question, open_question, reply
+from ranking.storage.import_questions import Answer, Question, is_answered, last_question, reply
 from ranking.storage.run import Run
 from ranking.storage.run_settings import FeaturesSettings
 from ranking.storage.stored_settings import StoredSettings
+
+CANCEL = "Cancel import"
 
 # --------------------------------------------------------------------------------------------------- The form
 
@@ -68,15 +70,16 @@ def offer_path(
 ) -> None:
     """The field for a path, where one can be typed, and the button that begins an import of it."""
     # again: an import that has failed, whose path was `path`; why is shown.
-    typed = ""
+    typed, pressed = "", False
     if paths_can_be_typed():
         forms.hold(key, path)
-        typed = st.text_input(label, key=key)
-        st.caption("A path on the computer that runs this app. Files outside this path are not read.")
-    with st.container(horizontal=True, vertical_alignment="center"):
-        pressed = paths_can_be_typed() and frame.pressed("Read", f"read {name}", type="primary")
-        if again is not None:
-            close(name)
+        # a form, because Enter then presses its button
+        with st.form(f"path of {name}", border=False, enter_to_submit=True):
+            typed = st.text_input(label, key=key)
+            st.caption("A path on the computer that runs this app. Files outside this path are not read.")
+            pressed = frame.pressed("Read", f"read {name}", st.form_submit_button, type="primary")
+    if again is not None:
+        close(name)
     if pressed and not typed.strip():
         st.error(f"**{label}** is empty: type a path, or upload a file above.", icon=":material/error:")
     elif pressed:
@@ -128,8 +131,11 @@ def _release(file: UploadedFile) -> None:
 # ------------------------------------------------------------------------------------------- Answering questions
 
 
-def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> NoReturn:
+def answer(run: Run, question: Question, add: bool = True, **changes: Any) -> None:
     """Finish an import with the settings `changes`; unless `add`, have it read again with them."""
+    if is_answered(run, question):
+        # it is shown until the worker has read the files again
+        return
     reply(run, Answer(question.number, add, changes))
     st.session_state[keys.WATCHED_IMPORT] = run.id
     st.rerun()
@@ -142,31 +148,38 @@ def offer_end(
     key: str,
     to_add: dict[str, Any] | None,
     to_read: dict[str, Any] | None = None,
+    cancel: str = CANCEL,
 ) -> None:
     """The buttons: read again with the settings `to_read`, if there are any, or finish with those `to_add`; cancel."""
+    # Progress replaces them once the question is answered.
+    if is_answered(run, question):
+        jobs_panel.watch(run)
+        return
     with st.container(horizontal=True):
         if to_read:
             if frame.pressed("Update preview", "read again", type="primary", icon=":material/search:"):
                 answer(run, question, add=False, **to_read)
         elif to_add is not None and frame.pressed(label, key, type="primary", icon=":material/check_circle:"):
             answer(run, question, **to_add)
-        offer_cancel(run)
+        offer_cancel(run, cancel)
 
 
 def show_live(run: Run, place: DeltaGenerator, ask: Callable[[Question], None]) -> None:
-    """The question that an import waits with, else its progress in `place`."""
+    """The last question of an import, also while the answer is processed; before the first, progress in `place`."""
     try:
-        question = open_question(run)
+        question = last_question(run)
     except ValueError as error:
         st.error(escaped(str(error)), icon=":material/error:")
         offer_cancel(run)
         return
     if question is not None:
-        ask(question)
+        # greyed by frame.css while there is progress in it
+        with st.container(border=True, key="question"):
+            ask(question)
         return
     st.session_state[keys.WATCHED_IMPORT] = run.id
     with place:
-        st.markdown(f"**Importing {escaped(file_name(run))}**")
+        st.markdown(f"**{escaped(file_name(run))}**")
         jobs_panel.watch(run)
 
 
@@ -177,9 +190,9 @@ def explain_end(run: Run, which: str = "") -> None:
         st.caption(f"{escaped(file_name)} was not stored. Upload it again to retry.")
 
 
-def offer_cancel(run: Run) -> None:
+def offer_cancel(run: Run, label: str = CANCEL) -> None:
     """The button that cancels an import, and removes it from the URL; nothing is left of it."""
-    if frame.pressed("Cancel import", f"cancel import {run.id}", icon=":material/delete:"):
+    if frame.pressed(label, f"cancel import {run.id}", icon=":material/delete:"):
         jobs.cancel(home.store(), run.id)
         show(keys.OWN if run.task == FeaturesSettings.task else keys.IMPORT, None)
 

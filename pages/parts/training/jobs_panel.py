@@ -12,7 +12,7 @@ from pages.parts.app import address, frame, home, keys, workspaces
 from pages.parts.app.frame import escaped
 from ranking.core.text import counted
 from ranking.storage import jobs, queue
-from ranking.storage.import_questions import Question, open_question
+from ranking.storage.import_questions import WAITING, Question, decided_at, open_question
 from ranking.storage.run import ENDED, Run
 from ranking.storage.run_settings import IMPORT_SETTINGS, AnyStudySettings
 
@@ -62,19 +62,27 @@ def finished_study(settings: AnyStudySettings, label: str, key: str, again: bool
 
 def list_imports(task: str, name: str, set_key: str | None = None) -> None:
     """A button for each import that has not ended, which writes its id to the URL parameter `name`."""
-    for run in home.store().runs.all_own("import", set_key):
-        if run.task != task or run.state in ENDED or run.cancelled is not None:
-            continue
-        if (now := jobs.poll(home.store(), run.id)).state in ENDED:
-            continue
-        st.button(
-            _stage(escaped(file_name(run)), _question(now)),
-            key=keys.widget(f"open {run.id}"),
-            icon=":material/rule:",
-            type="tertiary",
-            on_click=address.put,
-            kwargs={name: run.id},
-        )
+    waiting = [
+        jobs.poll(home.store(), run.id)
+        for run in home.store().runs.all_own("import", set_key)
+        if run.task == task and run.state not in ENDED and run.cancelled is None
+    ]
+    waiting = [run for run in waiting if run.state not in ENDED]
+    several = f"{counted(len(waiting), 'import')} not finished"
+    with st.expander(several, icon=":material/rule:") if len(waiting) > 1 else st.container():
+        for run in waiting:
+            st.button(
+                _stage(escaped(file_name(run)), _question(run)),
+                key=keys.widget(f"open {run.id}"),
+                icon=":material/rule:",
+                type="tertiary",
+                on_click=address.put,
+                kwargs={name: run.id},
+            )
+        if len(waiting) > 1 and frame.pressed(f"Cancel all {len(waiting)} imports", f"cancel all {name}"):
+            for run in waiting:
+                jobs.cancel(home.store(), run.id)
+            st.rerun()
 
 
 def file_name(run: Run) -> str:
@@ -84,7 +92,7 @@ def file_name(run: Run) -> str:
 
 def _stage(file_name: str, question: Question | None) -> str:
     if question is None:
-        return f"Importing {file_name}"
+        return f"Reading {file_name}"
     return (
         f"{file_name} {'could not be read' if question.reading.get('refused') else 'waits for your decision'}"
     )
@@ -123,11 +131,12 @@ def _show(run: Run, live: Live | None) -> None:
 def _progress(run: Run, seen: list[Event]) -> None:
     """A progress bar if the total is known, else the current step and the elapsed time."""
     last = next((event for event in reversed(seen) if event["event"] == "progress"), None)
-    elapsed = max(0.0, time.time() - (run.started or run.created))
+    # the clock does not count the time in which an import waited for the user
+    elapsed = max(0.0, time.time() - max(run.started or run.created, decided_at(run)))
     waits = _waits_for(run)
     if waits:
         st.progress(0.0, f"{waits_for(run, waits)} … {elapsed:.0f} s")
-    elif last is None:
+    elif last is None or last["what"] == WAITING:
         st.progress(0.0, f"Starting … {elapsed:.0f} s")
     elif last["total"] > 1:
         share = min(1.0, max(0.0, last["done"] / last["total"]))
