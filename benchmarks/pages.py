@@ -25,6 +25,7 @@ import time
 import urllib.request
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,7 @@ from ranking.datasets.folder import CheckedImage, ImageSetWriter
 from ranking.datasets.thumbnails import CROP_SIDE, IMAGE_SIDE, thumbnail
 from ranking.features import make_feature
 from ranking.metrics import evaluate
+from ranking.solvers.risk import UNKNOWN
 from ranking.storage import jobs
 from ranking.storage.events import Report, last_events
 from ranking.storage.run import ENDED
@@ -178,7 +180,10 @@ def some_method(settings: dict[str, Any]) -> Any:
     """Return a method with weights of the right length, from a few random samples."""
     size = sum(make_feature(name, **options).size for name, options in settings["features"])
     features = np.random.default_rng(0).standard_normal((60, size))
-    return make_method(settings["method"]).fit([Query(features, np.arange(60) % 3 == 0)])
+    method = make_method(settings["method"]).fit([Query(features, np.arange(60) % 3 == 0)])
+    # its training samples are not those of the set
+    method.solution = replace(method.solution, coefficients=UNKNOWN)
+    return method
 
 
 def write_set(folder: Path, samples: int, title: str) -> None:

@@ -12,7 +12,7 @@ from pages.parts.app.colours import IRRELEVANT_GLYPH, RELEVANT_GLYPH
 from pages.parts.app.frame import escaped
 from pages.parts.charts import measures, plots
 from pages.parts.components import grid, selection, tiles
-from pages.parts.rankings import choices, inference_scores, label_corrections, ranking_filter, weights
+from pages.parts.rankings import choices, inference_scores, label_corrections, pulls, ranking_filter, weights
 from pages.parts.training import export, runs
 from ranking.core import ImageSet, Ints
 from ranking.core.text import counted
@@ -62,6 +62,8 @@ def show_ranking(run: Run, images: ImageSet, ranked: Ranking, split: str) -> Non
                 chosen = selection.rows(images)
                 rows = chosen if len(chosen) else ranked.samples[[shown.place]]
                 label_corrections.offer(images, run.settings["query"], rows)
+                if address.get(keys.SAMPLE) is not None:
+                    pulls.show(run, images, ranked, shown.place)
             offer_pages(run, images, int(ranked.samples[shown.place]))
         corrected = label_corrections.of_run(images, run)
         with left, frame.picture("grid"):

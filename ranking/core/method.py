@@ -136,6 +136,20 @@ class Method(Plugin, ABC):
         """The learned weights; None for methods without weights."""
         return None
 
+    @property
+    def unary_weights(self) -> Floats | None:
+        """The part of `weights` for features of samples: (d,), or (2, d) for the relevant and the irrelevant class."""
+        return self.weights if isinstance(self.weights, np.ndarray) else None
+
+    @property
+    def coefficients(self) -> Floats | None:
+        """(n,) c of the training samples x_i, in their order: a sample x has the score sum_i c_i x_i.x.
+
+        With a similarity graph that is the unary score. None where they are not known: for methods that do not keep
+        them, files of earlier versions, and after a warm start from other samples.
+        """
+        return None
+
     @abstractmethod
     def save(self, path: Path | str) -> None:
         """Write settings, the model and the certificate as one .npz file without code."""
@@ -168,11 +182,6 @@ class SampleMethod(Method):
     def score_by(self, query: Query, weights: Floats) -> Floats:
         """Return (t, n) scores by weights (t, size) of t `ProgressEvent`s; for methods whose events have weights."""
         raise NotImplementedError(self.name)
-
-    @property
-    def unary_weights(self) -> Floats | None:
-        """The part of `weights` for features of samples: (d,), or (2, d) for the relevant and the irrelevant class."""
-        return self.weights if isinstance(self.weights, np.ndarray) else None
 
     @property
     def sharded(self) -> bool:

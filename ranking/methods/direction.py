@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ranking.core import Floats, SampleMethod
+from ranking.core import Floats, Method
 from ranking.core.errors import InputError
 
 
-def score_direction(method: SampleMethod) -> Floats | None:
+def score_direction(method: Method) -> Floats | None:
     """Return (d,) the weights w of a method whose scores grow with w.x; None where it has no weights.
 
     Two rows of weights, of the relevant class and of the other (high-order, eq. 4), score by their difference. Where

@@ -62,6 +62,7 @@ class HighOrderMethod(LinearMethod):
     """
 
     uses_graph: ClassVar[bool] = True
+    scale: ClassVar[float] = SCALE
 
     eta: float = setting(
         1.0,

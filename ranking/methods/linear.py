@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import IO, ClassVar, NamedTuple, Self
 
+import numpy as np
 import numpy.typing as npt
 
 from ranking.core import Bools, Certificate, Floats, OnProgress, Query, SampleMethod, check_relevance
@@ -20,6 +21,7 @@ from ranking.methods.registry import METHODS
 from ranking.methods.training_set import TrainingSet
 from ranking.solvers import Cut, LinearRisk, Solution, WorkingSet, cutting_plane
 from ranking.solvers.block import Block, FeatureMatrix, exact_product
+from ranking.solvers.risk import UNKNOWN
 
 
 class Start(NamedTuple):
@@ -33,6 +35,10 @@ class Start(NamedTuple):
     def working_set(self) -> WorkingSet | None:
         return None if self.solution is None else self.solution.working_set
 
+    @property
+    def coefficients(self) -> Floats:
+        return UNKNOWN if self.solution is None else self.solution.coefficients
+
     def dual_within(self, cost: float) -> Cut | None:
         """Return the combination of cuts that proves the solution, scaled down to `cost` if larger."""
         if self.solution is None:
@@ -44,6 +50,9 @@ class Start(NamedTuple):
 @dataclass(kw_only=True, eq=False)
 class LinearMethod(SampleMethod):
     """A method that learns weights of the features by minimising a regularised risk."""
+
+    # scores are scale X w for the weights w that the solver sees
+    scale: ClassVar[float] = 1.0
 
     C: float = penalty(1000.0, "ranking error")
     tolerance: float = closed_gap()
@@ -109,6 +118,11 @@ class LinearMethod(SampleMethod):
         return None if self.solution is None else self.solution.certificate
 
     @property
+    def coefficients(self) -> Floats | None:
+        known = UNKNOWN if self.solution is None else self.solution.coefficients
+        return None if np.isnan(known).any() else self.scale**2 * known
+
+    @property
     def columns(self) -> int:
         """The number of features that it was trained on."""
         return len(self._fitted().weights) - self.pairs
@@ -138,6 +152,7 @@ class LinearMethod(SampleMethod):
             "dual_loss": solution.dual.loss,
         }
         arrays = {"direction": solution.weights, "dual": solution.dual.coefficients}
+        arrays["coefficients"] = solution.coefficients
         if solution.working_set is not None:
             arrays |= {f"cut_{key}": value for key, value in vars(solution.working_set).items()}
         saved.write(path, header, arrays)
@@ -151,8 +166,10 @@ class LinearMethod(SampleMethod):
             cuts = None
             if "cut_losses" in arrays:
                 cuts = WorkingSet(arrays["cut_coefficients"], arrays["cut_losses"], arrays["cut_normals"])
-            dual = Cut(arrays["dual"], header["dual_loss"])
-            method.solution = Solution(arrays["direction"], dual, Certificate(**header["certificate"]), cuts)
+            # the first files lack coefficients
+            dual, known = Cut(arrays["dual"], header["dual_loss"]), arrays.get("coefficients", UNKNOWN)
+            certificate = Certificate(**header["certificate"])
+            method.solution = Solution(arrays["direction"], dual, certificate, cuts, coefficients=known)
             method.fingerprint = header["fingerprint"]
             # the first files lack it
             method.pairs = int(header.get("pairs", 0))
@@ -164,9 +181,6 @@ class LinearMethod(SampleMethod):
 @dataclass(kw_only=True, eq=False)
 class UnaryMethod(LinearMethod):
     """A method that scores each sample independently, by an inner product with learned weights."""
-
-    # scores are scale X w for the weights w that the solver sees
-    scale: ClassVar[float] = 1.0
 
     @property
     def sharded(self) -> bool:

@@ -14,9 +14,13 @@ from ranking.methods.order_method import Arrays, OrderMethod
 
 @dataclass(kw_only=True, eq=False)
 class LinearOrder(OrderMethod):
-    """A method that learns weights w; the score of a sample is w.x, whatever the rest of its sequence."""
+    """A method that learns weights w; the score of a sample is w.x, whatever the rest of its sequence.
+
+    coefficients: (n,) c of the pool, with w = X' c; None where not known.
+    """
 
     direction: Floats = field(default_factory=lambda: np.zeros(0), init=False, repr=False)
+    coefficients: Floats | None = field(default=None, init=False, repr=False)
 
     @property
     def weights(self) -> Floats:
@@ -34,10 +38,11 @@ class LinearOrder(OrderMethod):
         return scores[:, sequences.members]
 
     def arrays(self) -> Arrays:
-        return {"direction": self.direction}
+        known = {} if self.coefficients is None else {"coefficients": self.coefficients}
+        return {"direction": self.direction, **known}
 
     def restore(self, arrays: Arrays) -> None:
         direction = np.asarray(arrays["direction"], np.float64)
         if direction.shape != (self.columns,):
             raise InputError("weights", f"shape ({self.columns},)", direction.shape)
-        self.direction = direction
+        self.direction, self.coefficients = direction, arrays.get("coefficients")

@@ -49,5 +49,5 @@ class RankSVM(LinearOrder):
 
     def learn(self, sequences: SequenceSet, on_progress: OnProgress | None) -> Certificate:
         solution = cutting_plane(self.risk(sequences), self.tolerance, self.max_iterations, on_progress)
-        self.direction = solution.weights
+        self.direction, self.coefficients = solution.weights, solution.coefficients
         return solution.certificate

@@ -52,4 +52,5 @@ class StructuredRankSVM(UnaryMethod):
             on_progress,
             start.weights,
             start.working_set,
+            coefficients=start.coefficients,
         )

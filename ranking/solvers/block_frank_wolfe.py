@@ -31,7 +31,7 @@ from ranking.solvers.block import Block
 from ranking.solvers.block_turns import ENUMERATED, descend, gain, score_positions
 from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.line import Line, Point
-from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
+from ranking.solvers.risk import UNKNOWN, Cut, LinearRisk, Solution, certified
 
 # labellings stored per component; beyond that two are merged
 SLOTS = 16
@@ -67,14 +67,15 @@ def block_frank_wolfe(
     start: Cut | None = None,
     weights: Floats | None = None,
     seed: int = 0,
+    coefficients: Floats = UNKNOWN,
 ) -> Solution:
     """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
 
     relevant: (n,) the true labels. costs: (n,) the cost of each incorrect one. components: of the edges that the rows
     of `risk.pairwise` belong to; without a pairwise block no edges. An iteration is one round of `SWEEPS` passes over
     the components that can move. start: the dual combination of another run on the same samples, at the same C or a
-    smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. Ends early
-    where progress stalls. ValueError where shapes differ or `start` is of a larger C.
+    smaller one; from a larger C multiply it by C / that. weights: (d + d2,) the best known, of any run. coefficients:
+    (n,) theirs. Ends early where progress stalls. ValueError where shapes differ or `start` is of a larger C.
     """
     clock = Clock(on_progress)
     layout = _Layout.of(risk, relevant, costs, components)
@@ -82,7 +83,7 @@ def block_frank_wolfe(
     generator = np.random.default_rng(seed)
     origin = best = Point.at_start(risk, None)
     if weights is not None:
-        best = min(best, Point.at_start(risk, weights), key=lambda point: point.objective)
+        best = min(best, Point.at_start(risk, weights, coefficients), key=lambda point: point.objective)
     anchor, bound, proof = _Anchor.of(state), state.bound, state.dual
     iteration = passes = 0
     gaps: list[float] = []
@@ -92,7 +93,8 @@ def block_frank_wolfe(
             scores = risk.exact_scores(state.weights)
             # Near the optimum many margins are missed by little, which a large C makes expensive: stretch the weights.
             close = CLOSE * (best.objective - bound)
-            ray = Line(risk, origin, LONGEST * state.weights, LONGEST * scores)
+            combined = -LONGEST * state.dual.coefficients[: risk.samples]
+            ray = Line(risk, origin, LONGEST * state.weights, LONGEST * scores, combined)
             best = min(best, ray.search(1.0 / LONGEST, close, TRIALS)[1], key=lambda point: point.objective)
             active = state.movable(scores, AT_REST * tolerance * best.objective)
             settled = anchor.settled(state, active, generator)
@@ -115,7 +117,7 @@ def block_frank_wolfe(
         # the result so far is returned, with the certificate of its gap
         stopped = True
     certificate = certified(risk, best.weights, proof, tolerance, iteration, clock.seconds)
-    return Solution(best.weights, proof, certificate, stopped=stopped)
+    return Solution(best.weights, proof, certificate, stopped=stopped, coefficients=best.coefficients)
 
 
 class _Anchor:

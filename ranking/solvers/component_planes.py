@@ -21,7 +21,7 @@ from ranking.core import Bools, Features, Floats, Ints, OnProgress, StopTraining
 from ranking.inference import Components
 from ranking.solvers.clock import Clock, stalled
 from ranking.solvers.line import Line, Point
-from ranking.solvers.risk import Cut, LinearRisk, Solution, certified
+from ranking.solvers.risk import UNKNOWN, Cut, LinearRisk, Solution, certified
 from ranking.solvers.simplex_qp import best_step
 
 # slacks at most; more components share them
@@ -57,17 +57,20 @@ def component_planes(
     max_iterations: int = 10_000,
     on_progress: OnProgress | None = None,
     weights: Floats | None = None,
+    coefficients: Floats = UNKNOWN,
 ) -> Solution:
     """Minimise `risk`, whose oracle labels samples, until primal - dual <= tolerance x primal.
 
     costs: (n,) the cost of each incorrect label. components: of the edges that the rows of `risk.pairwise` belong to.
-    weights: (d + d2,) to begin at, 0 by default; of any run. Ends early where progress stalls.
+    weights: (d + d2,) to begin at, 0 by default; of any run. coefficients: (n,) theirs. Ends early where progress
+    stalls.
     """
     clock = Clock(on_progress)
     planes = _Planes(risk, costs, components.of_score % GROUPS)
     size = risk.shape[1]
     origin = np.zeros(size) if weights is None else weights
-    best = Point.of(risk, origin, risk.exact_scores(origin))
+    known = np.zeros(risk.samples) if weights is None else coefficients
+    best = Point.of(risk, origin, risk.exact_scores(origin), known)
     planes.add(best.cut.coefficients, best.scores)
     iteration, stopped = 0, False
     gaps: list[float] = []
@@ -89,7 +92,7 @@ def component_planes(
                 break
             planes.solve(CLOSE * gaps[-1])
             scores = risk.exact_scores(planes.weights)
-            line = Line(risk, best, planes.weights, scores)
+            line = Line(risk, best, planes.weights, scores, -planes.dual.coefficients[: risk.samples])
             _, best = line.search(1.0, 0.05 * (best.objective - planes.bound), TRIALS)
             planes.add(risk.oracle(scores).coefficients, scores)
             iteration += 1
@@ -97,7 +100,7 @@ def component_planes(
         # the result so far is returned, with the certificate of its gap
         stopped = True
     certificate = certified(risk, best.weights, planes.dual, tolerance, iteration, clock.seconds)
-    return Solution(best.weights, planes.dual, certificate, stopped=stopped)
+    return Solution(best.weights, planes.dual, certificate, stopped=stopped, coefficients=best.coefficients)
 
 
 class _Planes:

@@ -40,7 +40,7 @@ def coordinate_descent(
     clock = Clock(on_progress)
     state = _State(risk, labels, costs, start)
     generator = np.random.default_rng(seed)
-    best, best_primal = state.weights, np.inf
+    best, coefficients, best_primal = state.weights, state.alpha * labels, np.inf
     iteration = passes = 0
     bound, stopped = -np.inf, False
     gaps: list[float] = []
@@ -51,6 +51,7 @@ def coordinate_descent(
             bound = max(bound, state.bound)
             if primal < best_primal:
                 best, best_primal = length * state.weights, primal
+                coefficients = length * (state.alpha * labels)
             passes += 1
             clock.report(iteration, best_primal, bound, passes, weights=best)
             gaps.append(best_primal - bound)
@@ -63,10 +64,11 @@ def coordinate_descent(
         # the result so far is returned, with the certificate of its gap
         stopped = True
     # A large C magnifies margins missed by rounding in single precision: fit the length in double.
-    best = best_length(best, labels * risk.exact_scores(best), costs, risk.C)[0] * best
+    length, _ = best_length(best, labels * risk.exact_scores(best), costs, risk.C)
+    best, coefficients = length * best, length * coefficients
     seconds = clock.seconds
     certificate = certified(risk, best, state.dual, tolerance, iteration, seconds)
-    return Solution(best, state.dual, certificate, stopped=stopped)
+    return Solution(best, state.dual, certificate, stopped=stopped, coefficients=coefficients)
 
 
 def best_length(weights: Floats, margins: Floats, costs: Floats, C: float) -> tuple[float, float]:

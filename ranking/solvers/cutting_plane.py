@@ -16,7 +16,7 @@ import numpy as np
 from ranking.core import Certificate, Floats, OnProgress, StopTraining, relative_gap
 from ranking.solvers.clock import Clock
 from ranking.solvers.line import Line, Point
-from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+from ranking.solvers.risk import UNKNOWN, Cut, LinearRisk, Solution, WorkingSet, certified
 from ranking.solvers.simplex_qp import (
     Program,
     solve_bound_simplex_qp,
@@ -58,18 +58,19 @@ def cutting_plane(
     start: Floats | None = None,
     working_set: WorkingSet | None = None,
     promising: Callable[[int, float], bool] = lambda iterations, gap: True,
+    coefficients: Floats = UNKNOWN,
 ) -> Solution:
     """Minimise `risk` until primal - dual <= tolerance x primal, the gap recomputed in float64 at the end.
 
     start: (d,) the first weights, unless zero is better. working_set: planes of an earlier run on the same samples,
-    for any C. promising: whether to continue, given the number of iterations and the relative gap. Returns the best
-    weights met; they have not converged where the iterations ran out, where rounding prevents progress, or where
-    `promising` said no.
+    for any C. promising: whether to continue, given the number of iterations and the relative gap. coefficients: (n,)
+    those of the start. Returns the best weights met; they have not converged where the iterations ran out, where
+    rounding prevents progress, or where `promising` said no.
     """
     clock = Clock(on_progress)
     first = Point.at_start(risk, None)
     if start is not None:
-        first = min(first, Point.at_start(risk, start), key=lambda point: point.objective)
+        first = min(first, Point.at_start(risk, start, coefficients), key=lambda point: point.objective)
     search = PlaneSearch(risk, first, working_set, passes=1 if start is None else 2)
     target = GapTarget(tolerance)
 
@@ -81,7 +82,8 @@ def cutting_plane(
 
     stopped = search.run(ended, max_iterations, clock.report)
     certificate = target.certificate or search.certificate(tolerance, clock)
-    return Solution(search.best.weights, search.dual, certificate, search.active, stopped)
+    weights, planes = search.best.weights, search.active
+    return Solution(weights, search.dual, certificate, planes, stopped, search.coefficients)
 
 
 class GapTarget:
@@ -111,7 +113,7 @@ class PlaneSearch:
         self.risk, self.best = risk, start
         # iterations, passes: so far; passes are over the features
         self.iterations, self.passes = 0, passes
-        self._model = _Model(risk, working_set)
+        self._model = _Model(risk, working_set, start.coefficients)
         self._model.add(start.cut, risk.normal(start.cut.coefficients))
         self._step, self._stalled, self._still = 1.0, False, 0
 
@@ -123,6 +125,13 @@ class PlaneSearch:
     def dual(self) -> Cut:
         """The combination of cuts that attains the bound."""
         return self._model.dual
+
+    @property
+    def coefficients(self) -> Floats:
+        """(n,) those of the best weights."""
+        model = self._model
+        mixed: Floats = model.shares @ model.coefficients.array
+        return model.rest - mixed[: self.risk.samples]
 
     @property
     def active(self) -> WorkingSet:
@@ -179,6 +188,7 @@ class PlaneSearch:
         self.passes += 2
         close = CLOSE * (best.objective - model.bound)
         step, self.best = line.search(min(1.0, LONGER * self._step) or 1.0, close, TRIALS)
+        model.mix(step)
         cut = line.cut_at(1.0 if self._stalled else step + BEYOND * (1.0 - step))
         bound = model.bound
         model.add(cut, risk.normal(cut.coefficients))
@@ -209,7 +219,7 @@ class _Rows:
 class _Model:
     """The planes so far and the optimum of the quadratic program over them."""
 
-    def __init__(self, risk: LinearRisk, working_set: WorkingSet | None) -> None:
+    def __init__(self, risk: LinearRisk, working_set: WorkingSet | None, coefficients: Floats) -> None:
         samples, size = risk.shape
         self.risk = risk
         self.coefficients = _Rows(np.empty((0, samples)))
@@ -218,8 +228,11 @@ class _Model:
         # of the normals' free parts
         self.gram = np.empty((0, 0))
         self.idle = np.empty(0, dtype=int)
-        # of the best combination so far
-        self.multipliers = np.empty(0)
+        # multipliers: of the best combination so far. shares: of the planes in the best weights met, a mixture of the
+        # weights of all iterations
+        self.multipliers = self.shares = np.empty(0)
+        # (n,) the other coefficients of the best weights met: of the start, and of planes since dropped
+        self.rest = coefficients + np.zeros(risk.samples)
         # the bound without planes
         self.bound = 0.0
         # the program over the planes is solved by interior points
@@ -232,7 +245,7 @@ class _Model:
             self.normals = _Rows(working_set.normals)
             free = working_set.normals[:, : risk.free]
             self.gram = free @ free.T
-            self.idle = np.zeros(len(self.losses), dtype=int)
+            self.idle, self.shares = np.zeros(len(self.losses), dtype=int), np.zeros(len(self.losses))
             self._solve()
 
     def add(self, cut: Cut, normal: Floats) -> None:
@@ -241,13 +254,18 @@ class _Model:
         self.coefficients.append(cut.coefficients)
         self.normals.append(normal)
         self.losses = np.append(self.losses, cut.loss)
-        self.idle = np.append(self.idle, 0)
+        self.idle, self.shares = np.append(self.idle, 0), np.append(self.shares, 0.0)
         gram = np.empty((len(self.losses), len(self.losses)))
         gram[:-1, :-1] = self.gram
         free = self.risk.free
         gram[-1] = gram[:, -1] = self.normals.array[:, :free] @ normal[:free]
         self.gram = gram
         self._solve()
+
+    def mix(self, step: float) -> None:
+        """Note that the best weights move by `step` of the way to the current ones."""
+        self.shares = (1.0 - step) * self.shares + step * self.latest
+        self.rest *= 1.0 - step
 
     @property
     def size(self) -> int:
@@ -277,7 +295,7 @@ class _Model:
     def _solve(self) -> None:
         """Solve the program; its optimum gives the next weights, the best combination so far the bound."""
         kept = np.append(self.multipliers, np.zeros(len(self.losses) - len(self.multipliers)))
-        latest = self._optimum(kept)
+        self.latest = latest = self._optimum(kept)
         self.weights = self.risk.least(latest @ self.normals.array)
         bound = float(latest @ self.losses - 0.5 * self.weights @ self.weights)
         self.multipliers, self.bound = (latest, bound) if bound > self.bound else (kept, self.bound)
@@ -308,6 +326,8 @@ class _Model:
     def _drop_idle(self) -> None:
         active = self.idle < IDLE_ITERATIONS
         if not active.all():
+            dropped = self.shares[~active] @ self.coefficients.array[~active]
+            self.rest, self.shares = self.rest - dropped[: self.risk.samples], self.shares[active]
             self.coefficients = _Rows(self.coefficients.array[active])
             self.normals = _Rows(self.normals.array[active])
             self.losses, self.idle, self.multipliers, self.gram = (

@@ -5,42 +5,47 @@ Scores are linear there, so that a step costs only oracle calls.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ranking.core import Floats
-from ranking.solvers.risk import Cut, LinearRisk
+from ranking.solvers.risk import UNKNOWN, Cut, LinearRisk
 
 
 @dataclass(frozen=True, eq=False)
 class Point:
-    """Weights, the scores and the maximising cut there, and the objective."""
+    """Weights, the scores and the maximising cut there, and the objective; coefficients (n,) as in `Solution`."""
 
     weights: Floats
     scores: Floats
     cut: Cut
     objective: float
+    coefficients: Floats = field(default_factory=lambda: UNKNOWN)
 
     @classmethod
-    def at_start(cls, risk: LinearRisk, start: Floats | None) -> Point:
+    def at_start(cls, risk: LinearRisk, start: Floats | None, coefficients: Floats = UNKNOWN) -> Point:
         """Return the point at `start`, or at weights 0."""
         samples, size = risk.shape
-        weights = np.zeros(size) if start is None else np.asarray(start, dtype=np.float64)
-        return cls.of(risk, weights, np.zeros(samples) if start is None else risk.scores(weights))
+        if start is None:
+            return cls.of(risk, np.zeros(size), np.zeros(samples), np.zeros(risk.samples))
+        weights = np.asarray(start, dtype=np.float64)
+        return cls.of(risk, weights, risk.scores(weights), coefficients)
 
     @classmethod
-    def of(cls, risk: LinearRisk, weights: Floats, scores: Floats) -> Point:
+    def of(cls, risk: LinearRisk, weights: Floats, scores: Floats, coefficients: Floats = UNKNOWN) -> Point:
         """Return the point at `weights`, whose scores are known."""
         cut = risk.oracle(scores)
-        return cls(weights, scores, cut, risk.objective(weights, scores, cut))
+        return cls(weights, scores, cut, risk.objective(weights, scores, cut), coefficients)
 
 
 class Line:
     """The objective between a point (0) and the weights `end` (1), by cuts in one dimension."""
 
-    def __init__(self, risk: LinearRisk, origin: Point, end: Floats, scores: Floats) -> None:
-        self.risk, self.origin = risk, origin
+    def __init__(
+        self, risk: LinearRisk, origin: Point, end: Floats, scores: Floats, coefficients: Floats = UNKNOWN
+    ) -> None:
+        self.risk, self.origin, self.coefficients = risk, origin, coefficients
         self.weights = end - origin.weights
         self.scores = scores - origin.scores
         self.parabola = (
@@ -69,7 +74,8 @@ class Line:
         if best_step == 0.0:
             return 0.0, self.origin
         weights = self.origin.weights + best_step * self.weights
-        return best_step, Point(weights, self._scores(best_step), best_cut, best_value)
+        coefficients = (1.0 - best_step) * self.origin.coefficients + best_step * self.coefficients
+        return best_step, Point(weights, self._scores(best_step), best_cut, best_value, coefficients)
 
     def cut_at(self, step: float) -> Cut:
         """Return the maximising cut at a step."""

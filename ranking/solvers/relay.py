@@ -10,7 +10,7 @@ import numpy as np
 
 from ranking.core import Floats, OnProgress, ProgressEvent, StopTraining
 from ranking.solvers.cutting_plane import cutting_plane
-from ranking.solvers.risk import Cut, LinearRisk, Solution, WorkingSet, certified
+from ranking.solvers.risk import UNKNOWN, Cut, LinearRisk, Solution, WorkingSet, certified
 
 NOTHING_PROVEN = ProgressEvent(0, math.inf, -math.inf, 0.0, 0)
 
@@ -63,12 +63,13 @@ class Relay(JoinedProgress):
         weights: Floats | None = None,
         dual: Cut | None = None,
         planes: WorkingSet | None = None,
+        coefficients: Floats = UNKNOWN,
     ) -> None:
         super().__init__(on_progress)
         self.risk, self.tolerance, self.max_iterations = risk, tolerance, max_iterations
-        # weights, dual, planes: the best weights and combination of cuts so far, and planes that prove as
-        # much; at first those of another run, or None
-        self.weights, self.dual = weights, dual
+        # weights, coefficients, dual, planes: the best weights, with their coefficients, and combination of cuts
+        # so far, and planes that prove as much; at first those of another run, or None
+        self.weights, self.coefficients, self.dual = weights, coefficients, dual
         self.planes = _plane_of(risk, dual) if planes is None and dual is not None else planes
         # of all turns, None before the first
         self.solution: Solution | None = None
@@ -81,7 +82,8 @@ class Relay(JoinedProgress):
         if solution is None or not (solution.certificate.converged or solution.stopped or left <= 0):
             self.before = replace(self.latest, weights=self.weights)
             solution = self.solution = self._joined(solve(left))
-            self.weights, self.dual = solution.weights, solution.dual
+            self.weights, self.coefficients = solution.weights, solution.coefficients
+            self.dual = solution.dual
             self.planes = solution.working_set or _plane_of(self.risk, solution.dual)
         return solution
 
@@ -93,10 +95,11 @@ class Relay(JoinedProgress):
         """Run a turn of one-slack cutting planes, which ends when it is no longer `promising`."""
         return self.turn(
             lambda left: cutting_plane(
-                self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising
+                self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising,
+                self.coefficients,
             ),
             iterations,
-        )
+        )  # fmt: skip
 
     def report(self, event: ProgressEvent) -> None:
         """Pass on the progress of the current solver, with the best bounds and weights of the whole run."""
@@ -116,10 +119,11 @@ class Relay(JoinedProgress):
         )
         if ended.primal <= first.certificate.primal and ended.dual >= first.certificate.dual:
             return replace(latest, certificate=replace(ended, iterations=iterations, seconds=seconds))
-        weights = min(latest, first, key=lambda solution: solution.certificate.primal).weights
+        best = min(latest, first, key=lambda solution: solution.certificate.primal)
         dual = max(latest, first, key=lambda solution: solution.certificate.dual).dual
-        certificate = certified(self.risk, weights, dual, self.tolerance, iterations, seconds)
-        return replace(latest, weights=weights, dual=dual, certificate=certificate)
+        certificate = certified(self.risk, best.weights, dual, self.tolerance, iterations, seconds)
+        proven = replace(latest, dual=dual, certificate=certificate)
+        return replace(proven, weights=best.weights, coefficients=best.coefficients)
 
 
 def _plane_of(risk: LinearRisk, dual: Cut) -> WorkingSet:

@@ -14,7 +14,7 @@ so that a combination of cuts is all that a lower bound needs, whatever solver f
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ from ranking.solvers.block import Block, FeatureMatrix
 
 # times the summands of a hinge, whose products are sums over all features
 ROUNDING = 2.0**-46
+# coefficients of weights of another run that are not known; all that they are mixed with is not known either
+UNKNOWN: Floats = np.array(np.nan)
 
 
 class Cut(NamedTuple):
@@ -163,7 +165,8 @@ class WorkingSet:
 class Solution:
     """Weights (d,), the combination of cuts that proves them, and what a later run can start from.
 
-    stopped: whether a callback stopped training.
+    stopped: whether a callback stopped training. coefficients: (n,) c of the samples, with weights scale X' c; those of
+    the dual differ unless the gap is 0. They are `UNKNOWN`, or not numbers, if training began at such weights.
     """
 
     weights: Floats
@@ -171,6 +174,7 @@ class Solution:
     certificate: Certificate
     working_set: WorkingSet | None = None
     stopped: bool = False
+    coefficients: Floats = field(default_factory=lambda: UNKNOWN)
 
 
 def certified(

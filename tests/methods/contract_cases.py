@@ -70,8 +70,8 @@ class RanksSamples(Case):
     # whether some samples are similar to each other
     graph: bool = False
     solver: str = ""
-    # the first files had no pairs; not all keep cuts
-    optional: ClassVar[set[str]] = {"pairs", "cut_losses"}
+    # the first files had no pairs and no coefficients; not all keep cuts
+    optional: ClassVar[set[str]] = {"pairs", "cut_losses", "coefficients"}
     needs: ClassVar[set[str]] = {"C", "tolerance", "max_iterations"}
 
     def __str__(self) -> str:
@@ -180,6 +180,8 @@ class RanksLabels(Case):
 class RanksOrders(Case):
     """Learns from sequences of graded samples, and scores the samples of one."""
 
+    # the first files had none
+    optional: ClassVar[set[str]] = {"coefficients"}
     starts: ClassVar[bool] = False
 
     def problem(self, seed: int = 0, dtype: Any = np.float64) -> SequenceSet:
