@@ -26,7 +26,7 @@ from ranking.formats.image_names import ImageNames
 from ranking.formats.source_preview import Crop, SourcePreview, preview_source
 from ranking.formats.split_lists import lines_of
 from ranking.formats.svmlight import EXTRACT, HEAD, MAX_LISTED, SvmLight, begins_graded, graded_files
-from ranking.formats.table_file import read_table
+from ranking.formats.table_file import plain_number, read_table
 from ranking.formats.tree_source import Recognised, detect, has_no_data, tree_sources
 from ranking.formats.yolo import label_files
 
@@ -242,20 +242,12 @@ def _described(lines: Sequence[str]) -> str:
         keys = list(dict.fromkeys(KEY.findall(" ".join(lines[:MAX_KEY_LINES]))))
         return f"JSON with the keys {listed([readable(key, 40) for key in keys], MAX_KEYS)}"
     rows = [re.split(r"[\s,;]+", line.strip(" \t,;")) for line in lines]
-    forms = {(len(row), tuple(map(_is_number, row))) for row in rows}
+    forms = {(len(row), tuple(plain_number(cell) is not None for cell in row)) for row in rows}
     count, of_cells = forms.pop()
     names = of_cells.count(False)
     if forms or names > 1 or count == 1:
         return f"lines such as “{readable(lines[0], 80)}”"
     return f"{NAMED * names}{counted(count - names, 'number')} in each line"
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 def unknown(names: Collection[str]) -> str:
