@@ -16,6 +16,7 @@ from pages.parts.lessons.labels_lesson_data import BASELINE, BY_CHANCE, CHOSEN, 
 from pages.parts.lessons.lesson_settings import LABELS_SET, labels_run
 from pages.parts.lessons.lesson_steps import Step
 from ranking.core import Floats, Ints
+from ranking.core.text import counted
 from ranking.explain.labelling_model import Position
 from ranking.metrics.fold_curves import FoldCurve
 from ranking.reports.markup import data_url
@@ -228,7 +229,11 @@ def show_question(taught: LessonLabels, row: int, step: Step) -> None:
         st.caption("As many labels are answered with yes as the image has, so that it shows no other label.")
         return
     label = int(open_[0])
-    step.headline.markdown(f"## Why ask about “{taught.names[label]}”? The model is least sure of it")
+    # as printed: the label that replaces another one in the best k has the same difference
+    lengths = np.abs(inside - outside)[open_].round(4)
+    others = np.count_nonzero(lengths == lengths[0]) - 1
+    tied = f" and {counted(others, 'other label')}" if others else ""
+    step.headline.markdown(f"## Why ask about “{taught.names[label]}”? The model is least sure of it{tied}")
     with wide:
         shown = open_[:CLOSEST].tolist()
         figure = labels_lesson_views.maxima(taught.names, shown, inside, outside)

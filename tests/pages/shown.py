@@ -39,7 +39,7 @@ def text_of(app) -> str:
     """All that a page says, its titles, its boxes' options and its tables among it."""
     titles = [plain(title) for title in app.title]
     boxes = [" ".join(box.options) for box in app.selectbox]
-    tables = [table.value.to_csv() for table in app.dataframe]
+    tables = [table.value.to_csv() for table in [*app.dataframe, *app.table]]
     return "\n".join([plain_texts(app), *titles, *boxes, *tables])
 
 

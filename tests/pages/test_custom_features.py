@@ -78,7 +78,7 @@ def test_vectors_that_do_not_fit_are_listed_and_not_stored(laboratory, started, 
     app = previewed(laboratory, started, open_page("image_sets", set=laboratory.shapes), data, "half.npz")
     missing = len(images) - half
     assert errors(app)[0].startswith(f"{missing:,} of {len(images)} ")
-    assert missing in [len(frame.value) for frame in app.dataframe if "expected" in frame.value]
+    assert missing in [len(table.value) for table in app.table]
     assert "add features" not in button_keys(app)
     app.query_params["own"] = "new"
     assert "half.npz could not be read" in plain(app.run().button(key=f"widget open {started[0].id}").label)

@@ -26,6 +26,12 @@ def bars_of(app):
     return bars
 
 
+def test_the_image_set_of_other_pages_is_chosen(laboratory, open_page):
+    for key in (laboratory.shapes, laboratory.digits):
+        app = open_page("find_the_object", set=key)
+        assert app.selectbox(key="widget object_set").value == key
+
+
 def test_rounds_show_the_best_windows_solid_and_the_true_boxes_dashed(objects_here, open_page):
     store, run = objects_here.store, objects_here.store.runs.get(objects_here.several)
     images, located = store.sets.get(objects_here.key), recordings.localisation(run)

@@ -96,6 +96,8 @@ def test_how_even_the_classes_are_is_counted():
     text = text_about(("a*", "b", "c"), [0] * 12 + [1] * 5 + [2] * 7)
     assert re.findall(r"“(.*?)”", text) == ["b", escaped("a*")], "the rarest and the most frequent"
     assert counts_in([text]) == [[5, 24, 12]]
+    both = text_about(("a", "b", "c"), [0] * 5 + [1] * 7 + [2] * 7)
+    assert re.findall(r"“(.*?)”", both) == ["a", "b", "c"], "both of the most frequent classes"
 
 
 # --------------------------------------------------------------------------------------------- importing
@@ -112,9 +114,9 @@ def test_an_import_that_has_finished_shows_what_it_added_and_its_report(laborato
     assert key in [row.key for row in laboratory.store.sets.rows()]
     app = open_page("image_sets", set=key, **{"import": imported.id})
     assert [int(metric.value) for metric in app.metric][:3] == [18, 36, 3], "images, samples, classes"
-    report = app.dataframe[0].value
-    assert list(report.columns) == ["file", "expected", "came", "done"]
-    assert "missing" in report["came"].iloc[0]
+    report = app.table[0].value
+    assert list(report.columns) == ["file", "expected", "found", "action"]
+    assert "missing" in report["found"].iloc[0]
     press(app, "widget go to train")
     assert address(app)["set"] == key, "the next step is to train on it"
 

@@ -162,6 +162,8 @@ def check_question(lesson, app, row, done):
     maxima[list(answers)] = np.nan
     [label] = [names.index(name) for name in quoted_in(headline_of(app))]
     assert maxima[label] == np.nanmin(maxima), done
+    others = np.count_nonzero(maxima.round(4) == maxima[label].round(4)) - 1
+    assert (f" and {others} other label" in headline_of(app)) == bool(others)
     assert f"{np.nanmin(maxima):.4f}" in text
     shown = labels_lesson_views.with_and_without(
         lesson, lesson.labelling_model(OWN, row), lesson.position(answers), label

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 
 import pytest
 from archives import zip_of
+from example_corel5k import corel5k
 from example_svmlight import some_svmlight
 from filled_home import train_settings
 from imports_here import go_on, import_here, question_of
@@ -163,6 +164,42 @@ def test_a_source_without_files_is_imported_without_a_preview(laboratory, starte
     assert error.endswith("no space")
 
 
+def test_features_without_images_are_read_from_the_path_of_their_file(
+    bring, laboratory, open_page, poll, tmp_path
+):
+    folder = tmp_path / "from the web"
+    folder.mkdir()
+    (folder / "corel5k.npz").write_bytes(corel5k())
+    for place in (folder, folder / "corel5k.npz"):
+        app = open_page("image_sets")
+        app.text_input(key=PATH).input(str(place))
+        press(app, "read import")
+        poll(app)
+        assert not app.error
+        assert app.metric[0].label == "Rows"
+        assert "30** training rows, **10** test rows" in text_of(app)
+        assert app.selectbox[1].value == "Corel5k"
+    (folder / "other.npz").write_bytes(corel5k(n_train=None))
+    app = open_page("image_sets")
+    app.text_input(key=PATH).input(str(folder / "other.npz"))
+    press(app, "read import")
+    poll(app)
+    assert app.error, "it has not all arrays"
+    assert app.button(key=f"cancel import {address(app)['import']}").label == "Close"
+
+
+def test_waiting_imports_are_folded_and_cancelled_together(laboratory, started, open_page, poll, monkeypatch):
+    app = open_page("image_sets")
+    for name in ("a.zip", "b.zip"):
+        drop(app, b"PK", name)
+        turn_to(app)
+    assert app.expander[0].label == "2 imports not finished"
+    cancelled = []
+    monkeypatch.setattr("ranking.storage.jobs.cancel", lambda store, run_id: cancelled.append(run_id))
+    press(app, "cancel all import")
+    assert sorted(cancelled) == sorted(run.id for run in started)
+
+
 # ------------------------------------------------------------------------------------------------ reading
 
 
@@ -180,7 +217,8 @@ def test_a_preview_shows_the_format_counts_and_problems_of_a_file(laboratory, dr
     assert len(shown) == 12
     assert {tile["left"] for tile in shown} == {"disc", "square", HOSTILE}
     assert shown[0]["src"].startswith("data:image/")
-    assert ["missing" in row for row in dropped.dataframe[0].value["came"]] == [True, True]
+    [report] = dropped.table
+    assert ["missing" in row for row in report.value["found"]] == [True, True]
     assert len(laboratory.store.sets.rows()) == 3, "nothing is stored yet"
 
 

@@ -15,6 +15,7 @@ from plotly.subplots import make_subplots
 from pages.parts.app import address
 from pages.parts.app.colours import BLUE, GREEN, GREY, PURPLE, VERMILLION
 from ranking.core import Bools, Floats, ImageSet, Ints
+from ranking.core.text import listed
 from ranking.reports.comparison_charts import MAX_POINTS, pr_steps
 from ranking.reports.prose import escaped
 
@@ -352,15 +353,18 @@ def class_counts(images: ImageSet, key: str, chosen: str | None, on_choose: Call
 
 
 def how_even(images: ImageSet) -> str:
-    """Name the rarest and the most frequent class."""
+    """Name the rarest and the most frequent classes."""
     counts = images.labels.sum(axis=0)
-    least, most = int(counts.argmin()), int(counts.argmax())
-    if counts[least] == counts[most]:
-        return f"Each class is shown by {counts[least]:,} of {len(images):,} samples."
+    least, most = counts.min(), counts.max()
+    if least == most:
+        return f"Each class is shown by {least:,} of {len(images):,} samples."
+    rare, frequent = (
+        listed([f"“{escaped(images.classes[place])}”" for place in np.flatnonzero(counts == end)])
+        for end in (least, most)
+    )
     return (
-        f"“{escaped(images.classes[least])}” is the rarest, shown by {counts[least]:,} of {len(images):,} samples, "
-        f"“{escaped(images.classes[most])}” the most frequent with {counts[most]:,}. For a rare class, accuracy is "
-        "uninformative; a ranking measure is not."
+        f"Rarest, shown by {least:,} of {len(images):,} samples: {rare}. Most frequent, with {most:,}: {frequent}. "
+        "For a rare class, accuracy is uninformative; a ranking measure is not."
     )
 
 

@@ -14,6 +14,8 @@ from ranking.core import Problem
 from ranking.core.spreadsheets import rows_csv
 from ranking.datasets import load_reading
 
+# rows on the page; a downloaded report has all
+MOST = 100
 # headings that differ from the fields of ranking.core.Problem
 SHOWN = {"came": "found", "done": "action"}
 
@@ -50,8 +52,10 @@ def show(problems: Sequence[Problem], count: int, caption: str, file_name: str) 
     """The table of the first problems of `count`, with its caption and download button."""
     # caption: follows the word "problems".
     rows = [vars(row) for row in problems]
-    st.dataframe(rows, hide_index=True, column_config=SHOWN)
-    first = f"The first {len(rows):,} of {count:,} problems" if count > len(rows) else "Problems"
+    shown = [{SHOWN.get(name, name): escaped(text) for name, text in row.items()} for row in rows[:MOST]]
+    # which wraps its texts, as st.dataframe does not
+    st.table(shown, hide_index=True)
+    first = f"The first {len(shown):,} of {count:,} problems" if count > len(shown) else "Problems"
     st.caption(f"{first} {caption}")
     # spreadsheets do not interpret any text in it as a formula
     downloads.offer("Report as CSV", lambda: rows_csv(rows), file_name)

@@ -52,11 +52,14 @@ def choose_among(
     label_of: Callable[[ImageSetRow], str],
 ) -> ImageSetRow:
     """The choice of one of the image sets that a page can use, with the URL parameter `name`."""
-    # By default that of `run`, the run in the URL, else a set of `source`, else the first. label_of: the
-    # label of a set.
+    # By default that of `run`, the run in the URL, else the set that was chosen on other pages, else a set of
+    # `source`, else the first. label_of: the label of a set.
     first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
-    if run is not None and run.settings["set"] in known:
-        first = run.settings["set"]
+    trained = run or runs.chosen()
+    chosen = address.get(keys.SET) if trained is None else trained.settings["set"]
+    # without a choice, other pages show action figures
+    if chosen in known and (run is not None or known[chosen].source != FIGURES):
+        first = chosen
 
     def shown(key: str) -> str:
         return label_of(known[key])
