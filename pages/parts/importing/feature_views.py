@@ -11,14 +11,15 @@ import streamlit as st
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.colours import BLUE
 from pages.parts.app.frame import escaped
-from pages.parts.app.home import of_home
+from pages.parts.app.home import of_home, store
 from pages.parts.charts import measures, plots
 from pages.parts.components import tiles
 from pages.parts.rankings.weights import average_of, stroke_figure
 from pages.parts.training import jobs_panel, sets
 from ranking.core import Floats, ImageSet, Ints
 from ranking.explain.strokes import strokes
-from ranking.features import feature_class, feature_names, make_feature
+from ranking.features import cached_features, feature_class, feature_names, make_feature
+from ranking.features.graph.similarity import nearest_samples
 from ranking.metrics.comparison import largest
 from ranking.reports.experiment_charts import whiskers
 from ranking.reports.prose import signed
@@ -26,6 +27,8 @@ from ranking.storage.run_settings import FeatureStudySettings
 
 # of each picture in pixels: two fit beside each other on a phone
 SIDE = 168
+# crops along a side of the picture of CNN
+SIMILAR = 2
 # what the strokes of a feature are
 STROKES = {"HOG": "edges", "GIST": "stripes"}
 
@@ -53,12 +56,20 @@ def vectors_of(key: str, sample: int) -> dict[str, Floats]:
 
 
 def show_sample(images: ImageSet, sample: int) -> None:
-    vectors, crop = vectors_of(images.key, sample), cache.thumbnails(images.key).crop(sample)
-    pictures = {"Crop": average_of([crop]), "Colour: shares": colours_of(vectors["Colour"])}
+    vectors, thumbnails = vectors_of(images.key, sample), cache.thumbnails(images.key)
+    pictures = {
+        "Crop": average_of([thumbnails.crop(sample)]),
+        "Colour: shares": colours_of(vectors["Colour"]),
+    }
     for name, what in STROKES.items():
         feature: Any = make_feature(name)
         cells = feature.cells(vectors[name])
         pictures[f"{name}: {what}"] = stroke_figure(strokes(cells, feature.angles), len(cells), 20)
+    by_cnn = cached_features(images, (("CNN", {}),), store().features.cache)
+    if by_cnn is not None and len(images) > SIMILAR**2:
+        near = nearest_samples(by_cnn, sample, SIMILAR**2)
+        squares = np.array([average_of([thumbnails.crop(int(row))]) for row in near])
+        pictures["CNN: most similar"] = np.vstack([np.hstack(row) for row in np.split(squares, SIMILAR)])
     with st.container(horizontal=True, gap="small"):
         for title, picture in pictures.items():
             with st.container(width=SIDE, gap="xsmall"):
@@ -68,9 +79,11 @@ def show_sample(images: ImageSet, sample: int) -> None:
                     plots.show(picture, keys.widget(title), alt, title.replace(": ", "-"), SIDE, top=8)
                 else:
                     st.image(picture, width=SIDE, alt=alt)
+    of_cnn = " The numbers of CNN have no picture; crops with similar numbers are shown."
     st.caption(
         "The crop is stretched to a square. Colour keeps the share of the pixels with each colour, HOG the edges in "
         "each cell, GIST the stripes of all widths in each part; the strongest edges and stripes are shown."
+        + (of_cnn if "CNN: most similar" in pictures else "")
     )
 
 
@@ -98,9 +111,8 @@ def show_by_feature(images: ImageSet, query: str) -> None:
     baseline, ordered = rows[0], sorted(rows, key=lambda row: row.AP.value)
     best, places = ordered[-1], list(range(len(rows)))
     apart = f", {signed(best.difference.value)} AP against {baseline.name} ({measures.ends(best.difference)})"
-    st.markdown(
-        f"#### “{escaped(query)}”: the highest AP is with {best.name}{'' if best is baseline else apart}"
-    )
+    title = f"##### “{escaped(query)}”: the highest AP is with {best.name}"
+    st.markdown(title if best is baseline else title + apart)
     symbols = ["circle" if row.difference.without_zero else "circle-open" for row in ordered]
     symbols[ordered.index(baseline)] = "diamond"
     texts = [f"{row.AP.value:.3f} ({signed(row.difference.value)})" for row in ordered]
