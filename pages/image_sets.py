@@ -53,7 +53,8 @@ def steps() -> None:
     with right, frame.errors_in_place():
         show_image(images, sheet.sample)
         selection.show_crops(images, MAX_SELECTED)
-    similar_samples.show(images, sheet.sample)
+    with frame.errors_in_place():
+        similar_samples.show(images, sheet.sample)
     feature_views.show(images, sheet.sample)
     if images.classes:
         show_classes(images)

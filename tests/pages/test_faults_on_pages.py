@@ -45,7 +45,8 @@ def test_a_set_loses_its_images_its_thumbnails_and_all_files(laboratory, open_pa
     shown = open_page("image_sets", set=images.key)
     ranked = open_page("ranked_images", run=laboratory.on_shapes)
     for app in (shown, ranked):
-        [error] = errors(app)
+        # each picture that needs the file says so in its place
+        [error] = set(errors(app))
         assert error.startswith("image photo_")
         assert str(images.folder) in error, "where it was expected"
         assert len(app.get("plotly_chart")) == 1, "the page goes on"

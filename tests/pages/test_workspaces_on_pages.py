@@ -145,8 +145,8 @@ def test_every_cache_of_what_a_data_folder_holds_is_keyed_by_it():
         if decorator.startswith(("@st.cache_data", "@st.cache_resource"))
     ]
     assert len(cached) > 4
-    # Files that come with the program; scores, by their content.
-    of_no_home = "_ready_made", "_inference_problem", "_inference_trace", "counted"
+    # Files that come with the program; scores and features, by their content.
+    of_no_home = "_ready_made", "_inference_problem", "_inference_trace", "counted", "_mean_precision"
     for definition in cached:
         assert (
             "(home: str" in definition

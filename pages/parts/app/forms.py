@@ -38,7 +38,7 @@ def settings_form(
             values[name][item.name] = _widget(owner, name, item, shared)
     advanced = [(name, item) for name, item in described if item.advanced]
     if advanced:
-        with st.expander(escaped(more), key=keys.widget(more)):
+        with st.expander(escaped(more), key=keys.widget(f"{owner} {more} {' '.join(values)}")):
             for name, item in advanced:
                 values[name][item.name] = _widget(owner, name, item, shared, several=len(plugins) > 1)
     return values
