@@ -10,10 +10,10 @@ from ranking.methods import score_direction
 from ranking.solvers.block import Block, exact_product
 
 # of the correction for rounding, each two passes over the features
-STEPS = 5
+STEPS = 16
 
 
-def training_coefficients(method: Method, features: Features) -> Floats | None:
+def training_coefficients(method: Method, features: Features) -> Floats:
     """Return how much each training sample counts in the weights of a trained linear method.
 
     The weights that minimise a regularised risk are a sum over training samples, w = sum_i c_i x_i [1]_, and so are
@@ -30,14 +30,13 @@ def training_coefficients(method: Method, features: Features) -> Floats | None:
 
     Returns
     -------
-    coefficients : (n,) or None
-        c, such that the score of a sample x is sum_i c_i x_i.x. With a similarity graph, that is the unary score. None
-        if the method does not know c: `Method.coefficients` says when.
+    coefficients : (n,)
+        c, such that the score of a sample x is sum_i c_i x_i.x. With a similarity graph, that is the unary score.
 
     Raises
     ------
     InputError
-        If there are other numbers of samples or of features than in training.
+        If `method.coefficients` is None, or for other numbers of samples or of features than in training.
 
     References
     ----------
@@ -46,17 +45,16 @@ def training_coefficients(method: Method, features: Features) -> Floats | None:
     """
     known, weights = method.coefficients, score_direction(method)
     if known is None or weights is None:
-        return None
+        raise InputError("method", "one that knows its coefficients", method.name, "train it again")
     if features.shape != (len(known), len(weights)):
-        raise InputError(
-            "features", f"training samples of shape {(len(known), len(weights))}", features.shape
-        )
+        raise InputError("features", f"shape {(len(known), len(weights))}", features.shape)
     # pages that show no pulls do without
     from scipy.sparse.linalg import LinearOperator, lsqr
 
     block = Block(features)
-    combine = LinearOperator(features.shape[::-1], block.exact_normal, block.exact_scores, dtype=np.float64)
     rounding = weights - block.exact_normal(known)
+    # the change is small: single precision is enough for it
+    combine = LinearOperator(features.shape[::-1], block.normal, block.scores, dtype=np.float64)
     change: Floats = lsqr(combine, rounding, atol=0.0, btol=0.0, iter_lim=STEPS)[0]
     return known + change
 

@@ -56,7 +56,6 @@ def check(method: Any, trained_on: np.ndarray, unseen: np.ndarray, close: float 
     direction = score_direction(method)
     coefficients = training_coefficients(method, trained_on)
     assert direction is not None
-    assert coefficients is not None
     samples = np.concatenate([unseen, trained_on[:3]])
     scores = samples.astype(np.float64) @ direction
     parts = [pulls(coefficients, trained_on, sample) for sample in samples]
@@ -170,7 +169,8 @@ def test_after_a_start_from_other_samples_no_coefficients_are_known() -> None:
         stop = Heard(lambda heard: len(heard) == 2)
         method = make_method(name, C=1e3, **settings).fit([data], stop, warm_start=first)
         assert method.coefficients is None, name
-        assert training_coefficients(method, data.features) is None
+        with refused("method", name):
+            training_coefficients(method, data.features)
         again = make_method(name, C=1e3, **settings).fit([data], stop, warm_start=method)
         assert again.coefficients is None, "nor after a start from such a run"
     assert make_method("HOAP-SVM", C=1.0).fit([similar_problem(1)]).coefficients is None

@@ -48,6 +48,7 @@ def test_the_strongest_pulls_are_shown_with_their_shares_and_all_add_up_to_the_s
                 assert float(pull) == pytest.approx(one, rel=0.06)
                 assert float(share.rstrip("%")) == pytest.approx(100 * one / total, abs=0.51)
                 assert item["right"] in item["alt"], "it is read out too"
+                assert not item["left"], "there is no space for more"
             assert any(f"{total:+.4g}" in text.value for text in app.markdown)
         assert (
             f"All {len(rows):,} training samples add up to **{values.sum():+.4g}**, its score."

@@ -33,8 +33,9 @@ def show(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
         if method_class(run.settings["method"]).is_convex(run.settings["method_settings"]):
             st.caption("Train again without a warm start to see which training samples pull it up or down.")
         return
-    coefficients, features = known
-    values = pulls(coefficients, features, features[ranked.samples[place]])
+    coefficients, trained_on, features = known
+    values = np.zeros(len(images))
+    values[~images.test] = pulls(coefficients, trained_on, features[ranked.samples[place]])
     relevant = images.relevance(run.settings["query"], run.corrections) > 0
     st.markdown("#### Why is it here?")
     for name, sign in (("up", 1.0), ("down", -1.0)):
@@ -43,7 +44,7 @@ def show(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
         rows = rows[strengths[rows] > 0.0]
         texts = [f"{values[row]:+#.2g}, {strengths[row] / total:.0%}" for row in rows]
         of_rows = zip(tiles.labelled_tiles(images, rows, relevant), texts, strict=True)
-        shown = [replace(tile, alt=f"{text}, {tile.alt}", right=text) for tile, text in of_rows]
+        shown = [replace(tile, alt=f"{text}, {tile.alt}", left="", right=text) for tile, text in of_rows]
         st.markdown(f"Training samples that pull it {name} most, with their shares of {sign * total:+.4g}")
         strip(shown, name=f"pull {name}", label=f"Pull it {name}", columns=ACROSS, narrow=ACROSS, ratio=1.5)
     kind = "unary score, without its neighbours" if runs.uses_graph(run) else "score"
@@ -53,8 +54,8 @@ def show(run: Run, images: ImageSet, ranked: Ranking, place: int) -> None:
 
 
 @of_home(entries=SOME, spinner="Reading the training samples …", needs="model")
-def model(run: Run) -> tuple[Floats, Features] | None:
-    """How much each sample (n,) counts in the weights of a run, 0 for test samples, and the features (n, d).
+def model(run: Run) -> tuple[Floats, Features, Features] | None:
+    """How much each training sample counts in the weights of a run, and the features of these and of all samples.
 
     None if the run does not know it.
     """
@@ -64,6 +65,5 @@ def model(run: Run) -> tuple[Floats, Features] | None:
     if method.coefficients is None:
         return None
     features = projected(cache.projection(run), cache.features_of(run, run.settings["features"]))
-    coefficients = np.zeros(len(images))
-    coefficients[~images.test] = training_coefficients(method, rows_of(features, ~images.test))
-    return coefficients, features
+    trained_on = rows_of(features, ~images.test)
+    return training_coefficients(method, trained_on), trained_on, features
