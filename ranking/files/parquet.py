@@ -26,9 +26,13 @@ def open_parquet(source: Path | IO[bytes]) -> Any:
 def batches(file: Any, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:
     """Yield the columns with these names of all rows, so many at a time; Unusable where the file is damaged."""
     with _reading():
+        import pyarrow
+
         for batch in file.iter_batches(rows, columns=list(names), use_threads=False) if names else ():
-            # pyarrow also reads “x.y” for the name “x”
-            yield batch.select(list(names))
+            # pyarrow also reads “x.y” for the name “x”; fields of structs are columns only when flattened
+            is_flat = set(names) <= set(batch.schema.names)
+            whole = batch if is_flat else pyarrow.Table.from_batches([batch]).flatten().to_batches()[0]
+            yield whole.select(list(names))
 
 
 def rows_of_group(file: Any, group: int, name: str, most: int) -> Any:
@@ -48,6 +52,22 @@ def item_type(type_: Any) -> Any:
 
     is_list = types.is_list(type_) or types.is_fixed_size_list(type_) or types.is_large_list(type_)
     return type_.value_type if is_list else None
+
+
+def is_text(type_: Any) -> bool:
+    from pyarrow import types
+
+    inner = type_.value_type if types.is_dictionary(type_) else type_
+    return bool(types.is_string(inner) or types.is_large_string(inner))
+
+
+def text_fields(schema: Any) -> dict[str, Any]:
+    """Return the types of the texts in columns of structs, such as “image.path”, by these names."""
+    from pyarrow import types
+
+    structs = [(column.name, list(column.type)) for column in schema if types.is_struct(column.type)]
+    fields = {f"{name}.{field.name}": field.type for name, inner in structs for field in inner}
+    return {name: type_ for name, type_ in fields.items() if is_text(type_) and name not in schema.names}
 
 
 @contextmanager

@@ -28,7 +28,7 @@ from ranking.core.arrays import AnyArray
 from ranking.core.text import readable
 from ranking.files import Limits, Unusable
 from ranking.files.limits import megabytes, variable
-from ranking.files.parquet import ROWS, batches, item_type, open_parquet
+from ranking.files.parquet import ROWS, batches, is_text, item_type, open_parquet, text_fields
 
 if TYPE_CHECKING:
     import pyarrow
@@ -222,8 +222,6 @@ class TableFile(ArrayFile):
         """Yield the columns with these names of all rows, so many at a time."""
 
     def _info(self, shown: str, type_: pyarrow.DataType) -> ArrayInfo:
-        from pyarrow import types
-
         dtype = str(type_)[:80].replace("double", "float64").replace("halffloat", "float16")
         if _is_number(type_):
             return self._numbers(shown, (self._rows,), dtype)
@@ -231,8 +229,7 @@ class TableFile(ArrayFile):
         if items is not None and _is_number(items):
             width = self._first_length(self._shown[shown])
             return self._numbers(shown, (self._rows, width), f"{dtype} of lists")
-        inner = type_.value_type if types.is_dictionary(type_) else type_
-        if not (types.is_string(inner) or types.is_large_string(inner)):
+        if not is_text(type_):
             return ArrayInfo(shown, (), dtype, "it holds neither numbers, lists of numbers nor text")
         return ArrayInfo(shown, (self._rows,), dtype, "" if self._rows else "it is empty", "text")
 
@@ -281,7 +278,8 @@ class ParquetFile(TableFile):
 
     def __init__(self, path: Path, limits: Limits) -> None:
         self._file = open_parquet(path)
-        types = {field.name: field.type for field in self._file.schema_arrow}
+        schema = self._file.schema_arrow
+        types = {field.name: field.type for field in schema} | text_fields(schema)
         super().__init__(types, self._file.metadata.num_rows, limits)
 
     def batches(self, names: Sequence[str], rows: int = ROWS) -> Iterator[Any]:

@@ -182,6 +182,18 @@ def test_the_column_that_names_images_gives_the_order(desk, name, cell):
         assert (desk.matrix() == rows).all()
 
 
+def test_the_path_of_a_struct_names_the_image(desk):
+    """As datasets of images are written to Parquet: the bytes and the path are fields of one column."""
+    rows, order = vectors_of(desk.images).astype(np.float32), np.random.default_rng(2).permutation(9)
+    column = [{"bytes": b"\x89PNG", "path": f"{NUMBERED[row]}.png"} for row in order]
+    others = {"label": order % 2, "embeddings": list(rows[order])}
+    preview = desk.parquet({"image": column, **others})
+    assert preview.matched == f"by “image.path”: {IDS}"
+    assert (desk.matrix() == rows).all()
+    preview = desk.parquet({"image": column, "image.path": [f"x{row}.png" for row in order], **others})
+    assert "none of the 9 ids in “image.path”" in preview.refused, "a column of that name, not the field"
+
+
 def test_ids_never_are_features_also_where_they_are_numbers(tmp_path):
     images = cards(tmp_path / "set", [1] * 9, [f"{number:03d}" for number in range(100, 109)])
     desk, rows, order = Desk(tmp_path, images), vectors_of(images), np.random.default_rng(2).permutation(9)
