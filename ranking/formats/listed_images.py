@@ -159,7 +159,10 @@ class ListedImages(TreeSource):
         ]
         parts = [lists.parts.get(name) or self._index.part_of(name) for name in images] if lists.parts else []
         chosen = self.group != COPIES
-        tested, rows = self._which_test(list(images), parts, lists.in_words(), units, moves_groups=chosen)
+        kept = [bool(entry.boxes) for entry in images.values()]
+        tested, rows = self._which_test(
+            list(images), parts, lists.in_words(), units, moves_groups=chosen, are_kept=kept
+        )
         if self._decided["split"].value == STATED:
             yield from self._rows_of(lists)
         yield from rows

@@ -161,6 +161,7 @@ class TreeSource(Source):
         stated_by: str = "",
         groups: Sequence[Sequence[str]] = (),
         moves_groups: bool = False,
+        are_kept: Sequence[bool] = (),
     ) -> tuple[list[bool], list[Problem]]:
         """Return which images are test images; and report rows.
 
@@ -168,8 +169,10 @@ class TreeSource(Source):
         images are those of the part "test", if other parts exist too, otherwise those of "val": by the annotations, by
         lists, or by folders, whichever gives a split first. If none does, a random share of all images is held out;
         images with a common group stay together if there are enough groups. moves_groups: whether groups, which
-        the user chose, override named parts.
+        the user chose, override named parts. are_kept: which images have labels, if some have none; only
+        these state which part is the test split.
         """
+        are_kept = are_kept or [True] * len(names)
         lists = split_lists(self._tree, self._index, self.lists)
         of_list = {part: f" of {lists.of(part)}" for part in set(lists.parts.values())}
         self._in_list.update({name: of_list[part] for name, part in lists.parts.items()})
@@ -178,7 +181,9 @@ class TreeSource(Source):
             LISTS: (lists.in_words(), [lists.parts.get(name) for name in names]),
             FOLDERS: ("folders", list(map(self._index.part_of, names))),
         }
-        tests = {way: test for way, (_, parts) in found.items() if (test := _tested(parts)) is not None}
+        tests = {
+            way: test for way, (_, parts) in found.items() if (test := _tested(parts, are_kept)) is not None
+        }
         way = next(iter(tests), RANDOM) if self.split == FOUND else self.split
         if way not in (RANDOM, *tests):
             expected = f"one that states a test split: {', '.join([*tests, RANDOM])}"
@@ -199,6 +204,11 @@ class TreeSource(Source):
         evidence = f"stated by {by} for {counted(sum(part is not None for part in parts), 'image')}"
         differ = [other for other in tests if tests[other] != tested]
         evidence += f"; another test split is stated by {found[differ[0]][0]}" if differ else ""
+        kept = [part for part, is_kept in zip(parts, are_kept, strict=True) if is_kept]
+        if {"test", "val"} <= set(kept):
+            count = counted(kept.count("val"), "image")
+            said = f"{count} named val by {by}, beside {kept.count('test'):,} named test"
+            self._decide(Decision("validation images", "training images", said))
         is_open = self.split == FOUND and (bool(differ) or (way == LISTS and lists.is_open))
         self._decide_split(
             tested, way, evidence, [*(other for other in tests if other != way), RANDOM], is_open
@@ -300,10 +310,10 @@ def has_no_data(name: str) -> bool:
     return suffix(name) in NO_DATA or last.startswith(("readme", "license"))
 
 
-def _tested(parts: Sequence[str | None]) -> list[bool] | None:
+def _tested(parts: Sequence[str | None], are_kept: Sequence[bool]) -> list[bool] | None:
     """Return which images have the part "test", or else "val", if others have another part; None if that is no
-    split."""
-    named = set(parts)
+    split. are_kept: which images count."""
+    named = {part for part, is_kept in zip(parts, are_kept, strict=False) if is_kept}
     chosen = next((part for part in ("test", "val") if part in named and named != {part}), None)
     return None if chosen is None else [part == chosen for part in parts]
 

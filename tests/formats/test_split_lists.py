@@ -67,3 +67,17 @@ def test_lists_of_folders_without_common_images_are_joined(tmp_path):
     train, tested, row = split_of(lay(tmp_path / "x", files), level="2")
     assert train == ["cat0A", "cat0B", "cat1A", "cat1B", "dog0A", "dog0B"]
     assert (len(tested), row) == (6, None)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_test_part_without_annotations_leaves_the_test_split_to_val(tmp_path, labelled):
+    names = ["1.jpg", "2.jpg", "3.jpg"]
+    files = {"train.json": coco(names[:2], [box(number, 1, [0, 0, 9, 9]) for number in (1, 2)])}
+    files["val_half.json"] = coco(["2.jpg"], [box(1, 1, [0, 0, 9, 9])])
+    files["test.json"] = coco(["3.jpg"], [box(1, 1, [0, 0, 9, 9])] if labelled else [])
+    reader = make_source("COCO", folder=str(lay(tmp_path / "x", files | dict.fromkeys(names))))
+    tested = [item.name for item in reader.records() if isinstance(item, SourceImage) and item.test]
+    assert tested == (["3"] if labelled else ["2"])
+    said = [row.evidence for row in reader.decisions() if row.about == "validation images"]
+    assert len(said) == labelled, "val becomes training, which is said"
+    assert all(row.startswith("1 image named val by ") for row in said)
