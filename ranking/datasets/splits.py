@@ -14,6 +14,9 @@ from ranking.core.text import counted, listed
 # Words in names of folders and files that name a part of a data set, and the pattern of such a folder name.
 PARTS = {"train": "train", "training": "train", "trainval": "train", "test": "test", "testing": "test"}
 PARTS |= dict.fromkeys(("val", "vali", "valid", "validation", "dev"), "val")
+PARTS |= {
+    word + of: part for word, part in PARTS.items() for of in ("set", "list", "data", "split", "images")
+}
 PART = re.compile(r"(?:obj_)?([a-z]+)(?:_(?:data|images|set))?[-_ ]?\d*")
 
 

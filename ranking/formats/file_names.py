@@ -108,6 +108,8 @@ def part_in_name(name: str) -> str | None:
 
     >>> part_in_name("ImageSets/train_1.txt"), part_in_name("train_val_list.txt"), part_in_name("test/list.txt")
     ('train', 'train', None)
+    >>> part_in_name("trainingset.txt"), part_in_name("testlist01.txt"), part_in_name("dataset.txt")
+    ('train', 'test', None)
     """
     text = TRAIN_AND_VAL.sub("trainval", stem(name).lower())
     words = [PARTS[word] for word in re.findall("[a-z]+", text) if word in PARTS]

@@ -256,7 +256,9 @@ def graded_files(place: str) -> Recognised | None:
     parts = {part_in_name(file.name.replace(".", " ")): file for file in reversed(graded)}
     validation = parts.get("val")
     test = parts.get("test", validation)
-    train = parts.get("train", next((file for file in graded if file not in (test, validation)), None))
+    others = [file for file in graded if file not in (test, validation)]
+    # which of several files without a part is for training, the user has to say
+    train = parts.get("train", others[0] if len(others) == 1 else None)
     if train is None:
         return None
     validation = None if validation == test else validation

@@ -199,7 +199,7 @@ def test_every_other_file_of_a_folder_of_svmlight_is_reported(tmp_path):
     judged = "# grade\n4\tqid:1 #\t7555\n1\tqid:2 #\t7\n"
     files = {
         "a.txt": judged,
-        "b.txt": judged + "3\tqid:1\t1:5 # 7555\n1\tqid:1\t1:2\n",
+        "train.txt": judged + "3\tqid:1\t1:5 # 7555\n1\tqid:1\t1:2\n",
         "c.txt": "1 qid:3 1:1\n",
         "notes.md": "?",
     }

@@ -81,6 +81,18 @@ def test_graded_samples_are_recognised_at_a_path_and_never_in_an_upload(tmp_path
     assert preview_import(str(folder), None, {}).source is None, "a folder with an image is one of images"
 
 
+def test_graded_samples_of_parts_with_other_names_are_recognised_and_without_names_refused(tmp_path):
+    rows = some_svmlight(tmp_path / "one").read_bytes()
+    names = {"file": "trainingset.txt", "validation_file": "validationset.txt", "test_file": "testset.txt"}
+    for folder, files in (("named", names.values()), ("unnamed", ("a.txt", "b.txt"))):
+        lay(tmp_path / folder, dict.fromkeys(files, rows.decode()))
+    preview = preview_import(str(tmp_path / "named"), None, {})
+    assert preview.source_settings == {key: str(tmp_path / "named" / name) for key, name in names.items()}
+    preview = preview_import(str(tmp_path / "unnamed"), None, {})
+    assert preview.source is None
+    assert "a.txt, b.txt: graded samples in svmlight format; choose" in preview.refused
+
+
 def test_uploads_of_unknown_format_are_counted_without_an_error(tmp_path):
     for number, names in enumerate((["letter.txt"], ["1.jpg", "2.jpg"])):
         preview = preview_import(str(lay(tmp_path / f"{number}", dict.fromkeys(names))), None, {})
