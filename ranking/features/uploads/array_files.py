@@ -47,6 +47,8 @@ TENSORS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "BOOL": "?"}
 ALL_NUMBERS = "all columns of numbers"
 # the name that pandas gives to an unnamed index
 INDEX = "__index_level_"
+# a list of numbers as text: of Python, of NumPy (array), of PyTorch (tensor)
+LIST = re.compile(r"\s*(?:\w+\()?[\[({]+([^\[\](){}]+)[\])}]+(?:, *\w+=[^()]*\))?\s*")
 # Columns that must not be features: the label of a sample, its side of the split, the position of its box.
 LABELS = {"label", "labels", "class", "classes", "target", "y", "query", "relevance", "grade"}
 SIDES = {"split", "test", "train", "fold", "group"}
@@ -231,15 +233,18 @@ class TableFile(ArrayFile):
             return self._numbers(shown, (self._rows, width), f"{dtype} of lists")
         if not is_text(type_):
             return ArrayInfo(shown, (), dtype, "it holds neither numbers, lists of numbers nor text")
+        if width := self._first_length(self._shown[shown]):
+            return self._numbers(shown, (self._rows, width), f"{dtype} of lists")
         return ArrayInfo(shown, (self._rows,), dtype, "" if self._rows else "it is empty", "text")
 
     def _numbers(self, name: str, shape: tuple[int, ...], dtype: str) -> ArrayInfo:
         return ArrayInfo(name, shape, dtype, _unfit(4 * math.prod(shape), "vector_bytes", self._limits))
 
     def _first_length(self, name: str) -> int:
-        """Return the length of the first list in a column; 0 if there is none."""
+        """Return the length of the first list in a column, which may be a text; 0 if there is none."""
         first = next(self.batches([name], 1), None)
-        return 0 if first is None else len(first.column(0)[0].as_py() or ())
+        cell = None if first is None else first.column(0)[0].as_py()
+        return len((listed_numbers(cell) if isinstance(cell, str) else cell) or ())
 
     def _together(self, without: str) -> list[str]:
         """Return the columns of numbers without the column of ids."""
@@ -251,12 +256,14 @@ class TableFile(ArrayFile):
 
     def numbers(self, name: str, ids: str) -> Array:
         names = self._together(ids) if name == ALL_NUMBERS else [self._shown[name]]
-        is_list = item_type(self._types[names[0]]) is not None
+        is_texts = name != ALL_NUMBERS and is_text(self._types[names[0]])
+        is_list = is_texts or item_type(self._types[names[0]]) is not None
         width = self._first_length(names[0]) if is_list else len(names)
         matrix = np.empty((self._rows, width), np.float32)
         start = 0
         for batch in self.batches(names):
-            columns = [_flat(batch.column(0), width, start)] if is_list else batch.columns
+            column = _lists(batch.column(0)) if is_texts else batch.column(0)
+            columns = [_flat(column, width, start, name)] if is_list else batch.columns
             with np.errstate(over="ignore"):
                 # whole numbers above 2^53 are rounded
                 parts = [
@@ -311,7 +318,7 @@ class TextTable(TableFile):
             use_threads=False, block_size=max(size, 1), column_names=unique, skip_rows=int(has_header)
         )
         try:
-            self._table = csv.read_csv(path, whole, csv.ParseOptions(delimiter=mark))
+            self._table = csv.read_csv(path, whole, csv.ParseOptions(delimiter=mark, newlines_in_values=True))
         except (ArrowException, OSError, ValueError) as error:
             raise Unusable("comma-separated values in UTF-8", readable(str(error), 200)) from error
         types = {field.name: field.type for field in self._table.schema}
@@ -378,15 +385,38 @@ def _is_number(type_: pyarrow.DataType) -> bool:
     return bool(types.is_boolean(type_) or types.is_integer(type_) or types.is_floating(type_))
 
 
-def _flat(column: pyarrow.ListArray, width: int, start: int) -> pyarrow.Array:
-    """Return the items of lists one after the other; Unusable if a list has another length. start: the first row."""
+def listed_numbers(text: str) -> list[float]:
+    """Return the numbers of a list that was written as text; [] for other texts and for fewer than two numbers.
+
+    >>> listed_numbers("[0.5, -2]"), listed_numbers("[0.5 ... 2]"), listed_numbers("3, 4")
+    ([0.5, -2.0], [], [])
+    """
+    found = LIST.fullmatch(text)
+    try:
+        numbers = [float(word) for word in re.split(r"[\s,;]+", found[1].strip(" \n,"))] if found else []
+    except ValueError:
+        return []
+    return numbers if len(numbers) > 1 else []
+
+
+def _lists(column: pyarrow.Array) -> pyarrow.Array:
+    """Return a column of texts as lists of numbers."""
+    import pyarrow
+
+    rows = [listed_numbers(text or "") for text in column.to_pylist()]
+    return pyarrow.array(rows, pyarrow.list_(pyarrow.float64()))
+
+
+def _flat(column: pyarrow.ListArray, width: int, start: int, name: str) -> pyarrow.Array:
+    """Return the items of lists one after the other; Unusable if a list has another length. start: the first row.
+    name: of the column."""
     from pyarrow import compute
 
     lengths = compute.fill_null(compute.list_value_length(column), 0).to_numpy(zero_copy_only=False)
     wrong = np.flatnonzero(lengths != width)
     if len(wrong):
         came = f"one of {int(lengths[wrong[0]]):,} in row {start + int(wrong[0]) + 1:,}"
-        raise Unusable(f"lists of {width:,} numbers each", came)
+        raise Unusable(f"lists of {width:,} numbers each in “{name}”", came)
     return compute.list_flatten(column)
 
 

@@ -44,9 +44,10 @@ EXPECTED = (
     "an array of NumPy (.npy), several (.npz, .safetensors), a table (.parquet, .csv, .tsv) or, on your own computer, "
     "an ONNX model (.onnx)"
 )
+TEXTS = ("string", "large_string", "dictionary")
 # arrays among which one without a usual name may be the ids
 FEW = 100
-VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x")
+VECTOR_NAMES = ("features", "vectors", "embeddings", "feats", "x", "feature", "vector", "embedding", "feat")
 
 
 @dataclass(frozen=True)
@@ -217,6 +218,9 @@ def _likely_vectors(arrays: list[ArrayInfo]) -> str | None:
     """Return a list or matrix rather than a column; of several one with a usual name, else the widest."""
     possible = [info for info in arrays if info.may_be_vectors]
     matrices = [info for info in possible if info.name != ALL_NUMBERS] or possible
+    if all(info.dtype.startswith(TEXTS) for info in matrices):
+        # a text may be a list of numbers that is no vector, such as a box
+        matrices = possible
 
     def rank(info: ArrayInfo) -> tuple[bool, int]:
         return info.name.lower() in VECTOR_NAMES, info.shape[1]
@@ -238,7 +242,8 @@ def _match(file: ArrayFile, images: ImageSet, vectors: ArrayInfo, ids: str) -> M
 
 def _no_vectors(arrays: list[ArrayInfo], images: ImageSet) -> str:
     """Return why none of the arrays can be vectors."""
-    came = "; ".join(f"“{info.name}”: {info.why or _shape(info)}" for info in arrays[:3])
+    first = sorted(arrays, key=lambda info: info.name.lower() not in VECTOR_NAMES)[:3]
+    came = "; ".join(f"“{info.name}”: {info.why or _shape(info)}" for info in first)
     more = f"; and {len(arrays) - 3:,} more" if len(arrays) > 3 else ""
     needed = f"numbers in rows and columns, one row per sample, for {counted(len(images), 'sample')}"
     return f"expected {needed}; got {came}{more}"

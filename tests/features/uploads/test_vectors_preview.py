@@ -260,6 +260,29 @@ def test_tables_of_text_with_and_without_names_of_columns(desk, mark):
     assert {info.name: info.holds for info in preview.arrays}["y"] == "text"
 
 
+@pytest.mark.parametrize(
+    "write", [str, lambda row: str(np.array(row)), lambda row: f"array({row}, dtype=float32)"]
+)
+def test_lists_of_numbers_as_text_are_vectors(desk, write):
+    """As a table of lists or arrays becomes CSV."""
+    rows, order = vectors_of(desk.images), np.random.default_rng(2).permutation(9)
+    head = ",filename,bbox,embedding"
+    lines = [
+        f'{place},{NUMBERED[row]}.jpg,"[{row}, 2, 3, 4]","{write(rows[row].tolist())}"'
+        for place, row in enumerate(order)
+    ]
+    preview = desk.text("my.csv", "\n".join([head, *lines]))
+    assert (preview.vectors, preview.ids, preview.columns) == ("embedding", "filename", 5)
+    assert desk.matrix() == pytest.approx(rows, abs=1e-6)
+    gap = "\n".join([head, *lines[:8], f'8,{NUMBERED[order[8]]}.jpg,"","[1, ..., 2]"'])
+    assert "numbers each in “embedding”, got one of 0 in row 9" in refusal_of(desk, "my.csv", gap)
+    # columns of numbers that are more are no less the vectors than the boxes
+    wide = [
+        f'{NUMBERED[row]}.jpg,"[0, 0, {row}, 9]",' + ",".join(map(repr, rows[row].tolist())) for row in order
+    ]
+    assert desk.text("my.csv", "\n".join(["filename,bbox,a,b,c,d,e", *wide])).vectors == ALL_NUMBERS
+
+
 def refusal_of(desk, name, content):
     with pytest.raises(InputError) as caught:
         desk.text(name, content)
