@@ -16,7 +16,7 @@ from ranking.core.settings import Settings, setting
 from ranking.core.text import counted, listed, readable
 from ranking.datasets.registry import SOURCES
 from ranking.datasets.source_settings import seed_of_test, share_of_test
-from ranking.datasets.splits import moved_whole, split_with_report
+from ranking.datasets.splits import moved_whole, part_word, split_with_report
 from ranking.files import FileInTree, FileTree, open_tree
 from ranking.files.archive_names import AS_FOUND, ENCODINGS
 from ranking.files.tree import base, stem, suffix
@@ -24,7 +24,15 @@ from ranking.formats.column_names import is_numbered_split
 from ranking.formats.file_beginnings import tool_formats
 from ranking.formats.file_names import is_image, mask_words, shared_folder
 from ranking.formats.image_names import ImageNames
-from ranking.formats.split_lists import MAY_SPLIT, SplitLists, names_split, split_lists
+from ranking.formats.split_lists import (
+    MAX_LISTS,
+    MAY_SPLIT,
+    SUFFIXES,
+    SplitLists,
+    lines_of,
+    names_split,
+    split_lists,
+)
 
 # examples in a row that stands for many problems
 SHOWN = 3
@@ -239,6 +247,14 @@ class TreeSource(Source):
             if suffix(name) in MAY_SPLIT and name not in self._tree.opened
             if names_split(name) or is_numbered_split(stem(name))
         ]
+        texts = [name for name in self._unopened if suffix(name) in SUFFIXES and not has_no_data(name)]
+        # a header such as Train/Val/Test; of many texts, the uppermost are looked at
+        for name in sorted(texts, key=lambda name: name.count("/"))[:MAX_LISTS]:
+            head = " ".join(lines_of(self._tree, name)[:1])
+            if name not in unread and {"train", "test"} <= set(
+                map(part_word, head.replace("/", " ").split())
+            ):
+                unread.append(name)
         if not unread:
             why = f"the files name only {named}" if named else "nothing states a split"
             came = f"only {named}" if named else "no split"

@@ -81,3 +81,10 @@ def test_a_test_part_without_annotations_leaves_the_test_split_to_val(tmp_path, 
     said = [row.evidence for row in reader.decisions() if row.about == "validation images"]
     assert len(said) == labelled, "val becomes training, which is said"
     assert all(row.startswith("1 image named val by ") for row in said)
+
+
+def test_a_random_split_names_the_text_whose_header_has_the_parts(tmp_path):
+    rows = [f"{name.split('/')[1]} 1 1 {1 + place % 3}" for place, name in enumerate(sorted(IMAGES))]
+    files = IMAGES | {"classes.txt": "\n".join(["Name | Class | Light | Train/Val/Test", *rows])}
+    reader = make_source("Class folders", folder=str(lay(tmp_path / "x", files)))
+    assert [item.came for item in reader.records() if not isinstance(item, SourceImage)] == ["classes.txt"]
