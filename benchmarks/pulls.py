@@ -105,8 +105,9 @@ def selecting(run: Run, samples: list[str]) -> list[float]:
 
 def main() -> None:
     options = options_of(__doc__, images=(2_000, 40), rounds=(9, 2))
-    # this folder has another pages.py
+    # `timing` and this folder have another module called pages
     sys.path[0] = str(ROOT)
+    sys.modules.pop("pages", None)
     with tempfile.TemporaryDirectory() as folder:
         images = generated_set("Action figures", Path(folder) / "set", images=options.images)
         features = load_features(images, FEATURES, Path(folder) / "features")

@@ -39,7 +39,8 @@ def choose_set(named: Run | None) -> ImageSetRow:
     known = {row.key: row for row in home.store().sets.rows() if row.classes}
     if not known:
         frame.show_empty_state("An experiment needs images with classes", "Import images", "image_sets")
-    return sets.choose_among(known, keys.EXPERIMENT_SET, sets.FIGURES, named, sets.title)
+    defaults = None if named is None else named.settings["set"], sets.of_source(known.values(), sets.FIGURES)
+    return sets.choose_among(known, keys.EXPERIMENT_SET, defaults, sets.title)
 
 
 def choose_experiment(row: ImageSetRow, named: Run | None) -> Run | None:

@@ -18,7 +18,8 @@ def test_training_runs_are_chosen_by_key_deleted_restored_and_downloaded(visit, 
     folder = folder_of("Action figures")
     key = load_image_set(folder).key
     for query in ("running", "walking"):
-        page = shown(visit(f"/train?set={key}&query={query}&method=NDCG-SVM"), ".st-key-train button")
+        address = f"/train?set={key}&features=HOG,Colour&query={query}&method=NDCG-SVM"
+        page = shown(visit(address), ".st-key-train button")
         page.locator(".st-key-train button").click()
         page.get_by_role("heading", name=f"NDCG-SVM on “{query}”", exact=True).wait_for()
         page.get_by_text("Converged.").wait_for()

@@ -204,7 +204,7 @@ def test_a_class_on_the_contact_sheet(visit, filled):
     page.wait_for_url(re.compile("sheet.class=7"))
     page.get_by_text(re.compile("179 of 1,797 images")).wait_for()
     ready(page)
-    chart = page.get_by_test_id("stPlotlyChart")
+    chart = page.get_by_role("figure", name=re.compile("Samples of each class"))
     chart.get_by_text("▸ 7").wait_for()
     chart.scroll_into_view_if_needed()
     # the first class is the uppermost

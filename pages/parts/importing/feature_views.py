@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
 import streamlit as st
+from PIL import Image
 
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.colours import BLUE
@@ -22,6 +24,7 @@ from ranking.features import cached_features, feature_class, feature_names, make
 from ranking.features.graph.similarity import nearest_samples
 from ranking.metrics.comparison import largest
 from ranking.reports.experiment_charts import whiskers
+from ranking.reports.markup import data_url
 from ranking.reports.prose import signed
 from ranking.storage.run_settings import FeatureStudySettings
 
@@ -78,13 +81,20 @@ def show_sample(images: ImageSet, sample: int) -> None:
                 if isinstance(picture, go.Figure):
                     plots.show(picture, keys.widget(title), alt, title.replace(": ", "-"), SIDE, top=8)
                 else:
-                    st.image(picture, width=SIDE, alt=alt)
+                    st.image(address_of(picture), width=SIDE, alt=alt)
     of_cnn = " The numbers of CNN have no picture; crops with similar numbers are shown."
     st.caption(
         "The crop is stretched to a square. Colour keeps the share of the pixels with each colour, HOG the edges in "
         "each cell, GIST the stripes of all widths in each part; the strongest edges and stripes are shown."
         + (of_cnn if "CNN: most similar" in pictures else "")
     )
+
+
+def address_of(picture: Ints) -> str:
+    """An address that holds a picture: a file of Streamlit's may be gone when another page asks for it."""
+    file = io.BytesIO()
+    Image.fromarray(picture).save(file, "PNG")
+    return data_url(file.getvalue(), "image/png")
 
 
 def colours_of(vector: Floats) -> Ints:

@@ -11,6 +11,7 @@ from pages.parts.training import feature_choice, jobs_panel
 from ranking.core import Features, ImageSet
 from ranking.features import cached_features, feature_names
 from ranking.features.graph.similarity import MEASURED, mean_precision, nearest_samples
+from ranking.reports.markup import data_url
 from ranking.storage.run_settings import DescribeSettings
 
 # nearest samples by each feature
@@ -25,7 +26,8 @@ def show(images: ImageSet, sample: int) -> None:
     names = [*feature_names(images), *(kept.name for kept in feature_choice.uploaded(images))]
     names.sort(key=lambda name: name not in FIRST)
     st.subheader("Samples like this one", anchor=False)
-    st.image(cache.thumbnails(images.key).crop(sample), width=72, alt=f"The sample {images.ids[sample]}")
+    crop = data_url(cache.thumbnails(images.key).crop(sample))
+    st.image(crop, width=72, alt=f"The sample {images.ids[sample]}")
     bound = address.bound(keys.SIMILAR_BY, address.some_of(names), names[:2], ",".join)
     chosen = st.pills("By feature", names, selection_mode="multi", format_func=words, **bound)
     for column, name in zip(st.columns(2) * len(chosen), chosen, strict=False):

@@ -25,7 +25,7 @@ from ranking.core.settings import Named
 from ranking.features import default_names
 from ranking.reports.settings_words import method_settings
 from ranking.storage import jobs
-from ranking.storage.run import ENDED, Run
+from ranking.storage.run import ENDED, SAMPLES, Run
 from ranking.storage.run_settings import AnyTrainSettings, BagTrainSettings
 from ranking.storage.sets import ImageSetRow
 
@@ -63,7 +63,19 @@ class Picker:
         known = {row.key: row for row in home.store().sets.rows() if fits(row)}
         if not known:
             frame.show_empty_state(self.needs, "Import images", "image_sets")
-        return sets.choose_among(known, self.set, self.source, self.named(), title)
+        defaults = self._chosen_elsewhere(known), sets.of_source(known.values(), self.source)
+        return sets.choose_among(known, self.set, defaults, title)
+
+    def _chosen_elsewhere(self, known: dict[str, ImageSetRow]) -> str | None:
+        """The set of the run in the URL, or else the set that was chosen on other pages."""
+        run = self.named()
+        if run is not None:
+            return str(run.settings["set"])
+        # not by `runs.chosen`, which implies the settings of that run in place of those that this page has implied
+        trained = address.read(keys.RUN, lambda run_id: runs.of_task(run_id, SAMPLES), None)
+        key = address.get(keys.SET) if trained is None else str(trained.settings["set"])
+        # without a choice, other pages show action figures
+        return None if key not in known or known[key].source == sets.FIGURES else key
 
     def choose(self, listed: Sequence[Run], label: str, goal: str, usual: Callable[[str], Any]) -> Run:
         """Choose one of the listed runs, those of `own` first."""

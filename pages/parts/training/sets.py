@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import streamlit as st
 
 from pages.parts.app import address, frame, home, keys
 from pages.parts.app.frame import escaped
 from pages.parts.training import runs
-from ranking.storage.run import Run
 from ranking.storage.sets import ImageSetRow
 
 # the source of the default image set
@@ -35,7 +34,7 @@ def choose(label: str = "Image set") -> ImageSetRow:
     def shown(key: str) -> str:
         return title(known[key])
 
-    first = _first(list(known.values()))
+    first = of_source(known.values(), FIGURES) or next(iter(known))
     bound = address.bound(keys.SET, lambda text: _key_of(text, known), first, label=shown)
     key = st.selectbox(label, list(known), format_func=shown, **bound)
     if address.get(keys.SET) is None:
@@ -47,19 +46,12 @@ def choose(label: str = "Image set") -> ImageSetRow:
 def choose_among(
     known: dict[str, ImageSetRow],
     name: str,
-    source: str,
-    run: Run | None,
+    defaults: Iterable[str | None],
     label_of: Callable[[ImageSetRow], str],
 ) -> ImageSetRow:
     """The choice of one of the image sets that a page can use, with the URL parameter `name`."""
-    # By default that of `run`, the run in the URL, else the set that was chosen on other pages, else a set of
-    # `source`, else the first. label_of: the label of a set.
-    first = next((row.key for row in known.values() if row.source == source), next(iter(known)))
-    trained = run or runs.chosen()
-    chosen = address.get(keys.SET) if trained is None else trained.settings["set"]
-    # without a choice, other pages show action figures
-    if chosen in known and (run is not None or known[chosen].source != FIGURES):
-        first = chosen
+    # By default the first of `defaults` that is known, else the first set. label_of: the label of a set.
+    first = next((key for key in defaults if key in known), next(iter(known)))
 
     def shown(key: str) -> str:
         return label_of(known[key])
@@ -80,9 +72,9 @@ def title(row: ImageSetRow) -> str:
     return f"{row.title} — {row.images:,} images, {row.samples:,} samples{runs.origin_of(row)}"
 
 
-def _first(rows: list[ImageSetRow]) -> str:
-    """The key of the default set: the first of FIGURES, else the first."""
-    return next((row for row in rows if row.source == FIGURES), rows[0]).key
+def of_source(rows: Iterable[ImageSetRow], source: str) -> str | None:
+    """The key of the first set of a source; None if there is none."""
+    return next((row.key for row in rows if row.source == source), None)
 
 
 def first_of(names: Sequence[str]) -> str:
