@@ -185,6 +185,8 @@ class Person:
         def note(what: str, since: float) -> float:
             now = time.perf_counter()
             rows.append([what, f"{now - since:.1f}"])
+            # at once, because the whole takes minutes
+            print(": ".join(rows[-1]), "s", flush=True)
             return now
 
         await self.sample(path)

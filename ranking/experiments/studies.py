@@ -33,9 +33,17 @@ class Description(Study[DescribeSettings]):
         return {}
 
 
-_MEASURING = (Experiment, LabellingSimulation, MidRankStudy, TimingStudy)
 STUDIES: dict[str, Study[Any]] = {
-    study.settings.task: study() for study in (*_MEASURING, CvxpyComparison, FeatureStudy, Description)
+    study.settings.task: study
+    for study in (
+        Experiment(),
+        LabellingSimulation(),
+        MidRankStudy(),
+        TimingStudy(),
+        CvxpyComparison(),
+        FeatureStudy(),
+        Description(),
+    )
 }
 
 

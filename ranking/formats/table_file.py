@@ -141,8 +141,9 @@ def text_table(data: bytes, name: str = "", mark: str = "", encoding: str = AS_F
         header = ("column 1", *header)
         evidence = f"the header has {len(first):,} names, and every row has {len(header):,} cells"
         chosen += (Decision(f"first column of {readable(name)}", "without a name", evidence),)
-    rows = lambda: itertools.islice(lines(), above + 1, None)  # noqa: E731
-    return Table(header, rows, first=tuple(first), decisions=chosen)
+    return Table(
+        header, lambda: itertools.islice(lines(), above + 1, None), first=tuple(first), decisions=chosen
+    )
 
 
 def below_title(rows: Sequence[Sequence[str]], name: str) -> tuple[int, tuple[Decision, ...]]:
@@ -220,8 +221,12 @@ def spreadsheet_table(data: bytes, name: str = "") -> Table:
     if not cells:
         raise Unusable("a sheet with rows", "none")
     above, chosen = below_title(cells, name)
-    rows = lambda: enumerate(cells[above + 1 :], above + 2)  # noqa: E731
-    return Table(_header(cells[above]), rows, tuple(cells[above]), decisions=chosen)
+    return Table(
+        _header(cells[above]),
+        lambda: enumerate(cells[above + 1 :], above + 2),
+        tuple(cells[above]),
+        decisions=chosen,
+    )
 
 
 def json_lines(data: bytes) -> Table:

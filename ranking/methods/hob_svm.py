@@ -106,9 +106,15 @@ class HOBSVM(HighOrderMethod):
         components = neighbours.potentials.components
         dual = start.dual_within(self.cost(samples.by_query))
         relay = Relay(
-            risk, self.tolerance, self.max_iterations, on_progress, start.weights, dual, start.working_set,
+            risk,
+            self.tolerance,
+            self.max_iterations,
+            on_progress,
+            start.weights,
+            dual,
+            start.working_set,
             start.coefficients,
-        )  # fmt: skip
+        )
         if self.solver == "cutting plane" or self.potentials != AttractivePairs.name:
             return relay.one_slack()
         small = MANY * len(components) > components.samples
@@ -135,10 +141,16 @@ class HOBSVM(HighOrderMethod):
         if self.solver == "auto":
             relay.turn(
                 lambda left: component_planes(
-                    risk, costs, components, self.tolerance, left, relay.report, relay.weights,
+                    risk,
+                    costs,
+                    components,
+                    self.tolerance,
+                    left,
+                    relay.report,
+                    relay.weights,
                     relay.coefficients,
                 )
-            )  # fmt: skip
+            )
         return relay.one_slack()
 
 

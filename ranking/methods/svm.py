@@ -99,9 +99,14 @@ class LinearSVM(UnaryMethod):
         """
         risk = self.risk(samples)
         relay = Relay(
-            risk, self.tolerance, self.max_iterations, on_progress, start.weights, planes=start.working_set,
+            risk,
+            self.tolerance,
+            self.max_iterations,
+            on_progress,
+            start.weights,
+            planes=start.working_set,
             coefficients=start.coefficients,
-        )  # fmt: skip
+        )
         if self.solver == "cutting plane":
             return relay.one_slack()
         costs = np.concatenate([misclassification_costs(samples.relevant[part]) for part in samples.parts])

@@ -95,11 +95,17 @@ class Relay(JoinedProgress):
         """Run a turn of one-slack cutting planes, which ends when it is no longer `promising`."""
         return self.turn(
             lambda left: cutting_plane(
-                self.risk, self.tolerance, left, self.report, self.weights, self.planes, promising,
+                self.risk,
+                self.tolerance,
+                left,
+                self.report,
+                self.weights,
+                self.planes,
+                promising,
                 self.coefficients,
             ),
             iterations,
-        )  # fmt: skip
+        )
 
     def report(self, event: ProgressEvent) -> None:
         """Pass on the progress of the current solver, with the best bounds and weights of the whole run."""

@@ -369,8 +369,15 @@ class ExperimentSettings(Protocol):
 
 AnyImportSettings = ImportSettings | FeaturesSettings | OwnImageSettings
 AnyTrainSettings = TrainSettings | LabelTrainSettings | OrderTrainSettings | BagTrainSettings
-_Measurements = ExperimentSettings | SimulationSettings | AblationSettings | TimingSettings
-AnyStudySettings = _Measurements | CvxpySettings | FeatureStudySettings | DescribeSettings
+AnyStudySettings = (
+    ExperimentSettings
+    | SimulationSettings
+    | AblationSettings
+    | TimingSettings
+    | CvxpySettings
+    | FeatureStudySettings
+    | DescribeSettings
+)
 TASK_SETTINGS: dict[str, type[AnyTrainSettings]] = {cls.task: cls for cls in get_args(AnyTrainSettings)}
 STUDY_SETTINGS: dict[str, type[AnyStudySettings]] = {cls.task: cls for cls in get_args(AnyStudySettings)}
 IMPORT_SETTINGS: dict[str, type[AnyImportSettings]] = {cls.task: cls for cls in get_args(AnyImportSettings)}

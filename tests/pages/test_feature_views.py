@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
-from shown import button_keys, captions, charts_of, plain_texts, press, turn_to
+from shown import button_keys, charts_of, plain_texts, press, turn_to
 from training_runs import worked
 
 from pages.parts.importing import feature_views
@@ -13,7 +13,7 @@ from pages.parts.importing.feature_views import SIDE, STROKES, colours_of
 from ranking.commands import worker
 from ranking.experiments import feature_study
 from ranking.experiments.feature_study import measured_of
-from ranking.features import load_features, make_feature
+from ranking.features import make_feature
 from ranking.storage.run_settings import FeatureStudySettings
 
 MEASURE = "widget measure by feature"
@@ -49,15 +49,6 @@ def test_the_clicked_sample_is_shown_as_each_feature_describes_it(laboratory, op
     assert all("running" in alt for alt in seen_in(app))
     turn_to(app, set=images.key, sample=str(images.ids[second]), **{"sheet.class": "phoning"})
     assert "“phoning”" in app.button(MEASURE).label, "the class that was chosen"
-
-
-def test_crops_that_cnn_finds_similar_are_shown_once_its_features_are_there(laboratory, open_page):
-    store, images = laboratory.store, laboratory.store.sets.get(laboratory.shapes)
-    assert not [alt for alt in seen_in(open_page("image_sets", set=images.key)) if "CNN" in alt]
-    load_features(images, [("CNN", {})], store.features.cache)
-    app = open_page("image_sets", set=images.key)
-    assert len([alt for alt in seen_in(app) if "CNN" in alt]) == 1
-    assert "CNN" in captions(app)
 
 
 def test_average_precision_is_measured_once_and_shown_with_its_intervals(

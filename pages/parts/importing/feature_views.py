@@ -13,15 +13,14 @@ from PIL import Image
 from pages.parts.app import address, cache, frame, keys
 from pages.parts.app.colours import BLUE
 from pages.parts.app.frame import escaped
-from pages.parts.app.home import of_home, store
+from pages.parts.app.home import of_home
 from pages.parts.charts import measures, plots
 from pages.parts.components import tiles
 from pages.parts.rankings.weights import average_of, stroke_figure
 from pages.parts.training import jobs_panel, sets
 from ranking.core import Floats, ImageSet, Ints
 from ranking.explain.strokes import strokes
-from ranking.features import cached_features, feature_class, feature_names, make_feature
-from ranking.features.graph.similarity import nearest_samples
+from ranking.features import feature_class, feature_names, make_feature
 from ranking.metrics.comparison import largest
 from ranking.reports.experiment_charts import whiskers
 from ranking.reports.markup import data_url
@@ -30,8 +29,6 @@ from ranking.storage.run_settings import FeatureStudySettings
 
 # of each picture in pixels: two fit beside each other on a phone
 SIDE = 168
-# crops along a side of the picture of CNN
-SIMILAR = 2
 # what the strokes of a feature are
 STROKES = {"HOG": "edges", "GIST": "stripes"}
 
@@ -68,11 +65,6 @@ def show_sample(images: ImageSet, sample: int) -> None:
         feature: Any = make_feature(name)
         cells = feature.cells(vectors[name])
         pictures[f"{name}: {what}"] = stroke_figure(strokes(cells, feature.angles), len(cells), 20)
-    by_cnn = cached_features(images, (("CNN", {}),), store().features.cache)
-    if by_cnn is not None and len(images) > SIMILAR**2:
-        near = nearest_samples(by_cnn, sample, SIMILAR**2)
-        squares = np.array([average_of([thumbnails.crop(int(row))]) for row in near])
-        pictures["CNN: most similar"] = np.vstack([np.hstack(row) for row in np.split(squares, SIMILAR)])
     with st.container(horizontal=True, gap="small"):
         for title, picture in pictures.items():
             with st.container(width=SIDE, gap="xsmall"):
@@ -82,11 +74,10 @@ def show_sample(images: ImageSet, sample: int) -> None:
                     plots.show(picture, keys.widget(title), alt, title.replace(": ", "-"), SIDE, top=8)
                 else:
                     st.image(address_of(picture), width=SIDE, alt=alt)
-    of_cnn = " The numbers of CNN have no picture; crops with similar numbers are shown."
     st.caption(
         "The crop is stretched to a square. Colour keeps the share of the pixels with each colour, HOG the edges in "
-        "each cell, GIST the stripes of all widths in each part; the strongest edges and stripes are shown."
-        + (of_cnn if "CNN: most similar" in pictures else "")
+        "each cell, GIST the stripes of all widths in each part; the strongest edges and stripes are shown. The "
+        "numbers of CNN have no picture: above are the samples with the most similar ones."
     )
 
 
