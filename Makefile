@@ -61,6 +61,7 @@ bench: $(VENV)/bench.stamp
 	$(BIN)/python benchmarks/estimators.py --classes 5
 	$(BIN)/python benchmarks/pages.py
 	$(BIN)/python benchmarks/new_home.py
+	$(BIN)/python benchmarks/pulls.py
 	$(BIN)/python benchmarks/recording.py
 	$(BIN)/python benchmarks/visitors.py
 	$(BIN)/python benchmarks/large_set.py
